@@ -1,0 +1,52 @@
+"""Scaled dot-product attention and its heads.
+
+Shapes: B sentences, H heads, Q queries, K keys, D = d_head, and d_model = H * D.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer.taps import Inputs, Site, Tap
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, site: Site, tap: Tap | None = None) -> Tensor:
+    """softmax(q kᵀ / √d_head) v, equation 1 of "Attention Is All You Need": [B, H, Q, D].
+
+    `mask` is True where a query may look, and leaves every query at least one key: over none, the softmax is
+    not a number. Without a tap the fused kernel runs; with one the pattern is explicit, and the one that the
+    tap returns is the one that is used.
+    """
+    if tap is None:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, -torch.inf)
+    return tap(site, scores.softmax(-1), Inputs(q, k, v, mask)) @ v
+
+
+class MultiHeadAttention(nn.Module):
+    """Attention in `n_heads` subspaces at once, joined again by the output projection (section 3.2.2)."""
+
+    def __init__(self, d_model: int, n_heads: int, site: Site, qkv_bias: bool = True, output_bias: bool = True):
+        super().__init__()
+        self.n_heads = n_heads
+        self.site = site
+        self.query = nn.Linear(d_model, d_model, bias=qkv_bias)
+        self.key = nn.Linear(d_model, d_model, bias=qkv_bias)
+        self.value = nn.Linear(d_model, d_model, bias=qkv_bias)
+        self.output = nn.Linear(d_model, d_model, bias=output_bias)
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
+
+    def keys_values(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """What is looked at, [B, K, d_model], as keys and values, each [B, H, K, D]."""
+        return self._split(self.key(x)), self._split(self.value(x))
+
+    def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
+        """`x` [B, Q, d_model] looks at `keys_values`; `mask` broadcasts to [B, H, Q, K]."""
+        heads = attend(self._split(self.query(x)), *keys_values, mask, self.site, tap)
+        return self.output(heads.transpose(1, 2).flatten(-2))  # [B, H, Q, D] -> [B, Q, H * D]

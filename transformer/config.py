@@ -1,0 +1,195 @@
+"""What a network and a training are made of: frozen, validated, and readable as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, get_args
+
+Norm = Literal["pre", "post"]
+Activation = Literal["relu", "gelu", "silu"]
+Positions = Literal["sinusoidal", "learned", "none"]
+Tied = Literal["none", "output", "all"]
+Schedule = Literal["paper", "linear", "constant"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+# A configuration may come from a stranger's file: a size beyond these is refused before memory is taken for it.
+_LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number from {low} to {high:,}.")
+
+
+def _share(name: str, value: object, high: float = 1.0) -> None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value < high:
+        raise ValueError(f"{name} is {value!r}; it must be at least 0 and below {high:g}.")
+
+
+def _positive(name: str, value: object) -> None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < float("inf"):
+        raise ValueError(f"{name} is {value!r}; it must be a number above 0.")
+
+
+def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}; choose one of {', '.join(choices)}.")
+
+
+def _flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}; it must be true or false.")
+
+
+def _known(cls: type, values: object, what: str) -> dict[str, Any]:
+    """`values` as keyword arguments of `cls`, or a ValueError that names the field that is unknown."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{what} is {values!r:.60}; it must be a JSON object.")
+    names = [f.name for f in fields(cls)]
+    for name in values:
+        if name not in names:
+            raise ValueError(f"{what} has a field {name!r:.60} that is not known; the fields are {', '.join(names)}.")
+    return dict(values)
+
+
+@dataclass(frozen=True)
+class StackConfig:
+    """One stack, encoder or decoder: how deep, how many heads, how wide the feed-forward network."""
+
+    n_layers: int = 6
+    n_heads: int = 8
+    d_ff: int = 2048
+
+    def validate(self, name: str, d_model: int) -> None:
+        _whole(f"{name}.n_layers", self.n_layers, 1, _LARGEST["layers"])
+        _whole(f"{name}.n_heads", self.n_heads, 1, _LARGEST["width"])
+        _whole(f"{name}.d_ff", self.d_ff, 1, _LARGEST["width"])
+        if d_model % self.n_heads:
+            divisors = [n for n in range(1, min(d_model, 64) + 1) if d_model % n == 0]
+            raise ValueError(
+                f"{name}.n_heads is {self.n_heads}, which does not divide d_model = {d_model}; "
+                f"choose one of {', '.join(map(str, divisors))}, or change d_model."
+            )
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything that is needed to build the network again; the defaults are the paper's base model.
+
+    `tied` says which embeddings are one and the same matrix: "none"; "output", where the output projection is
+    the target embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper).
+    Raises ValueError naming the field, the value and the remedy.
+    """
+
+    source_vocab_size: int
+    target_vocab_size: int
+    d_model: int = 512
+    encoder: StackConfig = field(default_factory=StackConfig)
+    decoder: StackConfig = field(default_factory=StackConfig)
+    norm: Norm = "post"
+    final_norm: bool = False
+    norm_eps: float = 1e-5
+    activation: Activation = "relu"
+    positions: Positions = "sinusoidal"
+    max_length: int = 512
+    qkv_bias: bool = True
+    attention_output_bias: bool = True
+    logits_bias: bool = True
+    tied: Tied = "none"
+    dropout: float = 0.1
+    pad_id: int = 0
+    sos_id: int = 2
+    eos_id: int = 3
+
+    def __post_init__(self) -> None:
+        _whole("source_vocab_size", self.source_vocab_size, 2, _LARGEST["vocabulary"])
+        _whole("target_vocab_size", self.target_vocab_size, 2, _LARGEST["vocabulary"])
+        _whole("d_model", self.d_model, 1, _LARGEST["width"])
+        _whole("max_length", self.max_length, 1, _LARGEST["length"])
+        for name in ("encoder", "decoder"):
+            if not isinstance(getattr(self, name), StackConfig):
+                raise ValueError(f"{name} is {getattr(self, name)!r:.60}; it must be a StackConfig.")
+            getattr(self, name).validate(name, self.d_model)
+        _one_of("norm", self.norm, get_args(Norm))
+        _one_of("activation", self.activation, get_args(Activation))
+        _one_of("positions", self.positions, get_args(Positions))
+        _one_of("tied", self.tied, get_args(Tied))
+        for name in ("final_norm", "qkv_bias", "attention_output_bias", "logits_bias"):
+            _flag(name, getattr(self, name))
+        _positive("norm_eps", self.norm_eps)
+        _share("dropout", self.dropout)
+        for name in ("pad_id", "sos_id", "eos_id"):
+            _whole(name, getattr(self, name), 0, self.target_vocab_size - 1)
+        if self.pad_id in (self.sos_id, self.eos_id):
+            raise ValueError(
+                f"pad_id is {self.pad_id}, which is also the start or end of a sentence; padding needs an id of its own."
+            )
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(
+                f"d_model is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number."
+            )
+        if self.tied == "all" and self.source_vocab_size != self.target_vocab_size:
+            raise ValueError(
+                f"tied is 'all', but source_vocab_size is {self.source_vocab_size} and target_vocab_size is "
+                f"{self.target_vocab_size}; use one shared vocabulary, or tied = 'output'."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: object) -> ModelConfig:
+        """The configuration that `to_dict` wrote. Raises ValueError naming what is unknown, missing or wrong."""
+        known = _known(cls, values, "The model configuration")
+        for name in ("source_vocab_size", "target_vocab_size"):
+            if name not in known:
+                raise ValueError(f"The model configuration lacks {name}.")
+        for name in ("encoder", "decoder"):
+            if name in known:
+                known[name] = StackConfig(**_known(StackConfig, known[name], f"The model configuration's {name}"))
+        return cls(**known)
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How a model is trained. Raises ValueError naming the field, the value and the remedy.
+
+    `steps` counts updates; each update sees `batch_tokens * accumulate` padded tokens. `schedule` is "paper"
+    (equation 3 of section 5.3, scaled so that its peak is `learning_rate`), "linear" (up over `warmup` updates,
+    then down to 0 at `steps`) or "constant" (up over `warmup`, then level).
+    """
+
+    steps: int = 10_000
+    batch_tokens: int = 2_048
+    accumulate: int = 1
+    learning_rate: float = 1.5e-3
+    schedule: Schedule = "linear"
+    warmup: int = 300
+    label_smoothing: float = 0.1
+    clip: float = 1.0
+    precision: Precision = "auto"
+    evaluate_every: int = 500
+    snapshots: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _whole("steps", self.steps, 1, 100_000_000)
+        _whole("batch_tokens", self.batch_tokens, 1, 10_000_000)
+        _whole("accumulate", self.accumulate, 1, 10_000)
+        _whole("warmup", self.warmup, 0, 100_000_000)
+        _whole("evaluate_every", self.evaluate_every, 1, 100_000_000)
+        _whole("snapshots", self.snapshots, 0, 1_000)
+        _whole("seed", self.seed, 0, 2**63 - 1)
+        _positive("learning_rate", self.learning_rate)
+        _positive("clip", self.clip)
+        _share("label_smoothing", self.label_smoothing)
+        _one_of("schedule", self.schedule, get_args(Schedule))
+        _one_of("precision", self.precision, get_args(Precision))
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: object) -> TrainConfig:
+        return cls(**_known(cls, values, "The training configuration"))

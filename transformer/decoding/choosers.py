@@ -1,0 +1,178 @@
+"""Which tokens come next: the likeliest, a drawn one, or the best of several hypotheses at once.
+
+Shapes: B sentences, of which A have live hypotheses, N live hypotheses, C candidates, V target vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer.decoding.step import Fate
+
+
+class Live(NamedTuple):
+    """The hypotheses that go into a step, one a row, grouped by sentence."""
+
+    sentences: Tensor  # [N]
+    written: Tensor  # [N, tokens so far]
+    totals: Tensor  # [N]
+
+    @property
+    def length(self) -> int:
+        return self.written.size(1)
+
+
+class Chosen(NamedTuple):
+    """The candidates that come out of it, [C] each, as `DecodeStep` holds them."""
+
+    parents: Tensor
+    tokens: Tensor
+    totals: Tensor
+    scores: Tensor
+    fates: Tensor
+
+
+class Chooser(Protocol):
+    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
+        """`allowed` [N, V]: log-probabilities, -inf where a row may not write the token."""
+
+
+def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
+    going_on = torch.where(at_bound, Fate.UNFINISHED, Fate.LIVE)
+    return torch.where(tokens == eos_id, Fate.FINISHED, going_on)
+
+
+def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: Tensor) -> Chosen:
+    """Each row goes on with the one token that was chosen for it."""
+    totals = live.totals + allowed.gather(1, tokens[:, None])[:, 0]
+    fates = _fates(tokens, eos_id, bounds[live.sentences] == live.length + 1)
+    return Chosen(torch.arange(len(tokens), device=tokens.device), tokens, totals, totals, fates)
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """The likeliest token."""
+
+    eos_id: int
+    bounds: Tensor  # [B] the most tokens that each sentence may have
+
+    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
+        return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
+
+
+def tempered(
+    log_probs: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0
+) -> Tensor:
+    """Log-probabilities [..., V] as sampling sees them: p ** (1 / temperature), cut, and summing to 1 again.
+
+    The cut leaves the `top_k` likeliest tokens, and of those the fewest that have `top_p` of the probability
+    (nucleus sampling, Holtzman et al. 2020); the others get -inf. Raises ValueError for a temperature outside
+    0.001 to 1000, a `top_k` below 1 or a `top_p` that is not above 0 and at most 1.
+    """
+    if not 0.001 <= temperature <= 1000:
+        raise ValueError(f"The temperature is {temperature}; it must be a number from 0.001 to 1000.")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}; it must be at least 1, or None to keep every token.")
+    if not 0 < top_p <= 1:
+        raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1.")
+    log_probs = (log_probs / temperature).log_softmax(-1)
+    if top_k is not None and top_k < log_probs.size(-1):
+        best = log_probs.topk(top_k)
+        nothing = torch.full_like(log_probs, -torch.inf)
+        log_probs = nothing.scatter(-1, best.indices, best.values).log_softmax(-1)
+    if top_p < 1:
+        ordered = log_probs.sort(dim=-1, descending=True, stable=True)
+        probs = ordered.values.exp()
+        likelier = probs.cumsum(-1) - probs  # the share of the tokens before each; nothing before the first
+        kept = ordered.values.masked_fill(likelier >= top_p, -torch.inf)
+        log_probs = torch.empty_like(log_probs).scatter(-1, ordered.indices, kept).log_softmax(-1)
+    return log_probs
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A token drawn from the tempered probabilities.
+
+    What is drawn depends on the seed, the sentence's place in the batch and the step, and on nothing else of
+    the batch; so a decode that is forced to repeat the beginning of another goes on as that one did.
+    """
+
+    eos_id: int
+    bounds: Tensor  # [B] the most tokens that each sentence may have
+    draws: Tensor  # [B, steps], each from 0 up to but not including 1
+    temperature: float
+    top_k: int | None
+    top_p: float
+
+    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
+        sums = tempered(allowed, self.temperature, self.top_k, self.top_p).double().exp().cumsum(-1)
+        drawn = self.draws[live.sentences, live.length, None] * sums[:, -1:]
+        # "right" steps over tokens of probability 0, where the sum does not grow.
+        tokens = torch.searchsorted(sums, drawn, right=True)[:, 0]
+        return _one_each(live, allowed, tokens, self.eos_id, self.bounds)
+
+
+def draws(seed: int, sentences: int, steps: int) -> Tensor:
+    """A number from [0, 1) for each step of each sentence.
+
+    Its digits are those of single precision, so that its product with a sum in double stays below that sum.
+    """
+    rows = [np.random.default_rng([seed, row]).random(steps, dtype=np.float32) for row in range(sentences)]
+    return torch.from_numpy(np.array(rows, dtype=np.float64).reshape(sentences, steps))
+
+
+class Beam:
+    """The `size` best continuations of each sentence's hypotheses; those that wrote [EOS] are set aside.
+
+    A score is the log-probability over ((5 + length) / 6) ** alpha, equation 14 of Wu et al. 2016. All
+    hypotheses of a step have one length, so between them the plain sum decides.
+    """
+
+    def __init__(self, eos_id: int, bounds: Tensor, size: int, alpha: float):
+        self.eos_id, self.bounds, self.size, self.alpha = eos_id, bounds, size, alpha
+        # [B, size] each sentence's best finished scores so far, best first
+        self.finished = torch.full((len(bounds), size), -torch.inf, device=bounds.device)
+
+    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
+        considered = 2 * self.size  # beyond the size, so that a reader sees what was pruned
+        each = allowed.topk(min(considered, allowed.size(1)))  # no sentence takes more from one row
+        active, group, counts = live.sentences.unique_consecutive(return_inverse=True, return_counts=True)
+        first = counts.cumsum(0) - counts  # [A] the first row of each sentence
+        place = torch.arange(len(group), device=group.device) - first[group]
+        board = allowed.new_full((len(active), int(counts.max()), each.values.size(1)), -torch.inf)
+        board[group, place] = live.totals[:, None] + each.values
+        totals, cells = board.flatten(1).topk(min(considered, board[0].numel()))  # [A, best of each]
+
+        exists = totals > -torch.inf  # a sentence with fewer rows than another leaves cells empty
+        parents = (first[:, None] + cells // board.size(2)).where(exists, 0)
+        tokens = each.indices[parents, cells % board.size(2)]
+        length = live.length + 1
+        scores = totals / self._penalty(torch.tensor(length))
+        fates = _fates(tokens, self.eos_id, (self.bounds[active] == length)[:, None])
+        fates[:, self.size :] = Fate.PRUNED
+        fates = fates.where(exists, Fate.PRUNED)
+        settled = self._settled(active, totals, scores, fates)
+        fates = fates.masked_fill(settled[:, None] & (fates == Fate.LIVE), Fate.PRUNED)
+        return Chosen(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
+
+    def _settled(self, active: Tensor, totals: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
+        """Takes in what finished, and says which sentences no live hypothesis can improve: [A].
+
+        More tokens only lower a log-probability, which is never above 0, and the penalty that divides it is
+        largest at the sentence's bound. So no continuation scores above the present sum over the penalty
+        there; where the `size`-th best finished score is as good, the `size` best are known. A sentence
+        without live hypotheses is settled as well, since -inf is not above -inf.
+        """
+        new = scores.masked_fill(fates != Fate.FINISHED, -torch.inf)
+        best = torch.cat([self.finished[active], new], 1).topk(self.size).values
+        self.finished[active] = best
+        hope = totals.masked_fill(fates != Fate.LIVE, -torch.inf).amax(1)
+        return hope / self._penalty(self.bounds[active]) <= best[:, -1]
+
+    def _penalty(self, length: Tensor) -> Tensor:
+        return ((5 + length) / 6) ** self.alpha

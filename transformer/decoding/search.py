@@ -1,0 +1,111 @@
+"""The loop that every way of decoding shares: one call of the model a step, for all live hypotheses at once.
+
+Shapes: B sentences, N live hypotheses, F forced tokens, S source tokens, V target vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from transformer.cache import Cache
+from transformer.config import ModelConfig
+from transformer.decoding.choosers import Chooser, Live
+from transformer.decoding.step import DecodeStep, Fate
+from transformer.model import Transformer
+from transformer.taps import Recorder, Site, Tap, chain
+
+TapAt = Callable[[int], Tap | None]
+
+
+def allowed(log_probs: Tensor, config: ModelConfig) -> Tensor:
+    """Log-probabilities [..., V] with -inf for the tokens that are never written, [PAD] and [SOS].
+
+    Where a model starts its sentences with [EOS], [SOS] is that token, and may be written.
+    """
+    never = [token for token in (config.pad_id, config.sos_id) if token != config.eos_id]
+    return log_probs.index_fill(-1, torch.tensor(never, device=log_probs.device), -torch.inf)
+
+
+class Search:
+    """A decode under way: it owns the cache and the live hypotheses, and writes nothing to the model."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        src: Tensor,
+        forced: Tensor,
+        choose: Chooser,
+        tap: Tap | None,
+        tap_at: TapAt | None,
+        record: bool,
+    ):
+        """`src` [B, S]; `forced` [B, F] says what must be written, with -1 where the choice is free."""
+        self.model, self.src, self.forced, self.choose = model, src, forced, choose
+        self.tap, self.tap_at, self.record = tap, tap_at, record
+        self.cache = Cache()
+        self.memory: Tensor | None = None
+        sentences = torch.arange(len(src), device=src.device)
+        self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
+
+    def steps(self) -> Iterator[DecodeStep]:
+        while len(self.live.sentences):
+            yield self._advance()
+
+    # Around a step and not around the loop: between steps the thread and its gradient mode are the caller's.
+    @torch.inference_mode()
+    def _advance(self) -> DecodeStep:
+        recorder = Recorder() if self.record else None
+        if self.memory is None:
+            self.memory = self.model.encode(self.src, chain(self.tap, recorder))
+        here = self.tap_at(self.live.length) if self.tap_at is not None else None
+        log_probs = self._log_probs(self.memory, chain(self.tap, here, recorder))
+        chosen = self.choose(self.live, self._allowed(log_probs))
+        step = DecodeStep(
+            self.live.length, self.live.sentences, self.live.written, log_probs, *chosen, _patterns(recorder)
+        )
+        self._go_on(step)
+        return step
+
+    def _log_probs(self, memory: Tensor, tap: Tap | None) -> Tensor:
+        """What the model says of each live hypothesis' next token: [N, V].
+
+        After the first step `memory` is no longer read, since the cache holds its keys and values.
+        """
+        sos = self.src.new_full((len(self.src), 1), self.model.config.sos_id)
+        newest = self.live.written[:, -1:] if self.live.length else sos
+        state = self.model.decode(newest, memory, self.src, self.cache, tap)
+        log_probs = self.model.output(state[:, -1]).float().log_softmax(-1)
+        if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
+            raise ValueError(
+                f"At step {self.live.length + 1} the model's output is not a number; its weights are damaged, "
+                "or what was done to its attention was too much. Load it again, or undo the intervention."
+            )
+        return log_probs
+
+    def _allowed(self, log_probs: Tensor) -> Tensor:
+        free = allowed(log_probs, self.model.config)
+        if self.live.length >= self.forced.size(1):
+            return free
+        token = self.forced[self.live.sentences, self.live.length, None]  # [N, 1]
+        must = token.clamp(min=0)
+        only = torch.full_like(free, -torch.inf).scatter(1, must, log_probs.gather(1, must))
+        return torch.where(token >= 0, only, free)
+
+    def _go_on(self, step: DecodeStep) -> None:
+        """The candidates that live become the rows; a sentence without any takes no further part."""
+        kept = (step.fates == Fate.LIVE).nonzero()[:, 0]
+        parents = step.parents[kept]
+        written = torch.cat([step.written[parents], step.tokens[kept, None]], 1)
+        self.live = Live(step.sentences[parents], written, step.totals[kept])
+        if not torch.equal(parents, torch.arange(len(step.sentences), device=parents.device)):
+            self.cache.select(parents)
+            self.src = self.src[parents]
+
+
+def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:
+    if recorder is None:
+        return None
+    return {site: p.squeeze(2) if site.stack == "decoder" else p for site, (p,) in recorder.items()}

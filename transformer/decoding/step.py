@@ -1,0 +1,129 @@
+"""One step of a decode as tensors, and what a person wants to read of it, made when asked for.
+
+Shapes: B sentences, N live hypotheses, C candidates, V target vocabulary, H heads, K keys, S source tokens,
+T target tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.taps import Site
+
+
+class Fate(IntEnum):
+    """What becomes of a candidate."""
+
+    LIVE = 0  # goes on as a row of the next step
+    FINISHED = 1  # wrote [EOS]
+    UNFINISHED = 2  # reached the most tokens that were allowed
+    PRUNED = 3  # others were better
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What was written after [SOS]; a finished one ends in [EOS].
+
+    `log_prob` is the sum over its tokens, `score` that sum divided by the length penalty.
+    """
+
+    ids: tuple[int, ...]
+    log_prob: float
+    score: float
+    finished: bool
+
+
+@dataclass(frozen=True, eq=False)
+class DecodeStep:
+    """N live hypotheses go in, a row each; C candidates come out. Both are grouped by sentence, best first.
+
+    The rows of the next step are the candidates whose fate is LIVE, in their order. Where it was recorded,
+    `patterns` holds for each decoder site the rows that the newest tokens looked along, [N, H, K], and in the
+    first step for each encoder site the whole pattern, [B, H, S, S].
+    """
+
+    index: int  # 0 where the token after [SOS] is chosen
+    sentences: Tensor  # [N] the sentence of the batch that each row belongs to
+    written: Tensor  # [N, index] what each row has written, without [SOS]
+    log_probs: Tensor  # [N, V] float32, what the model says of each row's next token
+    parents: Tensor  # [C] the row that each candidate continues
+    tokens: Tensor  # [C] the token that it adds
+    totals: Tensor  # [C] its log-probability from the start
+    scores: Tensor  # [C] `totals` over the length penalty
+    fates: Tensor  # [C] a `Fate` each
+    patterns: dict[Site, Tensor] | None = None
+
+    def candidates(self, row: int, k: int) -> list[tuple[int, float]]:
+        """The k likeliest next tokens of a row with their log-probabilities, likeliest first."""
+        best = self.log_probs[row].topk(min(k, self.log_probs.size(1)))
+        return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
+
+    def having(self, *fates: Fate, sentence: int | None = None) -> list[int]:
+        """The candidates that have one of these fates, of one sentence or of all."""
+        chosen = torch.isin(self.fates, self.fates.new_tensor(fates))
+        if sentence is not None:
+            chosen &= self.sentences[self.parents] == sentence
+        return chosen.nonzero()[:, 0].tolist()
+
+    def hypothesis(self, candidate: int) -> Hypothesis:
+        ids = [*self.written[self.parents[candidate]].tolist(), int(self.tokens[candidate])]
+        finished = int(self.fates[candidate]) == Fate.FINISHED
+        return Hypothesis(tuple(ids), float(self.totals[candidate]), float(self.scores[candidate]), finished)
+
+
+def finish(steps: Iterable[DecodeStep]) -> list[list[Hypothesis]]:
+    """Runs a decode to its end: each sentence's hypotheses, best first.
+
+    Those that ended without [EOS] come after all that finished. A beam can finish more than its size; what
+    would have come after the first `size` was not searched to the end.
+    """
+    found: list[list[Hypothesis]] = []
+    for step in steps:
+        if step.index == 0:  # every sentence has one row
+            found = [[] for _ in step.sentences]
+        for candidate in step.having(Fate.FINISHED, Fate.UNFINISHED):
+            sentence = int(step.sentences[step.parents[candidate]])
+            found[sentence].append(step.hypothesis(candidate))
+    return [sorted(hypotheses, key=lambda h: (not h.finished, -h.score)) for hypotheses in found]
+
+
+def rows_of(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> list[int]:
+    """The row of each step in which the hypothesis that wrote `ids` lived, one a token.
+
+    No two rows of a sentence have written the same, so what was written finds them. Raises ValueError where
+    the steps hold no such hypothesis.
+    """
+    rows = []
+    for step in steps[: len(ids)]:
+        so_far = step.written.new_tensor(list(ids[: step.index]))
+        alike = (step.sentences == sentence) & (step.written == so_far).all(1)
+        rows += alike.nonzero()[:, 0].tolist()
+    if not rows or len(rows) != len(ids):
+        raise ValueError(
+            f"Sentence {sentence} was never written {list(ids)}; pass ids that these steps wrote."
+        )
+    return rows
+
+
+def recorded(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> dict[Site, Tensor]:
+    """The patterns that wrote one hypothesis: encoder [H, S, S], decoder [H, T, T] and cross [H, T, S].
+
+    T is `len(ids)`, and 0 stands where a key is later than its query. Raises ValueError where the steps were
+    not recorded or hold no such hypothesis.
+    """
+    rows = rows_of(steps, sentence, ids)
+    patterns = [step.patterns for step in steps[: len(ids)] if step.patterns is not None]
+    if len(patterns) < len(rows):
+        raise ValueError("These steps hold no patterns; decode with record=True.")
+    whole = {}
+    for site, last in patterns[-1].items():
+        if site.stack == "decoder":
+            seen = [pattern[site][row] for pattern, row in zip(patterns, rows, strict=True)]
+            whole[site] = torch.stack([F.pad(row, (0, last.size(-1) - row.size(-1))) for row in seen], 1)
+    return {site: p[sentence] for site, p in patterns[0].items() if site.stack == "encoder"} | whole

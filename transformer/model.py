@@ -1,0 +1,157 @@
+"""The encoder-decoder transformer of "Attention Is All You Need" (Vaswani et al. 2017).
+
+Shapes: B sentences, S source tokens, T target tokens, V target vocabulary, H heads.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from transformer.cache import Cache
+from transformer.config import ModelConfig
+from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions
+from transformer.taps import Site, Tap
+
+POSITIONS = {
+    "sinusoidal": lambda c: SinusoidalPositions(c.max_length, c.d_model),
+    "learned": lambda c: LearnedPositions(c.max_length, c.d_model),
+    "none": lambda c: NoPositions(),
+}
+
+
+def visible_keys(ids: Tensor, pad_id: int) -> Tensor:
+    """True at the tokens that may be looked at: [B, 1, 1, K].
+
+    The first token always may: a sentence of padding alone would leave a query no key, and its softmax no number.
+    """
+    visible = ids != pad_id
+    visible[:, 0] = True
+    return visible[:, None, None, :]
+
+
+def no_later_keys(queries: int, keys: int, device: torch.device) -> Tensor:
+    """True where the key is not later than the query, the last query being the last key: [queries, keys]."""
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+
+
+class Embedding(nn.Module):
+    """Tokens as vectors, scaled by √d_model (section 3.4), with their positions."""
+
+    def __init__(self, config: ModelConfig, vocab_size: int):
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, config.d_model)
+        self.positions = POSITIONS[config.positions](config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.scale = math.sqrt(config.d_model)
+        self.max_length = config.max_length
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        """`ids` [B, T] stand at positions from `start` on."""
+        if start + ids.size(1) > self.max_length:
+            raise ValueError(
+                f"The sentence has {start + ids.size(1)} tokens and this model reads at most {self.max_length}; "
+                "shorten it or split it into sentences."
+            )
+        return self.dropout(self.positions(self.tokens(ids) * self.scale, start))
+
+
+class Encoder(nn.Module):
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.embedding = Embedding(config, config.source_vocab_size)
+        self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.encoder.n_layers))
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+
+    def forward(self, src: Tensor, mask: Tensor, tap: Tap | None = None) -> Tensor:
+        x = self.embedding(src)
+        for layer in self.layers:
+            x = layer(x, mask, tap)
+        return self.norm(x)
+
+
+class Decoder(nn.Module):
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.embedding = Embedding(config, config.target_vocab_size)
+        self.layers = nn.ModuleList(DecoderLayer(config, layer) for layer in range(config.decoder.n_layers))
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+
+    def forward(
+        self, tgt: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, cache: Cache, tap: Tap | None = None
+    ) -> Tensor:
+        x = self.embedding(tgt, start=cache.length)
+        for layer in self.layers:
+            x = layer(x, memory, self_mask, cross_mask, cache, tap)
+        cache.length += tgt.size(1)
+        return self.norm(x)
+
+
+class Transformer(nn.Module):
+    """Reads `src` [B, S], writes the logits of the token after each of `tgt` [B, T]: [B, T, V].
+
+    Nothing is written to the model while it runs: a tap and a cache belong to the caller, so one model serves
+    any number of threads.
+    """
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.config = config
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+        self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.logits_bias)
+        if config.tied != "none":
+            self.output.weight = self.decoder.embedding.tokens.weight
+        if config.tied == "all":
+            self.encoder.embedding.tokens.weight = self.decoder.embedding.tokens.weight
+        self.apply(initialise)
+        if config.tied != "none":  # the projection was drawn after the embedding that it is
+            initialise(self.decoder.embedding.tokens)
+
+    def encode(self, src: Tensor, tap: Tap | None = None) -> Tensor:
+        """The memory that the decoder looks at: [B, S, d_model]."""
+        return self.encoder(src, visible_keys(src, self.config.pad_id), tap)
+
+    def decode(
+        self, tgt: Tensor, memory: Tensor, src: Tensor, cache: Cache | None = None, tap: Tap | None = None
+    ) -> Tensor:
+        """The decoder's last state at each token of `tgt`: [B, T, d_model].
+
+        With a cache, `tgt` is what comes after the tokens that it holds, and holds no padding.
+        """
+        cache = Cache() if cache is None else cache
+        if cache.length:
+            keys = cache.length + tgt.size(1)
+            self_mask = no_later_keys(tgt.size(1), keys, tgt.device)
+        else:
+            self_mask = no_later_keys(tgt.size(1), tgt.size(1), tgt.device) & visible_keys(tgt, self.config.pad_id)
+        return self.decoder(tgt, memory, self_mask, visible_keys(src, self.config.pad_id), cache, tap)
+
+    def forward(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
+        return self.output(self.decode(tgt, self.encode(src, tap), src, tap=tap))
+
+    def sites(self) -> list[Site]:
+        """Every attention of the network, in the order in which a sentence meets them."""
+        encoder = [Site("encoder", layer, "self") for layer in range(self.config.encoder.n_layers)]
+        decoder = [
+            Site("decoder", layer, kind) for layer in range(self.config.decoder.n_layers) for kind in ("self", "cross")
+        ]
+        return encoder + decoder
+
+
+def initialise(module: nn.Module) -> None:
+    """Xavier for the linear maps; embeddings so that, scaled by √d_model, each component has variance 1."""
+    if isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+    elif isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Numbers that training changes; a tied matrix counts once."""
+    return sum(p.numel() for p in model.parameters())

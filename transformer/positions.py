@@ -1,0 +1,49 @@
+"""Where a token stands: attention alone sees a bag of words."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def sinusoidal(length: int, d_model: int, base: float = 10_000.0) -> Tensor:
+    """PE(p, 2i) = sin(p / base^(2i / d_model)), PE(p, 2i + 1) = cos(of the same): [length, d_model].
+
+    Section 3.5 of "Attention Is All You Need"; wavelengths run from 2π to base * 2π positions. Computed in
+    double precision, since an angle of thousands of radians has few digits left in single.
+    """
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    frequency = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angle = position * frequency
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+class SinusoidalPositions(nn.Module):
+    """The fixed table; it is rebuilt from the configuration, so a checkpoint does not carry it."""
+
+    table: Tensor
+
+    def __init__(self, max_length: int, d_model: int):
+        super().__init__()
+        self.register_buffer("table", sinusoidal(max_length, d_model), persistent=False)
+
+    def forward(self, x: Tensor, start: int) -> Tensor:
+        return x + self.table[start : start + x.size(1)]
+
+
+class LearnedPositions(nn.Module):
+    """One trained vector for each position up to `max_length`."""
+
+    def __init__(self, max_length: int, d_model: int):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+
+    def forward(self, x: Tensor, start: int) -> Tensor:
+        return x + self.table[start : start + x.size(1)]
+
+
+class NoPositions(nn.Module):
+    """Says nothing of order."""
+
+    def forward(self, x: Tensor, start: int) -> Tensor:
+        return x

@@ -1,0 +1,130 @@
+"""Recording and intervening are one thing: a tap sees each attention pattern and returns the one to go on with.
+
+Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class Site(NamedTuple):
+    """Where an attention stands: fixed when its layer is built. Layers count from 0."""
+
+    stack: str  # "encoder" or "decoder"
+    layer: int
+    kind: str  # "self" or "cross"
+
+
+class Inputs(NamedTuple):
+    """What a pattern was computed from.
+
+    A tap needs the mask to tell a hidden key from one that merely weighs 0, the values to say how much a weight
+    moves, and the queries and keys to show where the pattern comes from.
+    """
+
+    q: Tensor  # [B, H, Q, D]
+    k: Tensor  # [B, H, K, D]
+    v: Tensor  # [B, H, K, D]
+    mask: Tensor  # bool, broadcasts to [B, H, Q, K]; True where the query may look
+
+
+Tap = Callable[[Site, Tensor, Inputs], Tensor]
+
+
+class Recorder(dict[Site, list[Tensor]]):
+    """A tap that keeps the patterns it sees, [B, H, Q, K] a pass, and changes nothing."""
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        self.setdefault(site, []).append(pattern.detach())
+        return pattern
+
+
+class InputRecorder(dict[Site, Inputs]):
+    """A tap that keeps what the patterns of the latest pass were computed from."""
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        self[site] = Inputs(*(x.detach() for x in inputs))
+        return pattern
+
+
+def _with_head(pattern: Tensor, head: int, new: Tensor) -> Tensor:
+    assert 0 <= head < pattern.size(1), f"head {head} of {pattern.size(1)}"
+    changed = pattern.clone()
+    changed[:, head] = new
+    return changed
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Multiplies the weights of one head by `factor`, so that it adds that much of its value to the sum."""
+
+    site: Site
+    head: int
+    factor: float
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        if site != self.site:
+            return pattern
+        return _with_head(pattern, self.head, pattern[:, self.head] * self.factor)
+
+
+@dataclass(frozen=True)
+class Ablate:
+    """Switches one head off: its weights become 0, so it adds nothing."""
+
+    site: Site
+    head: int
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        return Scale(self.site, self.head, 0.0)(site, pattern, inputs)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Makes one head look at every key that it may see by the same share."""
+
+    site: Site
+    head: int
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        if site != self.site:
+            return pattern
+        visible = inputs.mask.expand_as(pattern)[:, self.head].to(pattern.dtype)
+        return _with_head(pattern, self.head, visible / visible.sum(-1, keepdim=True))
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Gives one head the row or rows that the caller wrote: `rows[q][k]`, or one row for every query."""
+
+    site: Site
+    head: int
+    rows: tuple[tuple[float, ...], ...]
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        if site != self.site:
+            return pattern
+        return _with_head(pattern, self.head, pattern.new_tensor(self.rows))
+
+
+@dataclass(frozen=True)
+class Chain:
+    taps: tuple[Tap, ...]
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        for tap in self.taps:
+            pattern = tap(site, pattern, inputs)
+        return pattern
+
+
+def chain(*taps: Tap | None) -> Tap | None:
+    """The taps one after the other, those that are None left out; None where nothing remains."""
+    present = tuple(tap for tap in taps if tap is not None)
+    if len(present) <= 1:
+        return present[0] if present else None
+    return Chain(present)

@@ -1,0 +1,160 @@
+"""A trace: what every head looked at in one pass, as arrays, with the tokens that label them.
+
+Shapes: L layers, H heads, S source tokens, T target tokens.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+Kind = Literal["encoder", "decoder", "cross"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A sentence as the model sees it. `words` groups the indices of the pieces that make one word."""
+
+    ids: list[int]
+    pieces: list[str]  # as the vocabulary spells them
+    labels: list[str]  # as people read them
+    words: list[list[int]]
+    special: list[bool]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def slice(self, start: int, stop: int) -> Tokens:
+        """The tokens from `start` to `stop`, words cut where the slice cuts them."""
+        inside = [[i - start for i in word if start <= i < stop] for word in self.words]
+        return Tokens(
+            self.ids[start:stop],
+            self.pieces[start:stop],
+            self.labels[start:stop],
+            [word for word in inside if word],
+            self.special[start:stop],
+        )
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The patterns of one forward pass, after the softmax; rows sum to 1 unless a tap changed a head.
+
+    `target` runs from [SOS] to [EOS]. Row t of `decoder` and `cross` reads token t and writes token t + 1.
+    """
+
+    text: str
+    translation: str
+    source: Tokens
+    target: Tokens
+    encoder: np.ndarray  # [L, H, S, S] float32
+    decoder: np.ndarray  # [L, H, T, T] float32
+    cross: np.ndarray  # [L, H, T, S] float32
+    log_probs: np.ndarray  # [T] of each token that was written
+    finished: bool = True  # False where the decode ran into its length limit
+    interventions: list[str] = field(default_factory=list)
+
+    @property
+    def reads(self) -> Tokens:
+        return self.target.slice(0, len(self.target) - 1)
+
+    @property
+    def writes(self) -> Tokens:
+        return self.target.slice(1, len(self.target))
+
+    @property
+    def log_prob(self) -> float:
+        """The log-probability of the whole target."""
+        return float(self.log_probs.sum())
+
+    def pattern(self, kind: str) -> np.ndarray:
+        """The patterns of a kind, [L, H, queries, keys]. Raises ValueError for a kind that isn't one."""
+        if kind not in KINDS:
+            raise ValueError(f"There is no kind of attention called {kind!r}; choose one of {', '.join(KINDS)}.")
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+
+    def row_tokens(self, kind: str) -> Tokens:
+        """The queries: source tokens, or the tokens that are being written."""
+        self.pattern(kind)
+        return self.source if kind == "encoder" else self.writes
+
+    def column_tokens(self, kind: str) -> Tokens:
+        """The keys: what may be looked at."""
+        self.pattern(kind)
+        return self.reads if kind == "decoder" else self.source
+
+    def rows(self, kind: str) -> list[str]:
+        return self.row_tokens(kind).labels
+
+    def columns(self, kind: str) -> list[str]:
+        return self.column_tokens(kind).labels
+
+    def masked(self, kind: str) -> np.ndarray:
+        """True where a query may not look, [queries, keys]: in the decoder, at what comes later."""
+        queries, keys = self.pattern(kind).shape[-2:]
+        later = np.triu(np.ones((queries, keys), dtype=bool), 1)
+        return later if kind == "decoder" else np.zeros_like(later)
+
+    def save(self, path: str | Path) -> None:
+        """Writes everything as one compressed .npz without pickles."""
+        path = Path(path)
+        arrays = {
+            "text": np.array(self.text),
+            "translation": np.array(self.translation),
+            "encoder": self.encoder,
+            "decoder": self.decoder,
+            "cross": self.cross,
+            "log_probs": self.log_probs,
+            "finished": np.array(self.finished),
+            "interventions": np.array(self.interventions, dtype=str),
+        }
+        for side, tokens in (("source", self.source), ("target", self.target)):
+            arrays[f"{side}_ids"] = np.array(tokens.ids, dtype=np.int64)
+            arrays[f"{side}_pieces"] = np.array(tokens.pieces, dtype=str)
+            arrays[f"{side}_labels"] = np.array(tokens.labels, dtype=str)
+            arrays[f"{side}_words"] = np.array([w for w, word in enumerate(tokens.words) for _ in word], dtype=np.int64)
+            arrays[f"{side}_special"] = np.array(tokens.special, dtype=bool)
+        temporary = path.with_name(path.name + ".part")
+        with open(temporary, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        os.replace(temporary, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Reads what `save` wrote. Raises ValueError naming the file where it isn't that."""
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                sides = {side: _tokens(data, side) for side in ("source", "target")}
+                return cls(
+                    str(data["text"]),
+                    str(data["translation"]),
+                    sides["source"],
+                    sides["target"],
+                    data["encoder"],
+                    data["decoder"],
+                    data["cross"],
+                    data["log_probs"],
+                    bool(data["finished"]),
+                    data["interventions"].tolist(),
+                )
+        except FileNotFoundError:
+            raise ValueError(f"There is no trace at {path}.") from None
+        except Exception as error:
+            raise ValueError(f"{path} is not a trace that this program wrote ({error}); save it again.") from None
+
+
+def _tokens(data: np.lib.npyio.NpzFile, side: str) -> Tokens:
+    of_word = data[f"{side}_words"]
+    words = [np.flatnonzero(of_word == w).tolist() for w in range(int(of_word.max()) + 1)]
+    return Tokens(
+        data[f"{side}_ids"].tolist(),
+        data[f"{side}_pieces"].tolist(),
+        data[f"{side}_labels"].tolist(),
+        words,
+        data[f"{side}_special"].tolist(),
+    )

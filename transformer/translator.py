@@ -1,0 +1,213 @@
+"""Text in; a translation, or a trace of everything that was looked at, out.
+
+Shapes: B sentences, S source tokens, T target tokens, V target vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from transformer import checkpoints
+from transformer.checkpoints import Checkpoint
+from transformer.data.batches import collate
+from transformer.data.tokenizers import SPECIALS, Tokenizer, labels, word_groups
+from transformer.decoding import Hypothesis, beam, finish, greedy, sample
+from transformer.model import Transformer
+from transformer.taps import Recorder, Tap, chain
+from transformer.trace import Tokens, Trace
+
+LENGTH_PENALTY = 1.0  # Wu et al. 2016, equation 14; chosen on the Multi30k validation sets
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What was written. `score` ranks hypotheses: the log-probability over the length penalty."""
+
+    text: str
+    tokens: list[str]  # as people read them, [EOS] included where the model wrote it
+    score: float
+    log_prob: float
+    ids: list[int]  # after [SOS]
+    finished: bool  # False where the length limit came before [EOS]
+
+
+class Translator:
+    """A checkpoint that reads and writes text. It is never written to, so threads may share it."""
+
+    def __init__(self, checkpoint: Checkpoint):
+        self.checkpoint = checkpoint
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Translator:
+        """Opens a checkpoint folder. Raises ValueError naming the file that is missing or wrong."""
+        return cls(checkpoints.load(folder))
+
+    @property
+    def model(self) -> Transformer:
+        return self.checkpoint.model
+
+    @property
+    def card(self) -> dict[str, Any]:
+        return self.checkpoint.card
+
+    def encode(self, text: str) -> list[int]:
+        """The source ids of a sentence, [EOS] included.
+
+        Raises ValueError where there is nothing to read or more than the model reads.
+        """
+        ids = self.checkpoint.source_tokenizer.encode(text)
+        if not ids:
+            raise ValueError("There is nothing to translate: the text is empty. Type a sentence.")
+        return self._bounded([*ids, self.model.config.eos_id], "The sentence")
+
+    def encode_target(self, text: str) -> list[int]:
+        """The target ids of a given translation, from [SOS] to [EOS]. Raises ValueError as `encode` does."""
+        ids = self.checkpoint.target_tokenizer.encode(text)
+        if not ids:
+            raise ValueError("The translation is empty. Type one, or let the model write its own.")
+        config = self.model.config
+        return self._bounded([config.sos_id, *ids, config.eos_id], "The translation")
+
+    def _bounded(self, ids: list[int], what: str) -> list[int]:
+        longest = self.model.config.max_length
+        if len(ids) > longest:
+            raise ValueError(f"{what} has {len(ids):,} tokens and this model reads at most {longest}; shorten it.")
+        return ids
+
+    def translate(self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any) -> Translation:
+        """The best translation found: by beam search, or greedily where `beam_size` is 1.
+
+        `options` go to `decoding.beam` or `decoding.greedy` (`max_length`, `prefix`, `tap`).
+        """
+        return self.n_best(text, beam_size, length_penalty, **options)[0]
+
+    def n_best(self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any) -> list[Translation]:
+        """Every finished hypothesis of the beam, best first."""
+        return self._search([self.encode(text)], beam_size, length_penalty, options)[0]
+
+    def translate_batch(
+        self, texts: Sequence[str], beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, batch: int = 64, **options: Any
+    ) -> list[Translation]:
+        """The best translation of each text, `batch` of about the same length at a time."""
+        ids = [self.encode(text) for text in texts]
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        found: dict[int, Translation] = {}
+        for start in range(0, len(order), batch):
+            chosen = order[start : start + batch]
+            results = self._search([ids[i] for i in chosen], beam_size, length_penalty, options)
+            found.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
+        return [found[i] for i in range(len(ids))]
+
+    def sample(self, text: str, **options: Any) -> Translation:
+        """One translation drawn at random; `options` go to `decoding.sample` (temperature, top_k, top_p, seed)."""
+        found = finish(sample(self.model, self.source_batch([self.encode(text)]), **options))
+        return self.translation(found[0][0])
+
+    def _search(
+        self, sources: list[list[int]], beam_size: int, length_penalty: float, options: dict[str, Any]
+    ) -> list[list[Translation]]:
+        src = self.source_batch(sources)
+        if beam_size == 1:
+            steps = greedy(self.model, src, **options)
+        else:
+            steps = beam(self.model, src, size=beam_size, length_penalty=length_penalty, **options)
+        return [[self.translation(hypothesis) for hypothesis in hypotheses] for hypotheses in finish(steps)]
+
+    def source_batch(self, sources: list[list[int]]) -> Tensor:
+        """Source ids as one padded tensor [B, S] on the model's device."""
+        device = next(self.model.parameters()).device
+        return collate([(ids, [self.model.config.sos_id]) for ids in sources], self.model.config.pad_id).src.to(device)
+
+    def translation(self, hypothesis: Hypothesis) -> Translation:
+        tokenizer, ids = self.checkpoint.target_tokenizer, list(hypothesis.ids)
+        return Translation(
+            tokenizer.decode(ids),
+            labels([tokenizer.piece(i) for i in ids]),
+            hypothesis.score,
+            hypothesis.log_prob,
+            ids,
+            hypothesis.finished,
+        )
+
+    @torch.inference_mode()
+    def log_probs(self, src_ids: ArrayLike | Tensor, tgt_ids: ArrayLike | Tensor, tap: Tap | None = None) -> Tensor:
+        """log p(next token | source, target so far) after each target token, in float32: [B, T, V].
+
+        `src_ids` [B, S] and `tgt_ids` [B, T] are integer ids, padded with the configuration's `pad_id`; padding is
+        hidden from every attention. Raises ValueError for ids that are not in the vocabulary.
+        """
+        config = self.model.config
+        src = self._ids(src_ids, config.source_vocab_size, "src_ids")
+        tgt = self._ids(tgt_ids, config.target_vocab_size, "tgt_ids")
+        if len(src) != len(tgt):
+            raise ValueError(f"src_ids has {len(src)} rows and tgt_ids {len(tgt)}; give one target for each source.")
+        return self.model(src, tgt, tap).float().log_softmax(-1)
+
+    def _ids(self, values: ArrayLike | Tensor, vocab_size: int, name: str) -> Tensor:
+        ids = torch.as_tensor(np.asarray(values))
+        if ids.ndim != 2 or not ids.numel() or ids.is_floating_point() or ids.dtype == torch.bool:
+            raise ValueError(f"{name} has shape {tuple(ids.shape)} and type {ids.dtype}; give integer ids [batch, tokens].")
+        if ids.min() < 0 or ids.max() >= vocab_size:
+            raise ValueError(f"{name} goes from {ids.min()} to {ids.max()}; the vocabulary has ids 0 to {vocab_size - 1}.")
+        return ids.to(next(self.model.parameters()).device, torch.int64)
+
+    def trace(
+        self, text: str, target: str | None = None, interventions: Sequence[Tap] = (), beam_size: int = 5, **options: Any
+    ) -> Trace:
+        """What every head looks at while the model reads `text` and writes `target`, or its own translation.
+
+        `interventions` change heads, in the search for the translation as well as in the pass that is recorded.
+        """
+        tap = chain(*interventions)
+        source = self.encode(text)
+        finished = True
+        if target is None:
+            best = self._search([source], beam_size, LENGTH_PENALTY, {**options, "tap": tap})[0][0]
+            written, finished = [self.model.config.sos_id, *best.ids], best.finished
+        else:
+            written = self.encode_target(target)
+        trace = self.trace_ids(source, written, interventions)
+        tokenizer = self.checkpoint.target_tokenizer
+        return Trace(**{**vars(trace), "text": text, "translation": tokenizer.decode(written), "finished": finished})
+
+    def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:
+        """The trace of one source (to [EOS]) and one target (from [SOS] on), as ids."""
+        recorder = Recorder()
+        log_probs = self.log_probs([source], [target[:-1]], chain(*interventions, recorder))[0]
+        written = torch.as_tensor(target[1:], device=log_probs.device)
+        checkpoint = self.checkpoint
+        return Trace(
+            text=checkpoint.source_tokenizer.decode(source),
+            translation=checkpoint.target_tokenizer.decode(target),
+            source=describe_tokens(checkpoint.source_tokenizer, source),
+            target=describe_tokens(checkpoint.target_tokenizer, target),
+            encoder=_stack(recorder, "encoder", "self"),
+            decoder=_stack(recorder, "decoder", "self"),
+            cross=_stack(recorder, "decoder", "cross"),
+            log_probs=log_probs.gather(1, written[:, None])[:, 0].cpu().numpy(),
+            interventions=[str(tap) for tap in interventions],
+        )
+
+
+def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int]) -> Tokens:
+    """A sentence's ids with the names that people see."""
+    ids = list(ids)
+    pieces = [tokenizer.piece(i) for i in ids]
+    special = [piece in SPECIALS for piece in pieces]
+    return Tokens(ids, pieces, labels(pieces), word_groups(pieces), special)
+
+
+def _stack(recorder: Recorder, stack: str, kind: str) -> np.ndarray:
+    """The layers of one kind of attention, of the first sentence: [L, H, Q, K]."""
+    layers = sorted(site for site in recorder if (site.stack, site.kind) == (stack, kind))
+    return np.stack([recorder[site][0][0].float().cpu().numpy() for site in layers])
+
+
