@@ -12,7 +12,7 @@ max_length  the most tokens to write, [EOS] included, and never more than the mo
 prefix      what the target must begin with, after [SOS]: one list of ids for all sentences, one list each, or
             a tensor [B, P] padded at the end. "What if it had said ..." is a decode whose prefix ends so.
 tap         sees each pattern, the encoder's once and the decoder's at every step.
-tap_at      gives the tap of a step, counted from 0, which sees the decoder's patterns of that step after `tap`.
+tap_at      gives the tap of a step, counted from 0, which sees the decoder's patterns there after `tap`.
             They have one query, [N, H, 1, K], so a `Replace` there has one row.
 record      keeps in each step the patterns that it saw, as the taps left them.
 

@@ -54,9 +54,7 @@ def targets(ids: Ids, sentences: int, config: ModelConfig) -> list[list[int]]:
     if not any(isinstance(row, Sequence) for row in rows):
         rows = [rows] * sentences
     if len(rows) != sentences:
-        raise ValueError(
-            f"There are {len(rows)} targets for {sentences} sources; give one each or one for all."
-        )
+        raise ValueError(f"There are {len(rows)} targets for {sentences} sources; give one each or one for all.")
     return [_target(list(row), config, padded) for row in rows]
 
 

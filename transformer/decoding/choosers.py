@@ -65,9 +65,7 @@ class Greedy:
         return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
 
 
-def tempered(
-    log_probs: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0
-) -> Tensor:
+def tempered(log_probs: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0) -> Tensor:
     """Log-probabilities [..., V] as sampling sees them: p ** (1 / temperature), cut, and summing to 1 again.
 
     The cut leaves the `top_k` likeliest tokens, and of those the fewest that have `top_p` of the probability

@@ -80,7 +80,7 @@ class Search:
         log_probs = self.model.output(state[:, -1]).float().log_softmax(-1)
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
             raise ValueError(
-                f"At step {self.live.length + 1} the model's output is not a number; its weights are damaged, "
+                f"The model's output at step {self.live.length + 1} is not a number: its weights are damaged, "
                 "or what was done to its attention was too much. Load it again, or undo the intervention."
             )
         return log_probs

@@ -105,9 +105,7 @@ def rows_of(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> l
         alike = (step.sentences == sentence) & (step.written == so_far).all(1)
         rows += alike.nonzero()[:, 0].tolist()
     if not rows or len(rows) != len(ids):
-        raise ValueError(
-            f"Sentence {sentence} was never written {list(ids)}; pass ids that these steps wrote."
-        )
+        raise ValueError(f"Sentence {sentence} was never written {list(ids)}; pass ids that these steps wrote.")
     return rows
 
 

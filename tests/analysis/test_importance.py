@@ -1,0 +1,69 @@
+"""Every head switched off in one batch, against each switched off alone."""
+
+import pytest
+import torch
+
+from transformer.analysis import all_heads, attention_at, head_importance
+from transformer.model import Transformer
+from transformer.taps import Ablate, Inputs, Site, Tap
+from transformer.trace import Trace
+
+
+def ids(trace: Trace) -> tuple[list[int], list[int]]:
+    return trace.source.ids, trace.target.ids
+
+
+@torch.no_grad()
+def log_prob(model: Transformer, trace: Trace, tap: Tap) -> float:
+    log_probs = model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), tap).log_softmax(-1)[
+        0
+    ]
+    return sum(log_probs[t, token].item() for t, token in enumerate(trace.writes.ids))
+
+
+# all in one batch; several batches; each row a batch of its own
+@pytest.mark.parametrize("largest", [2**24, 1_000, 1])
+def test_one_batch_is_one_by_one(model: Transformer, trace: Trace, largest: int) -> None:
+    effects = head_importance(model, *ids(trace), largest)
+    assert {(effect.site, effect.head) for effect in effects} == set(all_heads(model))
+    assert len(effects) == len(all_heads(model))
+    for site, head, delta in effects:
+        assert delta == pytest.approx(log_prob(model, trace, Ablate(site, head)) - trace.log_prob, abs=1e-4)
+    assert max(abs(effect.delta) for effect in effects) > 1e-2
+
+
+def test_the_most_harmful_comes_first(model: Transformer, trace: Trace) -> None:
+    deltas = [effect.delta for effect in head_importance(model, *ids(trace))]
+    assert deltas == sorted(deltas)
+
+
+def test_a_head_that_adds_nothing_costs_nothing(model: Transformer, trace: Trace) -> None:
+    site = Site("decoder", 1, "cross")
+    with torch.no_grad():
+        attention_at(model, site).output.weight[:, 8:16] = 0
+    effects = {(effect.site, effect.head): effect.delta for effect in head_importance(model, *ids(trace))}
+    assert effects[site, 1] == pytest.approx(0, abs=1e-5)
+    assert abs(effects[site, 0]) > 1e-4
+
+
+@pytest.mark.parametrize(("largest", "passes"), [(2**24, 1), (6 * 40, 27), (3 * 6 * 40, 9)])
+def test_a_long_sentence_takes_several_bounded_batches(
+    model: Transformer, trace: Trace, largest: int, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """26 heads and the row with all on; the widest tensor of a row is the feed-forward layer's, 6 x 40."""
+    sizes: list[int] = []
+
+    def count(tap: object, site: Site, pattern: torch.Tensor, inputs: Inputs) -> torch.Tensor:
+        if site == model.sites()[0]:
+            sizes.append(len(pattern))
+        return pattern
+
+    monkeypatch.setattr("transformer.analysis.importance.AblateByRow.__call__", count)
+    head_importance(model, *ids(trace), largest)
+    assert len(sizes) == passes
+    assert sum(sizes) == 27
+
+
+def test_a_model_in_training_is_refused(model: Transformer, trace: Trace) -> None:
+    with pytest.raises(AssertionError):
+        head_importance(model.train(), *ids(trace))

@@ -1,0 +1,86 @@
+"""Value-weighted attention against its definition, and against the output that it takes apart."""
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.analysis import all_heads, attention_at, kind_of, value_weighted, value_weighted_patterns
+from transformer.model import Transformer
+from transformer.taps import Ablate, InputRecorder, Recorder, Site, chain
+from transformer.trace import Trace
+
+
+def recorded(model: Transformer, trace: Trace) -> tuple[Recorder, InputRecorder]:
+    patterns, inputs = Recorder(), InputRecorder()
+    with torch.no_grad():
+        model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), chain(patterns, inputs))
+    return patterns, inputs
+
+
+def test_every_cell_is_the_norm_of_its_vector(model: Transformer, trace: Trace) -> None:
+    """‖α v W_O‖ with a loop over heads, queries and keys, the head's slice of W_O cut by hand."""
+    patterns, inputs = recorded(model, trace)
+    for site in model.sites():
+        attention, pattern = attention_at(model, site), patterns[site][0][0]
+        found = value_weighted(pattern.numpy(), inputs[site], attention)
+        n_heads, queries, keys = pattern.shape
+        d_head = attention.output.in_features // n_heads
+        assert found.shape == pattern.shape
+        for h in range(n_heads):
+            projection = attention.output.weight[:, h * d_head : (h + 1) * d_head]
+            for i in range(queries):
+                for j in range(keys):
+                    vector = projection @ (pattern[h, i, j] * inputs[site].v[0, h, j])
+                    assert found[h, i, j] == pytest.approx(vector.norm().item(), abs=1e-5)
+
+
+def test_one_key_alone_makes_the_whole_output(model: Transformer) -> None:
+    """Where a source is one token, the lengths are those of what each head adds to the residual path."""
+    site, inputs, given = Site("encoder", 0, "self"), InputRecorder(), []
+    attention = attention_at(model, site)
+    hook = attention.output.register_forward_pre_hook(lambda _, args: given.append(args[0]))
+    with torch.no_grad():
+        model(torch.tensor([[7]]), torch.tensor([[2, 11]]), inputs)
+    hook.remove()
+    found = value_weighted(np.ones((4, 1, 1), dtype=np.float32), inputs[site], attention)
+    for head in range(4):
+        joined = torch.zeros(24)
+        joined[head * 6 : head * 6 + 6] = given[0][0, 0, head * 6 : head * 6 + 6]
+        added = attention.output(joined) - attention.output.bias
+        assert found[head, 0, 0] == pytest.approx(added.norm().item(), abs=1e-5)
+
+
+def test_every_kind_in_one_pass(model: Transformer, trace: Trace) -> None:
+    found = value_weighted_patterns(model, trace.source.ids, trace.target.ids)
+    patterns, inputs = recorded(model, trace)
+    assert set(found) == {"encoder", "decoder", "cross"}
+    for site in model.sites():
+        kind = kind_of(site)
+        assert found[kind].shape == trace.pattern(kind).shape
+        one = value_weighted(patterns[site][0][0].numpy(), inputs[site], attention_at(model, site))
+        np.testing.assert_allclose(found[kind][site.layer], one, atol=1e-6)
+    assert (found["decoder"][..., trace.masked("decoder")] == 0).all()
+
+
+def test_interventions_reach_the_values(model: Transformer, trace: Trace) -> None:
+    site = Site("decoder", 1, "cross")
+    ids = trace.source.ids, trace.target.ids
+    before = value_weighted_patterns(model, *ids)
+    after = value_weighted_patterns(model, *ids, Ablate(site, 2))
+    assert (after["cross"][1, 2] == 0).all()
+    np.testing.assert_array_equal(after["cross"][1, :2], before["cross"][1, :2])
+    assert not np.allclose(after["cross"][2], before["cross"][2], atol=1e-4)
+
+
+def test_the_model_is_found_at_its_sites(model: Transformer) -> None:
+    for site in model.sites():
+        assert attention_at(model, site).site == site
+    with pytest.raises(ValueError, match="no attention at .*'decoder', 3, 'cross'"):
+        attention_at(model, Site("decoder", 3, "cross"))
+
+
+def test_every_head_once(model: Transformer) -> None:
+    heads = all_heads(model)
+    assert len(heads) == len(set(heads)) == 2 * 4 + 2 * 3 * 3
+    for site, head in heads:
+        assert head < attention_at(model, site).n_heads

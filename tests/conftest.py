@@ -1,0 +1,14 @@
+"""What every test runs under: one thread, no network, no clock."""
+
+import os
+
+# Before torch and the Hugging Face libraries are imported: they read these once.
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny tensors: a second thread only costs
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
+
+from hypothesis import settings
+
+# The same examples each time, and no deadline: a slow machine is no failure.
+settings.register_profile("headlight", deadline=None, derandomize=True, database=None)
+settings.load_profile("headlight")

@@ -1,0 +1,93 @@
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+
+from transformer.data.corpora import HubDataset, Pair, open_corpus
+
+Writer = Callable[[dict[str, list[dict[str, Any]]]], str]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Writer:
+    """A folder that `datasets` opens by its path as it opens a dataset of the hub by its name."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    folder = tmp_path / "english-hindi"
+    folder.mkdir()
+
+    def write(splits: dict[str, list[dict[str, Any]]]) -> str:
+        for split, records in splits.items():
+            text = "".join(json.dumps(record) + "\n" for record in records)
+            (folder / f"{split}.jsonl").write_text(text, encoding="utf-8")
+        return str(folder)
+
+    return write
+
+
+NESTED: list[dict[str, Any]] = [
+    {"translation": {"en": "one", "hi": "एक"}},
+    {"translation": {"en": "", "hi": "दो"}},
+    {"translation": {"en": None, "hi": "तीन"}},
+    {"translation": {"en": "four", "hi": "चार"}},
+]
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+def test_reads_translations_again_and_again(dataset: Writer, streaming: bool) -> None:
+    corpus = HubDataset(dataset({"train": NESTED}), "en", "hi", streaming=streaming)
+    assert list(corpus) == list(corpus) == [Pair(1, "one", "एक"), Pair(4, "four", "चार")]
+    assert corpus.report.first == [(2, "empty source"), (3, "not text")]
+
+
+def test_reads_plain_columns_and_its_splits(dataset: Writer) -> None:
+    name = dataset(
+        {
+            "train": [{"a": "1", "b": "2"}],
+            "validation": [{"a": "3", "b": "4"}],
+            "test": [{"a": "5", "b": "6"}],
+        }
+    )
+    splits = open_corpus(f"hub:{name}:a:b")
+    assert [[pair[1:] for pair in split] for split in splits if split] == [
+        [("1", "2")],
+        [("3", "4")],
+        [("5", "6")],
+    ]
+
+
+def test_validation_is_held_out_where_the_dataset_has_none(dataset: Writer) -> None:
+    name = dataset({"train": [{"a": str(number), "b": "x"} for number in range(20)]})
+    train, validation, test = open_corpus(f"hub:{name}:a:b")
+    assert (len(list(train)), len(list(validation)), test) == (19, 1, None)
+
+
+def test_missing_columns_and_splits_are_answered_with_those_there_are(dataset: Writer) -> None:
+    name = dataset({"test": NESTED})
+    with pytest.raises(ValueError, match="no column 'fr'; it has en, hi"):
+        list(HubDataset(name, "en", "fr", "test"))
+    with pytest.raises(ValueError, match="no split 'train'; its splits are test"):
+        open_corpus(f"hub:{name}:en:hi")
+    with pytest.raises(ValueError, match="cannot be read from the Hugging Face hub"):
+        list(HubDataset(name, "en", "hi", "train"))
+
+
+def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(ValueError, match="pip install datasets"):
+        list(HubDataset("someone/something", "en", "hi"))
+
+
+def test_without_network_the_error_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ConnectionError("Couldn't reach the hub\nmany more lines")
+
+    monkeypatch.setattr(datasets, "load_dataset", fail)
+    with pytest.raises(
+        ValueError, match="'someone/something' cannot be read.*Couldn't reach the hub"
+    ) as error:
+        list(HubDataset("someone/something", "en", "hi"))
+    assert "\n" not in str(error.value)

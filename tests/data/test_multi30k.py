@@ -1,0 +1,148 @@
+import functools
+import gzip
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from transformer.data import multi30k
+from transformer.data.corpora import open_corpus
+from transformer.data.multi30k import FILES, Multi30k, download
+
+Server = tuple[Path, str, list[str]]  # its folder, its address, what was asked for
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No folder of the machine that runs the tests, and no network."""
+    monkeypatch.delenv("HEADLIGHT_MULTI30K", raising=False)
+    monkeypatch.setattr(multi30k, "DEFAULT_URL", "http://127.0.0.1:9/")
+    monkeypatch.chdir(tmp_path)
+
+
+def fill(folder: Path, compress: Callable[[bytes], bytes] = gzip.compress, ending: str = ".gz") -> Path:
+    folder.mkdir(parents=True)
+    for name in FILES.values():
+        for language in ("de", "en"):
+            text = f"{name} {language} 1\n{name} {language} 2\n".encode()
+            (folder / f"{name}.{language}{ending}").write_bytes(compress(text))
+    return folder
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """The public repository, on this machine."""
+    folder, asked = fill(tmp_path / "public"), list[str]()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            asked.append(self.path)
+
+    service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+    thread = threading.Thread(target=service.serve_forever)
+    thread.start()
+    yield folder, f"http://127.0.0.1:{service.server_port}/", asked
+    service.shutdown()
+    thread.join()
+    service.server_close()
+
+
+@pytest.mark.parametrize("split", FILES)
+@pytest.mark.parametrize(("compress", "ending"), [(gzip.compress, ".gz"), (bytes, "")])
+def test_reads_a_folder(tmp_path: Path, split: str, compress: Callable[[bytes], bytes], ending: str) -> None:
+    corpus = Multi30k(fill(tmp_path / "here", compress=compress, ending=ending), "de", "en", split)
+    assert [pair[1:] for pair in corpus] == [
+        (f"{FILES[split]} de {line}", f"{FILES[split]} en {line}") for line in (1, 2)
+    ]
+
+
+def test_folder_is_found_by_argument_then_environment_then_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, named, here = (fill(tmp_path / name) for name in ("given", "named", "data/multi30k"))
+    assert Path(Multi30k(None, "de", "en").source_path).resolve().parent == here
+    monkeypatch.setenv("HEADLIGHT_MULTI30K", str(named))
+    assert Path(Multi30k(None, "de", "en").source_path).parent == named
+    assert Path(Multi30k(given, "de", "en").source_path).parent == given
+
+
+def test_opens_by_name_with_its_three_splits(tmp_path: Path) -> None:
+    splits = open_corpus("multi30k:en-de", folder=fill(tmp_path / "here"))
+    assert [next(iter(split)).source for split in splits if split] == [
+        "train en 1",
+        "val en 1",
+        "test_2016_flickr en 1",
+    ]
+
+
+def test_unknown_languages_splits_and_missing_files_are_named(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "here")
+    with pytest.raises(ValueError, match="'hi'.*cs, de, en, fr"):
+        Multi30k(folder, "en", "hi")
+    with pytest.raises(ValueError, match="'dev'.*train, validation, test"):
+        Multi30k(folder, "en", "de", "dev")
+    with pytest.raises(ValueError, match=r"train\.fr"):
+        Multi30k(folder, "en", "fr")
+
+
+def test_download_fetches_what_is_missing_and_nothing_twice(tmp_path: Path, server: Server) -> None:
+    public, url, asked = server
+    download(tmp_path / "got", ["de", "en"], url)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "got").iterdir()} == {
+        path.name: path.read_bytes() for path in public.iterdir()
+    }
+    (tmp_path / "got" / "val.en.gz").unlink()
+    asked.clear()
+    download(tmp_path / "got", ["de", "en"], url)
+    assert asked == ["/val.en.gz"]
+
+
+def test_corpus_downloads_itself_when_nobody_said_where_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: Server
+) -> None:
+    monkeypatch.setattr(multi30k, "DEFAULT_URL", server[1])
+    assert len(list(Multi30k(None, "en", "de", "validation"))) == 2
+    assert sorted(path.name for path in (tmp_path / "data/multi30k").iterdir()) == ["val.de.gz", "val.en.gz"]
+
+
+def test_failed_downloads_leave_nothing_behind(tmp_path: Path, server: Server) -> None:
+    public, url, _ = server
+    cut = (public / "val.en.gz").read_bytes()[:-5]
+    for content in (cut, b"<html>busy</html>", b""):
+        (public / "val.en.gz").write_bytes(content)
+        with pytest.raises(ValueError, match=r"val\.en\.gz .*HEADLIGHT_MULTI30K"):
+            download(tmp_path / "got", ["en"], url)
+        assert [path.name for path in (tmp_path / "got").iterdir()] == ["train.en.gz"]
+    (public / "val.en.gz").unlink()
+    with pytest.raises(ValueError, match="404"):
+        download(tmp_path / "got", ["en"], url)
+
+
+def test_answer_that_ends_early_is_no_file(tmp_path: Path) -> None:
+    """The server announces more bytes than it sends."""
+    content = gzip.compress(b"one\n")
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content) + 10))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as service:
+        thread = threading.Thread(target=service.handle_request)
+        thread.start()
+        with pytest.raises(ValueError, match="cannot be downloaded"):
+            download(tmp_path / "got", ["en"], f"http://127.0.0.1:{service.server_port}")
+        thread.join()
+    assert not (tmp_path / "got").exists()
+
+
+def test_without_network_one_sentence_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"cannot be downloaded from http.*put its files into"):
+        download(tmp_path / "got", ["en"], "http://127.0.0.1:9/")

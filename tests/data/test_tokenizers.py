@@ -1,0 +1,254 @@
+import json
+import unicodedata
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from transformer.data.tokenizers import (
+    EOS,
+    PAD,
+    SOS,
+    SPECIALS,
+    UNK,
+    Kind,
+    Tokenizer,
+    labels,
+    number_duplicates,
+    word_groups,
+)
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SENTENCES = {
+    "English": "Don't touch the 3.14 (or \"so\") well-known things — it's 50% off, isn't it?",
+    "French": "L'homme n'a pas dit : « Où est l'œuf ? » à Noël, aujourd'hui.",
+    "German": "Ein Mädchen hält ein Eis, Straße für Straße; „schön“, sagte es.",
+    "Hindi": "लड़की बेंच पर बैठी है और किताब पढ़ रही है। क्‍ष ज्ञान",
+    "Arabic": "تجلس الفتاة على المقعد، وتقرأ كِتَابًا؟ لماذا؟",
+    "Chinese": "一个小女孩坐在长椅上。她在看书！",
+    "Thai": "เด็กผู้หญิงนั่งอยู่บนม้านั่ง",
+    "emoji": "I 👩‍👧 you 😀😀 !",
+}
+ENGLISH = ["A little girl is sitting on a bench.", "A man is walking.", "The girls walked, talking."] * 3
+
+
+def spaced(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).replace("▁", " ").split())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", SENTENCES.values(), ids=SENTENCES)
+def test_every_script_comes_back(kind: Kind, text: str) -> None:
+    tokenizer = Tokenizer.train(SENTENCES.values(), kind, 2000, min_frequency=1)
+    ids = tokenizer.encode(text)
+    assert tokenizer.unk_id not in ids
+    assert tokenizer.decode(ids) == spaced(text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=60)
+@given(text=st.text(st.characters(exclude_categories=("Cs", "Cn"))))
+def test_any_text_comes_back_up_to_its_spaces(kind: Kind, text: str) -> None:
+    assume(spaced(text))
+    tokenizer = Tokenizer.train([text], kind, 1000, min_frequency=1)
+    assert tokenizer.decode(tokenizer.encode(text)) == spaced(text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
+@given(text=st.text(st.characters(exclude_categories=())))
+def test_any_text_can_be_encoded_whatever_was_learned(kind: Kind, text: str) -> None:
+    ids = ENGLISH_TOKENIZERS[kind].encode(text)
+    assert not {PAD, SOS, EOS} & set(ids)
+    pieces = [ENGLISH_TOKENIZERS[kind].piece(id) for id in ids]
+    assert [index for group in word_groups(pieces) for index in group] == list(range(len(pieces)))
+    assert len(labels(pieces)) == len(pieces) and all(labels(pieces))
+
+
+ENGLISH_TOKENIZERS = {kind: Tokenizer.train(ENGLISH, kind, 200, min_frequency=1) for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_decomposed_letters_are_the_composed_ones(kind: Kind) -> None:
+    tokenizer = Tokenizer.train(["à la crème"], kind, 100, min_frequency=1)
+    assert tokenizer.encode(unicodedata.normalize("NFD", "à la crème")) == tokenizer.encode("à la crème")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_never_seen_is_unknown_and_left_out_of_the_text(kind: Kind) -> None:
+    tokenizer = ENGLISH_TOKENIZERS[kind]
+    ids = tokenizer.encode("girl 😀 is")
+    assert tokenizer.unk_id in ids
+    assert "😀" not in tokenizer.decode(ids) and tokenizer.decode(ids).endswith(" is")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("special", SPECIALS)
+def test_special_tokens_in_a_text_are_text(kind: Kind, special: str) -> None:
+    tokenizer = Tokenizer.train([f"a {special} b {special}"], kind, 100, min_frequency=1)
+    ids = tokenizer.encode(f"a {special} b {special}")
+    assert not set(ids) & set(range(4))
+    assert tokenizer.decode(ids) == f"a {special} b {special}"
+
+
+def test_special_tokens_of_a_foreign_tokenizer_are_never_read_out_of_a_text() -> None:
+    """A word-level tokenizer that cuts at spaces only finds "[EOS]" in its vocabulary as a word."""
+    import tokenizers
+
+    vocabulary = {word: index for index, word in enumerate(["[SOS]", "a", "[EOS]", "[UNK]", "[PAD]"])}
+    inner = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer = Tokenizer(inner)
+    assert (tokenizer.pad_id, tokenizer.unk_id, tokenizer.sos_id, tokenizer.eos_id) == (4, 3, 0, 2)
+    assert tokenizer.encode("a [EOS] [PAD] [SOS] a") == [1, 3, 3, 3, 1]
+    assert tokenizer.decode([0, 1, 4, 1, 2]) == "a a"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_special_ids_and_vocabulary(kind: Kind) -> None:
+    tokenizer = ENGLISH_TOKENIZERS[kind]
+    assert [tokenizer.piece(id) for id in range(4)] == list(SPECIALS)
+    assert (tokenizer.pad_id, tokenizer.unk_id, tokenizer.sos_id, tokenizer.eos_id) == (PAD, UNK, SOS, EOS)
+    assert tokenizer.vocab_size <= 200
+    with pytest.raises(ValueError, match=str(tokenizer.vocab_size)):
+        tokenizer.piece(tokenizer.vocab_size)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vocabulary_keeps_its_size_when_there_are_more_characters(kind: Kind) -> None:
+    tokenizer = Tokenizer.train(["".join(map(chr, range(0x4E00, 0x4F00)))], kind, 50, min_frequency=1)
+    assert tokenizer.vocab_size <= 50
+
+
+def test_batch_is_each_text_alone_and_training_again_gives_the_same() -> None:
+    texts = list(SENTENCES.values())
+    tokenizer, again = (Tokenizer.train(texts, "bpe", 300, min_frequency=1) for _ in range(2))
+    assert tokenizer.encode_batch(texts) == [again.encode(text) for text in texts]
+    assert tokenizer.inner.to_str() == again.inner.to_str()
+
+
+def test_saved_and_loaded_is_the_same_and_nothing_else_is_left(tmp_path: Path) -> None:
+    tokenizer = ENGLISH_TOKENIZERS["bpe"]
+    tokenizer.save(tmp_path / "tokenizer.json")
+    tokenizer.save(tmp_path / "tokenizer.json")
+    loaded = Tokenizer.load(tmp_path / "tokenizer.json")
+    assert loaded.encode("A girl [EOS] walked.") == tokenizer.encode("A girl [EOS] walked.")
+    assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.json"]
+
+
+def test_unusable_tokenizer_files_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    with pytest.raises(ValueError, match=r"tokenizer\.json is missing"):
+        Tokenizer.load(path)
+    ENGLISH_TOKENIZERS["bpe"].save(path)
+    whole = path.read_text(encoding="utf-8")
+    for broken in (
+        "",
+        "{}",
+        "[]",
+        "null",
+        whole[: len(whole) // 2],
+        whole[:-2],
+        whole.replace("[SOS]", "[CLS]"),
+    ):
+        path.write_text(broken, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"tokenizer\.json"):
+            Tokenizer.load(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("unk_token", "[NONE]"), ("merges", [["e", ""]]), ("vocab", {"a": 0})]
+)
+def test_tampered_tokenizer_files_are_refused(tmp_path: Path, field: str, value: object) -> None:
+    """A merge with an empty half makes the library panic in Rust, which is no `Exception` in Python."""
+    content = json.loads(ENGLISH_TOKENIZERS["bpe"].inner.to_str())
+    content["model"][field] = value
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"tokenizer\.json is no tokenizer that works here"):
+        Tokenizer.load(tmp_path / "tokenizer.json")
+
+
+def test_training_refuses_what_it_cannot_use() -> None:
+    with pytest.raises(ValueError, match="'sentences'.*bpe, words, characters"):
+        Tokenizer.train(ENGLISH, "sentences", 100)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="vocab_size is 4"):
+        Tokenizer.train(ENGLISH, "bpe", 4)
+    for nothing in (list[str](), ["", " "]):
+        with pytest.raises(ValueError, match="no text"):
+            Tokenizer.train(nothing, "bpe", 100)
+
+
+def test_labels_say_where_words_go_on() -> None:
+    pieces = ["[SOS]", "▁little", "▁gir", "ls", ",", "▁", '"', "l", "'", "homme", '"', "▁", "x", "y", "[EOS]"]
+    assert labels(pieces) == [
+        "[SOS]", "little", "gir", "·ls", ",", "␣", '"', "l", "'", "homme", '"', "␣", "x", "·y", "[EOS]",
+    ]  # fmt: skip
+
+
+def test_labels_of_marks_digits_and_unknown_parts() -> None:
+    assert labels(["▁ल", "ड़", "ि", "यों", "।"]) == ["ल", "·ड़", "·ि", "·यों", "।"]
+    assert labels(["▁20", "21", "-", "05"]) == ["20", "·21", "-", "05"]
+    assert labels(["▁na", "[UNK]", "ve"]) == ["na", "[UNK]", "ve"]
+    assert labels([]) == []
+
+
+def test_labels_of_whole_words_and_of_characters_are_plain() -> None:
+    assert labels(["girl", "is", "[UNK]", "."]) == ["girl", "is", "[UNK]", "."]
+    assert labels(["h", "e", " ", "y"]) == ["h", "e", "␣", "y"]
+
+
+def test_word_groups_of_subwords() -> None:
+    pieces = [
+        "[SOS]",
+        "▁gir",
+        "ls",
+        ",",
+        "▁",
+        '"',
+        "▁",
+        "x",
+        "y",
+        "'",
+        "s",
+        "▁na",
+        "[UNK]",
+        "ve",
+        "▁",
+        "[EOS]",
+    ]
+    words = ["".join(pieces[index] for index in group) for group in word_groups(pieces)]
+    assert words == ["[SOS]", "▁girls", ",", '▁"', "▁xy", "'", "s", "▁na", "[UNK]", "ve", "▁", "[EOS]"]
+
+
+def test_word_groups_of_words_and_characters() -> None:
+    assert word_groups(["[SOS]", "girl", "s", "."]) == [[0], [1], [2], [3]]
+    assert word_groups([*"hi you!", "[EOS]"]) == [[0, 1], [2, 3, 4, 5], [6], [7]]
+    assert word_groups([]) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_word_groups_of_a_sentence_are_its_words(kind: Kind) -> None:
+    tokenizer = ENGLISH_TOKENIZERS[kind]
+    pieces = [tokenizer.piece(id) for id in tokenizer.encode("A little girl is talking.")]
+    words = ["".join(pieces[index] for index in group).strip("▁ ") for group in word_groups(pieces)]
+    assert words == ["A", "little", "girl", "is", "talking", "."]
+
+
+@given(st.lists(st.sampled_from(["a", "the", "a₁", "a₂", "[PAD]", "."])))
+def test_numbered_labels_are_unique_and_single_ones_untouched(names: list[str]) -> None:
+    numbered = number_duplicates(names)
+    assert len(set(numbered)) == len(names)
+    for name, label in zip(names, numbered, strict=True):
+        assert label == name if names.count(name) == 1 else label.startswith(name) and label != name
+
+
+def test_numbers_count_from_one() -> None:
+    assert number_duplicates(["a", "b", "a", *"c" * 10]) == [
+        "a₁",
+        "b",
+        "a₂",
+        *(f"c{n}" for n in "₁₂₃₄₅₆₇₈₉"),
+        "c₁₀",
+    ]

@@ -1,0 +1,164 @@
+"""Imports run one way: app -> pages -> ui -> transformer, and downwards inside the library.
+
+A room is `app`, a page, `ui`, or a file or folder of `transformer/` ("transformer.layers"). `MAY_IMPORT` says
+which rooms of the library each may import; the sources are parsed, never run.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Inside the library, from the bottom up.
+_NETWORK = {"config", "taps", "cache", "attention", "positions", "layers", "model"}
+_BELOW_THE_FACE = _NETWORK | {"decoding", "files", "presets", "data", "trace"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "config": set(),
+    "taps": set(),
+    "cache": set(),
+    "files": set(),
+    "charts": set(),
+    "presets": {"config"},
+    "positions": {"config"},
+    "attention": {"config", "taps"},
+    "layers": {"config", "taps", "cache", "attention"},
+    "model": _NETWORK,
+    "decoding": _NETWORK,
+    "data": {"config", "files"},
+    "trace": {"taps", "files"},
+    "checkpoints": _BELOW_THE_FACE,
+    "analysis": _BELOW_THE_FACE,
+    "translator": _BELOW_THE_FACE | {"checkpoints"},
+    "training": _BELOW_THE_FACE | {"checkpoints", "translator"},  # it scores what the translator writes
+}
+MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face
+MAY_IMPORT["__main__"] = set(MAY_IMPORT)  # and the command line stand above them all
+
+# Who may never import what from outside the library.
+FORBIDDEN = {"pages": {"torch"}, "transformer": {"streamlit"}, "transformer.charts": {"torch", "streamlit"}}
+# Who may never import whom among the top rooms.
+UPWARDS = {"transformer": {"ui", "pages", "app"}, "ui": {"pages", "app"}, "pages": {"app"}}
+
+
+def module_name(path: Path, root: Path) -> str:
+    """`root`/transformer/data/bpe.py -> "transformer.data.bpe"; a package is named by its __init__."""
+    return ".".join(path.relative_to(root).with_suffix("").parts)
+
+
+def imported_modules(path: Path, root: Path) -> Iterator[tuple[int, str]]:
+    """(line, module) for each import of the file, wherever in it; `from a import b` gives "a.b"."""
+    package = module_name(path, root).split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            source = ".".join([*base, node.module] if node.module else base)
+            yield from ((node.lineno, f"{source}.{alias.name}") for alias in node.names)
+
+
+def library_room(module: str, rooms: set[str]) -> str:
+    """The room of a module inside the library: "transformer.load" is a name of the face, not a room."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in rooms else "__init__"
+
+
+def sources(root: Path) -> list[Path]:
+    """The files whose imports have a direction; a room that is not there yet has none."""
+    folders = [root / top for top in ("pages", "ui", "transformer")]
+    return sorted([*root.glob("app.py"), *(path for folder in folders for path in folder.rglob("*.py"))])
+
+
+def violations(root: Path) -> list[str]:
+    """One sentence for each import that runs the wrong way in the tree at `root`."""
+    rooms = {path.stem for path in (root / "transformer").glob("[!.]*")} - {"__pycache__"}
+    found = []
+    for path in sources(root):
+        name = module_name(path, root)
+        top = name.split(".")[0]
+        room = library_room(name, rooms) if top == "transformer" else None
+        if room is not None and room not in MAY_IMPORT:
+            found.append(f"{path.relative_to(root)}: give the room {room!r} its place in MAY_IMPORT")
+            continue
+        outside = FORBIDDEN.get(top, set()) | FORBIDDEN.get(f"{top}.{room}", set())
+        for line, module in imported_modules(path, root):
+            target = module.split(".")[0]
+            wrong = target in outside or target in UPWARDS.get(top, set())
+            if room is not None and target == "transformer":
+                other = library_room(module, rooms)
+                wrong = other not in MAY_IMPORT[room] and other != room
+            if wrong:
+                found.append(f"{path.relative_to(root)}:{line} imports {module}")
+    return found
+
+
+def test_imports_run_one_way() -> None:
+    assert violations(ROOT) == []
+
+
+def test_the_order_has_no_circle() -> None:
+    placed: set[str] = set()
+    for _ in MAY_IMPORT:
+        placed |= {room for room, below in MAY_IMPORT.items() if below - {room} <= placed}
+    assert placed == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("transformer/attention.py", "from transformer.layers import EncoderLayer"),
+        ("transformer/attention.py", "from .layers import EncoderLayer"),
+        ("transformer/attention.py", "from transformer import layers"),
+        ("transformer/attention.py", "def late():\n    import transformer.model"),
+        ("transformer/layers.py", "from transformer import Translator"),
+        ("transformer/layers.py", "import transformer"),
+        ("transformer/data/bpe.py", "from ..model import Transformer"),
+        ("transformer/charts/heatmap.py", "from transformer.trace import Trace"),
+        ("transformer/charts/heatmap.py", "import torch.nn"),
+        ("transformer/model.py", "import streamlit as st"),
+        ("transformer/model.py", "from ui import resources"),
+        ("transformer/unknown.py", "import math"),
+        ("pages/attention.py", "import torch"),
+        ("pages/attention.py", "from app import main"),
+        ("ui/viewer.py", "from pages.attention import draw"),
+    ],
+)
+def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> None:
+    plant(tmp_path, file, line)
+    (found,) = violations(tmp_path)
+    assert found.startswith(file)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("app.py", "import streamlit\nfrom ui import resources"),
+        ("pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer"),
+        ("ui/resources.py", "import torch\nimport transformer"),
+        ("transformer/__main__.py", "from transformer import Translator, training\nfrom .data import bpe"),
+        ("transformer/__init__.py", "from transformer.translator import load\nfrom . import charts"),
+        ("transformer/attention.py", "import torch\nfrom transformer.taps import Site"),
+        ("transformer/data/bpe.py", "from . import corpus\nfrom .corpus import pairs\nimport tokenizers"),
+        ("transformer/charts/heatmap.py", "from .colours import THEMES\nimport plotly.graph_objects as go"),
+    ],
+)
+def test_a_downward_import_is_allowed(tmp_path: Path, file: str, line: str) -> None:
+    plant(tmp_path, file, line)
+    assert violations(tmp_path) == []
+
+
+def plant(root: Path, file: str, text: str) -> None:
+    """A tree in which every room exists, and `file` holds `text`."""
+    folder = root / "transformer"
+    folder.mkdir()
+    for room in MAY_IMPORT:
+        if room in {"data", "training", "checkpoints", "analysis", "charts"}:
+            (folder / room).mkdir()
+            (folder / room / "__init__.py").touch()
+        else:
+            (folder / f"{room}.py").touch()
+    (root / file).parent.mkdir(exist_ok=True)
+    (root / file).write_text(text + "\n")

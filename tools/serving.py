@@ -1,0 +1,124 @@
+"""The real app in the real browser: shared by the browser tests and the screenshots.
+
+`serve` runs `streamlit run` on a free loopback port, `launch` starts the system's Chromium,
+`wait_until_idle` waits for a page that has nothing more to draw.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import ProxyHandler, build_opener
+
+from playwright.sync_api import Browser, Page, Playwright, ViewportSize
+
+VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
+_CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
+# Nothing but the page under test should use the processor or the network.
+_CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+_HEALTH = "/_stcore/health"
+_OPENER = build_opener(ProxyHandler({}))  # the loopback is never behind a proxy
+
+# True when no script runs, nothing is a placeholder, and whatever is drawn by script has been drawn.
+_IDLE = """() => {
+  const all = (selector, root = document) => [
+    ...root.querySelectorAll(selector),
+    ...[...root.querySelectorAll("*")].filter(e => e.shadowRoot).flatMap(e => all(selector, e.shadowRoot)),
+  ];
+  const app = document.querySelector('[data-testid="stApp"]');
+  if (!app || app.dataset.testScriptState !== "notRunning") return false;
+  const waiting = ["stSkeleton", "stAppSkeleton", "stSpinner"].map(id => `[data-testid="${id}"]`).join();
+  if (all(waiting).length) return false;
+  if (all('[data-testid="stPlotlyChart"]').some(e => !e.querySelector(".main-svg"))) return false;
+  return all("canvas").filter(c => c.width && c.height && c.offsetParent).every(canvas => {
+    const small = new OffscreenCanvas(16, 16).getContext("2d");
+    small.drawImage(canvas, 0, 0, 16, 16);
+    return small.getImageData(0, 0, 16, 16).data.some((value, i) => i % 4 === 3 && value > 0);
+  });
+}"""
+
+
+@contextmanager
+def serve(app: Path, log: Path, seconds: float = 120) -> Iterator[str]:
+    """Run the Streamlit app and yield its address once it answers; its output goes to `log`.
+
+    Raises RuntimeError with the end of the log when the app stops or does not answer in time.
+    """
+    port = _free_port()
+    options = {
+        "server.port": port,
+        "server.address": "127.0.0.1",
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "client.showErrorDetails": "full",  # a failing test should say which line failed
+        "browser.gatherUsageStats": "false",
+    }
+    command = [sys.executable, "-m", "streamlit", "run", app.name]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=app.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_healthy(process, address, log, seconds)
+        yield address
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Start the system's Chromium; RuntimeError says how to install it where there is none."""
+    path = next(filter(None, map(shutil.which, _CHROMIUMS)), None)
+    if path is None:
+        raise RuntimeError("No Chromium found: run `make browser`, or `apt-get install chromium`.")
+    return playwright.chromium.launch(executable_path=path, args=_CHROMIUM_FLAGS)
+
+
+def wait_until_idle(page: Page, seconds: float = 60) -> None:
+    """Wait until the page's script has finished and its charts and canvases are painted."""
+    page.wait_for_function(_IDLE, timeout=seconds * 1000)
+    # A rerun may start right after a drawing: idle means idle twice, some frames apart.
+    page.wait_for_timeout(300)
+    page.wait_for_function(_IDLE, timeout=seconds * 1000)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(process: subprocess.Popen[bytes], address: str, log: Path, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            # The body counts: Streamlit answers 200 with its start page to any address that it lacks.
+            with _OPENER.open(address + _HEALTH, timeout=5) as answer:
+                if answer.read() == b"ok":
+                    return
+        except (URLError, OSError):
+            pass
+        time.sleep(0.1)
+    reason = "did not answer in time" if process.poll() is None else f"stopped with code {process.returncode}"
+    tail = os.linesep.join(log.read_text(errors="replace").splitlines()[-20:])
+    raise RuntimeError(f"The app {reason}. The end of its log:\n{tail}")

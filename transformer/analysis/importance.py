@@ -1,0 +1,89 @@
+"""What each head is worth to one translation: how much less likely it is without it.
+
+Shapes: B rows, one for each head that is switched off, T target tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.analysis.sites import all_heads
+from transformer.model import Transformer
+from transformer.taps import Inputs, Site
+
+LARGEST = 2**24  # numbers in the largest tensor of a pass: 64 MiB, and about four such tensors live at once
+
+
+class HeadEffect(NamedTuple):
+    """What switching one head off does: `delta` is how the target's log-probability changes, in nats."""
+
+    site: Site
+    head: int
+    delta: float
+
+
+@dataclass(frozen=True)
+class AblateByRow:
+    """A tap that switches another head off in each row of the batch; None leaves the row as it is."""
+
+    heads: tuple[tuple[Site, int] | None, ...]
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        here = [(row, off[1]) for row, off in enumerate(self.heads) if off is not None and off[0] == site]
+        if not here:
+            return pattern
+        rows, heads = zip(*here, strict=True)
+        changed = pattern.clone()
+        changed[list(rows), list(heads)] = 0
+        return changed
+
+
+def head_importance(
+    model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], largest: int = LARGEST
+) -> list[HeadEffect]:
+    """Switches every head off alone, and says what that does to the target, the most harmful first.
+
+    `tgt_ids` runs from [SOS] to [EOS]. The heads run as the rows of one batch, beside a row in which all are
+    on; long sentences take several batches, none with a tensor of more than `largest` numbers.
+    """
+    assert not model.training, "dropout would drown the differences"
+    heads = all_heads(model)
+    rows = (None, *heads)
+    size = _rows_at_once(model, len(src_ids), len(tgt_ids), largest)
+    parts = [_log_probs(model, src_ids, tgt_ids, rows[i : i + size]) for i in range(0, len(rows), size)]
+    whole, *without = torch.cat(parts).tolist()
+    effects = [HeadEffect(site, head, lp - whole) for (site, head), lp in zip(heads, without, strict=True)]
+    return sorted(effects, key=lambda effect: effect.delta)
+
+
+@torch.no_grad()
+def _log_probs(
+    model: Transformer,
+    src_ids: Sequence[int],
+    tgt_ids: Sequence[int],
+    off: tuple[tuple[Site, int] | None, ...],
+) -> Tensor:
+    """The log-probability of the target in each row: [B] float64."""
+    device = model.output.weight.device
+    src = torch.tensor(src_ids, device=device).expand(len(off), -1)
+    tgt = torch.tensor(tgt_ids, device=device).expand(len(off), -1)
+    logits = model(src, tgt[:, :-1], AblateByRow(off))  # [B, T, V]
+    losses = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), reduction="none")  # [B * T]
+    return -losses.unflatten(0, (len(off), -1)).double().sum(-1).cpu()
+
+
+def _rows_at_once(model: Transformer, n_source: int, n_target: int, largest: int) -> int:
+    """How many rows keep patterns, feed-forward layers and logits within `largest` numbers each."""
+    config, longest = model.config, max(n_source, n_target)
+    a_row = max(
+        max(config.encoder.n_heads, config.decoder.n_heads) * longest**2,
+        max(config.encoder.d_ff, config.decoder.d_ff) * longest,
+        config.target_vocab_size * n_target,
+    )
+    return max(1, largest // a_row)

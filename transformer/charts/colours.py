@@ -1,0 +1,73 @@
+"""Colours of the pictures, for the light theme and the dark one.
+
+Attention glows out of the dark or lies as ink on paper: 0 is the page's background, and lightness rises (or
+falls) all the way, so the scales read in grey and to colour-blind eyes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Hues that colour-blind eyes tell apart (Okabe and Ito, 2008), for heads side by side.
+OKABE_ITO = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#f0e442", "#98a2b3")
+
+LESS, MORE = "#0877bd", "#f59322"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """What a picture takes from the page that it stands on; every colour is "#rrggbb"."""
+
+    background: str
+    text: str
+    muted: str
+    line: str
+    field: str
+    hatch: str
+    card: str
+    accent: str
+    sequential: tuple[str, ...]  # 0 to the largest, evenly spaced
+    diverging: tuple[str, ...]  # less, no difference, more
+
+
+THEMES = {
+    "light": Theme(
+        background="#ffffff",
+        text="#1d2433",
+        muted="#667085",
+        line="#d3d9e2",
+        field="#f3f5f8",
+        hatch="#c3cad5",
+        card="#ffffff",
+        accent="#2f5fa8",
+        sequential=("#ffffff", "#c9d8f0", "#6f9bd1", "#2f5fa8", "#0b2a66"),
+        diverging=(LESS, "#f1f2f4", MORE),
+    ),
+    "dark": Theme(
+        background="#0e1117",
+        text="#e8eaf0",
+        muted="#98a2b3",
+        line="#333c4c",
+        field="#1a202b",
+        hatch="#3a4354",
+        card="#1d2431",
+        accent="#f0a94a",
+        sequential=("#0e1117", "#3b2f63", "#b5476d", "#f9a25c", "#fff3c4"),
+        diverging=(LESS, "#1c222d", MORE),
+    ),
+}
+
+
+def theme_named(name: str) -> Theme:
+    """The theme "light" or "dark"; ValueError for any other name."""
+    if name not in THEMES:
+        raise ValueError(f"There is no theme {name!r}: choose one of {', '.join(THEMES)}.")
+    return THEMES[name]
+
+
+def lookup(scale: tuple[str, ...], steps: int = 256) -> np.ndarray:
+    """A scale as a table of uint8 RGB rows [steps, 3], from its first colour to its last."""
+    stops = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in scale])
+    at = np.linspace(0, len(scale) - 1, steps)
+    channels = [np.interp(at, np.arange(len(scale)), channel) for channel in stops.T]
+    return np.rint(np.stack(channels, axis=1)).astype(np.uint8)

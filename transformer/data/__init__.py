@@ -1,0 +1,1 @@
+"""Texts in, padded batches out: tokenizers, corpora and batches."""

@@ -1,0 +1,45 @@
+"""A corpus as token ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from transformer.data.pairs import Corpus, Pair, Report
+from transformer.data.tokenizers import Tokenizer
+
+if TYPE_CHECKING:  # reading a corpus needs no torch
+    from transformer.data.batches import Example
+
+CHUNK = 1000  # pairs that are encoded at a time
+
+
+class Encoded:
+    """The examples of a corpus, anew with each `iter()`: source + [EOS], [SOS] + target + [EOS].
+
+    Pairs of which one side would take more than `max_tokens` positions in the model (its tokens and one
+    special token) are left out, and counted in `report` beside what the corpus itself rejected.
+    """
+
+    def __init__(self, corpus: Corpus, source: Tokenizer, target: Tokenizer, max_tokens: int) -> None:
+        self.corpus, self.source, self.target, self.max_tokens = corpus, source, target, max_tokens
+        self.report = Report(corpus.name)
+
+    def __iter__(self) -> Iterator[Example]:
+        late = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
+        pairs = iter(self.corpus)
+        while chunk := list(islice(pairs, CHUNK)):
+            yield from self._encode(chunk, late)
+        self.report = self.corpus.report.followed_by(late)
+
+    def _encode(self, chunk: list[Pair], late: Report) -> Iterator[Example]:
+        sources = self.source.encode_batch([pair.source for pair in chunk])
+        targets = self.target.encode_batch([pair.target for pair in chunk])
+        for pair, source, target in zip(chunk, sources, targets, strict=True):
+            if not source or not target:
+                late.reject(pair.line, "empty source" if not source else "empty target")
+            elif max(len(source), len(target)) >= self.max_tokens:
+                late.reject(pair.line, f"over {self.max_tokens} tokens")
+            else:
+                yield source + [self.source.eos_id], [self.target.sos_id, *target, self.target.eos_id]

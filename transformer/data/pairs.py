@@ -1,0 +1,112 @@
+"""Sentence pairs, the corpora that give them, and the report of what a corpus could not give."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MAX_CHARACTERS = 2000
+
+
+class Pair(NamedTuple):
+    line: int  # from 1, as editors count
+    source: str
+    target: str
+
+
+class Rejected(NamedTuple):
+    line: int
+    reason: str
+
+
+@dataclass
+class Report:
+    """What one pass over a corpus read, kept and rejected. Its size does not grow with the corpus."""
+
+    name: str
+    read: int = 0
+    kept: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)  # how many for each reason
+    first: list[Rejected] = field(default_factory=list)  # the first 100
+
+    def reject(self, line: int, reason: str) -> None:
+        self.rejected[reason] += 1
+        if len(self.first) < 100:
+            self.first.append(Rejected(line, reason))
+
+    def followed_by(self, later: "Report") -> "Report":
+        """The report of this pass and of a check that then rejected some of what it kept."""
+        kept = self.kept - later.rejected.total()
+        first = sorted(self.first + later.first)[:100]
+        return Report(self.name, self.read, kept, self.rejected + later.rejected, first)
+
+    def __str__(self) -> str:
+        rejected = self.rejected.total()
+        text = f"{self.name}: {self.read:,} pairs read, {self.kept:,} kept, {rejected:,} rejected"
+        for reason, count in self.rejected.most_common():
+            lines = [str(line) for line, why in self.first if why == reason][:10]
+            more = [f"and {count - len(lines):,} more"] if count > len(lines) else []
+            text += f"\n  {count:,} {reason}: line {', '.join(lines + more)}"
+        return text
+
+
+class Corpus(ABC):
+    """Sentence pairs that can be read again and again: each `iter()` starts from the first.
+
+    Rows that are no usable pair are counted in `report`, which describes the last pass that went to the end.
+    """
+
+    def __init__(self, name: str, max_characters: int = MAX_CHARACTERS) -> None:
+        self.name = name
+        self.max_characters = max_characters
+        self.report = Report(name)
+
+    @abstractmethod
+    def rows(self) -> Iterator[Pair | Rejected]:
+        """Every row as it stands in the file; undecodable bytes as surrogates."""
+
+    def __iter__(self) -> Iterator[Pair]:
+        report = Report(self.name)
+        for row in self.rows():
+            report.read += 1
+            checked = self._checked(row)
+            if isinstance(checked, Pair):
+                report.kept += 1
+                yield checked
+            else:
+                report.reject(*checked)
+        self.report = report
+
+    def _checked(self, row: Pair | Rejected) -> Pair | Rejected:
+        if isinstance(row, Rejected):
+            return row
+        line, source, target = row.line, row.source.strip(), row.target.strip()
+        if not source:
+            return Rejected(line, "empty source")
+        if not target:
+            return Rejected(line, "empty target")
+        if max(len(source), len(target)) > self.max_characters:
+            return Rejected(line, "too long")
+        if not (_is_unicode(source) and _is_unicode(target)):
+            return Rejected(line, "undecodable")
+        return Pair(line, source, target)
+
+
+class Pairs(Corpus):
+    """Pairs in memory."""
+
+    def __init__(self, name: str, pairs: Iterable[Pair]) -> None:
+        super().__init__(name)
+        self.pairs = list(pairs)
+
+    def rows(self) -> Iterator[Pair]:
+        yield from self.pairs
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The room between the library and the pages: what draws, caches and downloads."""

@@ -1,0 +1,101 @@
+"""What can be taken away: the head as PNG, SVG and CSV, the trace as NPZ, the view as one HTML file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from transformer import Trace
+from transformer.charts.svg import pattern_svg
+from transformer.trace import KINDS
+from ui.picture import SHOWS, Panel, Shown, layout
+from ui.save_png import save_png
+from ui.view import View
+from ui.viewer import most_looked_at
+from ui.viewer.export import KindView, standalone_html
+
+
+def export(shown: Shown, view: View, large: Panel) -> None:
+    """The menu with every download; a file is made when it is asked for."""
+    menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
+    if not menu.open:
+        return
+    theme = st.context.theme.type or "light"
+    stem = f"{view.kind}-layer{large.layer + 1}-head{large.head + 1}"
+    with menu:
+        st.caption(f"{view.kind.capitalize()} attention, {large.title.lower()}, as it is shown")
+        drawing = picture_svg(large, view.kind, theme)
+        save_png(drawing, f"{stem}.png")
+        _button("SVG, for print", lambda: drawing, f"{stem}.svg", "image/svg+xml")
+        _button("CSV, the exact weights", partial(picture_csv, large), f"{stem}.csv", "text/csv")
+        st.caption("The whole sentence")
+        _button("NPZ, every pattern", partial(trace_npz, shown.trace), "trace.npz", "application/octet-stream")
+        _button("HTML, this view offline", partial(page_html, shown, view, large, theme), "headlight.html", "text/html")
+
+
+def _button(label: str, make: Callable[[], str | bytes], name: str, mime: str) -> None:
+    st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{mime}")
+
+
+def picture_svg(large: Panel, kind: str, theme: str) -> str:
+    place = large.place
+    return pattern_svg(
+        large.cells,
+        place.rows,
+        place.columns,
+        masked=place.masked,
+        reads=place.reads,
+        title=f"{kind.capitalize()} attention, {large.title.lower()}, {SHOWS[large.show].lower()}",
+        limit=large.limit,
+        signed=large.signed,
+        theme=theme,
+    )
+
+
+def picture_csv(large: Panel) -> str:
+    """One row a query; a masked cell is empty, since it is not 0."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["", *map(_plain, large.place.columns)])
+    for label, row, masked in zip(large.place.rows, large.cells, large.place.masked, strict=True):
+        cells = ("" if gone else repr(float(weight)) for weight, gone in zip(row, masked, strict=True))
+        writer.writerow([_plain(label), *cells])
+    return out.getvalue()
+
+
+def _plain(label: str) -> str:
+    """A label that a spreadsheet does not take for a formula."""
+    return f"'{label}" if label[:1] in "=+-@\t\r" else label
+
+
+def trace_npz(trace: Trace) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.npz"
+        trace.save(path)
+        return path.read_bytes()
+
+
+def page_html(shown: Shown, view: View, large: Panel, theme: Literal["light", "dark"]) -> str:
+    trace, card = shown.trace, shown.model.card
+    kinds = {}
+    for kind in KINDS:
+        place = layout(trace, kind, view.words, view.hide)
+        patterns = place.apply(trace.pattern(kind))
+        captions = most_looked_at(patterns, place.columns)
+        kinds[kind] = KindView(patterns, place.masked, place.rows, place.columns, place.reads, captions)
+    meta = {
+        str(card.get("source", "Source")): trace.text,
+        str(card.get("target", "Translation")): trace.translation,
+        "Model": str(card.get("title", "")),
+        "Log-probability": f"{trace.log_prob:.3f}",
+    }
+    if shown.changes:
+        meta["Heads changed"] = ", ".join(map(str, shown.changes))
+    return standalone_html("Headlight", kinds, (view.kind, large.layer, large.head), theme, meta)

@@ -1,0 +1,222 @@
+"""Every head, the chosen one large, and its lines: the middle of the Attention page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import charts
+from transformer.analysis import MEASURES
+from ui.downloads import export
+from ui.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, layout, measures, panel
+from ui.view import View, take, update, widget_key, write_address
+from ui.viewer import LinesState, Profile, big_head, lines, most_looked_at, overview
+
+CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
+SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
+CAUTION = "Attention shows where a head looked, not why a word was chosen."
+
+
+@st.fragment
+def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
+    """The switches of the picture, the overview, the chosen head and its lines.
+
+    The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head draws these
+    parts anew and nothing else.
+    """
+    _controls(shown)
+    view: View = st.session_state["view"]
+    place = layout(shown.trace, view.kind, view.words, view.hide)
+    large = panel(shown, view, place)
+    left, middle, right = st.columns([28, 46, 26], gap="medium")
+    with left:
+        _overview(shown, view, place, large)
+    with middle:
+        _head(large, view)
+    with right:
+        _lines(shown, view, place, large)
+    with numbers:
+        _table(shown, view, place, large)
+    with actions:
+        export(shown, view, large)
+    write_address()
+
+
+def _controls(shown: Shown) -> None:
+    view: View = st.session_state["view"]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        key = widget_key("kind")
+        st.segmented_control(
+            "Attention",
+            ["encoder", "decoder", "cross"],
+            default=view.kind,
+            required=True,
+            format_func=str.capitalize,
+            key=key,
+            on_change=take,
+            args=("kind", key),
+            label_visibility="collapsed",
+            help="Encoder: the source looks at itself. Decoder: the translation looks at what it has written. "
+            "Cross: the translation looks at the source.",
+        )
+        st.space("stretch")
+        shows = [name for name in SHOWS if name != "difference" or shown.forced is not None]
+        key = widget_key("show")
+        st.selectbox(
+            "Show",
+            shows,
+            index=shows.index(view.show) if view.show in shows else 0,
+            format_func=SHOWS.__getitem__,
+            key=key,
+            on_change=take,
+            args=("show", key),
+            width=165,
+            label_visibility="collapsed",
+        )
+        key = widget_key("scale")
+        st.selectbox(
+            "Scale",
+            list(SCALES),
+            index=list(SCALES).index(view.scale),
+            format_func=SCALES.__getitem__,
+            key=key,
+            on_change=take,
+            args=("scale", key),
+            width=185,
+            label_visibility="collapsed",
+        )
+        for field, label in (("words", "Whole words"), ("hide", "Hide special")):
+            key = widget_key(field)
+            st.checkbox(label, getattr(view, field), key=key, on_change=take, args=(field, key))
+
+
+def _overview(shown: Shown, view: View, place: Layout, large: Panel) -> None:
+    st.markdown("**Every head**")
+    patterns = place.apply(shown.trace.pattern(view.kind))
+    found = measures(shown.trace, place)
+    values = np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES])
+    overview(
+        patterns,
+        key=f"overview-{view.kind}",
+        selected=(large.layer, large.head),
+        captions=most_looked_at(patterns, place.columns),
+        masked=place.masked,
+        profile=Profile(
+            [measure.label.lower() for measure in MEASURES],
+            values,
+            [max(found.largest[measure.name], 1e-9) for measure in MEASURES],
+        ),
+        scale=view.scale,  # type: ignore[arg-type]
+        peak=max(1.0, float(patterns.max())),
+        on_pick=lambda layer, head: update(layer=layer + 1, head=head + 1, lines=()),
+    )
+
+
+def _head(large: Panel, view: View) -> None:
+    place, what = large.place, "" if large.show == "raw" else f" :gray[{SHOWS[large.show].lower()}]"
+    st.markdown(f"**{large.title}**{what}")
+    if max(large.cells.shape) >= CANVAS_FROM and not large.signed:
+        big_head(
+            large.cells,
+            place.rows,
+            place.columns,
+            place.masked,
+            key="head-canvas",
+            rows_read=place.reads,
+            scale=view.scale,  # type: ignore[arg-type]
+            peak=large.limit,
+        )
+    else:
+        figure = _figure(large, view)
+        with st.container(key="head"):
+            st.plotly_chart(figure, theme=None, key="head-plot", config={"displayModeBar": False}, alt=figure.layout.meta)
+    if SHOW_HELP[large.show]:
+        st.caption(SHOW_HELP[large.show])
+    if place.hidden.any():
+        st.caption(f"Special tokens are hidden, and with them {large.hidden:.0%} of this picture's weight.")
+    st.caption(f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off).")
+
+
+def _figure(large: Panel, view: View) -> go.Figure:
+    place = large.place
+    options: dict[str, Any] = {
+        "masked": place.masked,
+        "reads": place.reads or (),
+        "theme": st.context.theme.type or "light",
+        "width": 440,
+    }
+    if large.signed:
+        figure = charts.difference(large.cells, place.rows, place.columns, **options)
+    else:
+        scaled: dict[str, Any] = {"scale": view.scale, "name": large.name, "limit": large.limit}
+        figure = charts.pattern(large.cells, place.rows, place.columns, **scaled, **options)
+    return figure.update_layout(width=None)  # the column's own
+
+
+def _lines(shown: Shown, view: View, place: Layout, large: Panel) -> None:
+    patterns = place.apply(shown.trace.pattern(view.kind)[large.layer])
+    drawn = [line - 1 for line in view.lines if line <= len(patterns)] or [large.head]
+
+    def keep(state: LinesState) -> None:
+        update(lines=tuple(line + 1 for line in state.heads), mass=round(100 * state.mass))
+
+    lines(
+        patterns,
+        place.rows,
+        place.columns,
+        key="lines",
+        rows_read=place.reads,
+        heads=drawn,
+        mass=view.mass / 100,
+        peak=max(1.0, float(patterns.max())),
+        plot=".st-key-head .js-plotly-plot",
+        on_change=keep,
+    )
+    hold = sum(check.holds for check in shown.checks)
+    icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"
+    with st.popover(f"Checks: {hold} of {len(shown.checks)} hold", icon=icon, type="tertiary"):
+        for check in shown.checks:
+            mark = ":material/check:" if check.holds else ":material/close:"
+            st.markdown(f"{mark} **{check.name}.** {check.detail}")
+
+
+def _table(shown: Shown, view: View, place: Layout, large: Panel) -> None:
+    """Every head in numbers; a row opens it."""
+    found = measures(shown.trace, place)
+    n_layers, n_heads = found.entropy.shape
+    st.subheader("Heads in numbers", anchor="heads-in-numbers")
+    st.caption("Sort a column to find the head to open. A row opens it above.")
+    places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    table: dict[str, list[object]] = {
+        "Head": [f"Layer {layer + 1}, head {head + 1}" + (" ◂" if (layer, head) == (large.layer, large.head) else "") for layer, head in places]
+    }
+    config = {}
+    for measure in MEASURES:
+        label = f"{measure.label}, bits" if measure.unit == "bits" else measure.label
+        table[label] = getattr(found, measure.name).ravel().tolist()
+        config[label] = st.column_config.ProgressColumn(
+            format="%.2f", min_value=0.0, max_value=max(found.largest[measure.name], 1e-9), help=measure.meaning
+        )
+    key = widget_key(f"table-{view.kind}")
+
+    def open_row() -> None:
+        rows = st.session_state[key].selection.rows
+        if rows:
+            layer, head = places[rows[0]]
+            update(layer=layer + 1, head=head + 1, lines=())
+
+    st.dataframe(
+        table,
+        key=key,
+        hide_index=True,
+        on_select=open_row,
+        selection_mode="single-row",
+        column_config=config,
+        height=min(36 * (len(places) + 1), 540),
+    )
+
+

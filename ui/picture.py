@@ -1,0 +1,206 @@
+"""From a trace and a view to what is drawn: which cells, under which labels, and what was done to the numbers.
+
+L layers, H heads, Q queries (rows), K keys (columns).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from transformer import Trace, Translator
+from transformer.analysis import (
+    Check,
+    Measures,
+    hide_columns,
+    max_heads,
+    mean_heads,
+    measure,
+    merge,
+    merge_masked,
+    rollout,
+    rollout_source,
+    value_weighted_patterns,
+)
+from transformer.data.tokenizers import number_duplicates
+from transformer.taps import chain
+from ui.view import Change, View
+
+SHOWS = {
+    "raw": "Raw weights",
+    "value": "Weights × values",
+    "mean": "Mean of the heads",
+    "max": "Largest of the heads",
+    "rollout": "Rollout",
+    "difference": "Difference",
+}
+SHOW_HELP = {
+    "raw": "",
+    "value": "Each weight times the length of the value vector that it lets through, after the output projection "
+    "(Kobayashi et al. 2020). Lengths, not shares: rows don't sum to 1.",
+    "mean": "The mean over the layer's heads: a pattern that no head may have.",
+    "max": "The largest weight that any head of the layer gives. Rows sum to 1 or more.",
+    "rollout": "Attention followed down to the words through all layers up to this one, half of each layer being "
+    "the token itself (Abnar and Zuidema 2020).",
+    "difference": "Weights with your changes minus weights without, both while writing the original translation.",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the Attention page draws: one sentence, and where heads are changed, without and with the changes."""
+
+    model: Translator
+    trace: Trace  # with the changes
+    plain: Trace  # without
+    forced: Trace | None  # the plain translation, read with the changes
+    changes: tuple[Change, ...]
+    checks: list[Check]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which tokens stand at the rows and columns, after merging words and hiding special tokens."""
+
+    kind: str
+    rows: list[str]
+    columns: list[str]
+    reads: list[str] | None
+    masked: np.ndarray  # [Q, K]
+    special: np.ndarray  # [columns before hiding]
+    row_groups: list[list[int]]
+    column_groups: list[list[int]]
+    hidden: np.ndarray  # [columns before hiding], True where a column is left out
+
+    def apply(self, patterns: np.ndarray) -> np.ndarray:
+        """[..., tokens, tokens] as [..., Q, K] of this layout."""
+        return hide_columns(self.merged(patterns), self.hidden).pattern
+
+    def merged(self, patterns: np.ndarray) -> np.ndarray:
+        if len(self.row_groups) == patterns.shape[-2] and len(self.column_groups) == patterns.shape[-1]:
+            return patterns
+        return merge(patterns, self.row_groups, self.column_groups)
+
+    def share_hidden(self, pattern: np.ndarray) -> float:
+        """How much of a pattern's weight lies on columns that are left out, 0 to 1."""
+        return hide_columns(self.merged(pattern), self.hidden).overall
+
+
+def layout(trace: Trace, kind: str, words: bool, hide: bool) -> Layout:
+    """The rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special keys out."""
+    row_tokens, column_tokens = trace.row_tokens(kind), trace.column_tokens(kind)
+    row_groups = row_tokens.words if words else _singly(len(row_tokens))
+    column_groups = column_tokens.words if words else _singly(len(column_tokens))
+    special = np.array([any(column_tokens.special[i] for i in group) for group in column_groups])
+    hidden = special & hide
+    if hidden.all():  # a sentence of special tokens alone would leave no column
+        hidden[:] = False
+    columns = number_duplicates(_joined(column_tokens.labels, column_groups))
+    masked = merge_masked(trace.masked(kind), row_groups, column_groups).masked
+    return Layout(
+        kind,
+        number_duplicates(_joined(row_tokens.labels, row_groups)),
+        [label for label, gone in zip(columns, hidden, strict=True) if not gone],
+        None if kind == "encoder" else _joined(trace.reads.labels, row_groups),
+        masked[:, ~hidden],
+        special,
+        row_groups,
+        column_groups,
+        hidden,
+    )
+
+
+def _singly(count: int) -> list[list[int]]:
+    return [[i] for i in range(count)]
+
+
+def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> list[str]:
+    """A label a group; one that is alone keeps the dot that says that it continues a word."""
+    return ["".join(labels[i].removeprefix("·" if len(group) > 1 else "") for i in group) for group in groups]
+
+
+def measures(trace: Trace, place: Layout) -> Measures:
+    """The numbers of every head, over words where words are shown; hidden columns are counted."""
+    full = merge_masked(trace.masked(place.kind), place.row_groups, place.column_groups).masked
+    return measure(place.merged(trace.pattern(place.kind)), full, place.special)
+
+
+def sharpest(trace: Trace, kind: str) -> tuple[int, int]:
+    """The head to open first: the one that looks most narrowly at something else than special tokens."""
+    found = measures(trace, layout(trace, kind, words=False, hide=False))
+    score = np.nan_to_num(found.entropy / max(found.largest["entropy"], 1e-9) + found.special, nan=np.inf)
+    layer, head = np.unravel_index(int(score.argmin()), score.shape)
+    return int(layer), int(head)
+
+
+def combined(trace: Trace, kind: str, show: str) -> np.ndarray:
+    """The layers of a kind as one picture each, [L, tokens, tokens], by "mean", "max" or "rollout"."""
+    patterns = trace.pattern(kind)
+    if show == "mean":
+        return mean_heads(patterns)
+    if show == "max":
+        return max_heads(patterns)
+    assert show == "rollout"
+    if kind == "cross":
+        return rollout_source(trace.encoder, trace.decoder, trace.cross).source
+    return rollout(patterns)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The chosen head as it is drawn."""
+
+    place: Layout
+    layer: int  # from 0
+    head: int  # from 0
+    show: str
+    cells: np.ndarray  # [Q, K]
+    name: str  # what a cell holds
+    limit: float  # where the scale ends
+    hidden: float  # the share of the picture's weight that lies on columns that are left out
+
+    @property
+    def title(self) -> str:
+        place = f"Layer {self.layer + 1}"
+        return place if self.show in ("mean", "max", "rollout") else f"{place}, head {self.head + 1}"
+
+    @property
+    def signed(self) -> bool:
+        return self.show == "difference"
+
+
+def chosen_head(shown: Shown, view: View) -> tuple[int, int]:
+    """(layer, head) from 0: the view's where this model has it, else the sharpest."""
+    n_layers, n_heads = shown.trace.pattern(view.kind).shape[:2]
+    layer, head = sharpest(shown.trace, view.kind)
+    if view.layer is not None and view.layer <= n_layers:
+        layer = view.layer - 1
+    if view.head is not None and view.head <= n_heads:
+        head = view.head - 1
+    return layer, head
+
+
+def panel(shown: Shown, view: View, place: Layout) -> Panel:
+    """The chosen head, or the heads of its layer together, as the view wants it."""
+    layer, head = chosen_head(shown, view)
+    weights, name, limit = shown.trace.pattern(view.kind)[layer, head], "weight", 1.0
+    show = view.show
+    if show == "difference" and shown.forced is not None:
+        weights = shown.forced.pattern(view.kind)[layer, head] - shown.plain.pattern(view.kind)[layer, head]
+        limit = float(np.abs(weights).max()) or 1.0
+        # Rows and columns are those of the translation that both wrote.
+        place = layout(shown.plain, view.kind, view.words, view.hide)
+    elif show == "value":
+        source, target = shown.trace.source.ids, shown.trace.target.ids
+        tap = chain(*(change.tap() for change in shown.changes))
+        moved = value_weighted_patterns(shown.model.model, source, target, tap)[view.kind][layer]
+        weights, name, limit = moved[head], "length", float(moved.max()) or 1.0
+    elif show in ("mean", "max", "rollout"):
+        weights = combined(shown.trace, view.kind, show)[layer]
+    else:
+        show = "raw"
+        limit = max(1.0, float(weights.max()))  # a head that was scaled up goes beyond 1
+    cells = place.apply(weights)
+    return Panel(place, layer, head, show, cells, name, limit, place.share_hidden(np.abs(weights)))

@@ -1,0 +1,125 @@
+"""The sentence, and its translation underlined by the probability of each token."""
+
+from __future__ import annotations
+
+import html
+import math
+
+import streamlit as st
+
+from transformer import Trace, Translator
+from transformer.analysis import text_diff
+from transformer.charts.colours import LESS, MORE, theme_named
+from ui.view import View, reseed, take, update, widget_key
+
+
+def source_input(model: Translator, view: View) -> str:
+    """The box in which a sentence is typed, and the examples beside it; what is to be translated."""
+    card = model.card
+    examples = [str(example) for example in card.get("examples", [])]
+    text = view.text if view.text is not None else examples[0] if examples else ""
+    box, menu = st.columns([1, 0.001], vertical_alignment="bottom", gap="small") if not examples else _box_and_menu()
+    key = widget_key("text")
+    with box:
+        st.text_input(
+            f"{card.get('source', 'Source')} sentence",
+            text,
+            key=key,
+            on_change=take,
+            args=("text", key),
+            placeholder="Type a sentence and press Enter",
+            icon=":material/edit:",
+        )
+    if examples:
+        with menu:
+            key = widget_key("example")
+            st.menu_button("Examples", examples, key=key, on_click=_take_example, args=(key,))
+    return text
+
+
+def _box_and_menu() -> list[st.delta_generator.DeltaGenerator]:
+    return st.columns([4, 1.5], vertical_alignment="bottom", gap="small")
+
+
+def _take_example(key: str) -> None:
+    if (example := st.session_state[key]) is not None:
+        update(text=example, target=None)
+        reseed()
+
+
+def target_input(model: Translator, view: View, own: str) -> None:
+    """The switch between the model's translation and one that is typed, and the box for it."""
+    key = widget_key("typed")
+    st.session_state.setdefault(key, view.target is not None)
+    st.toggle(
+        "Type your own",
+        key=key,
+        on_change=_take_typed,
+        args=(key, own),
+        help="Reads a translation that you write along with the source: what would the model look at, "
+        "and how likely would each token be, if it had written this?",
+    )
+
+
+def _take_typed(key: str, own: str) -> None:
+    update(target=own if st.session_state[key] else None)
+    reseed()
+
+
+def target_box(view: View) -> None:
+    key = widget_key("target")
+    st.text_input(
+        "Your translation", view.target, key=key, on_change=take, args=("target", key), label_visibility="collapsed"
+    )
+
+
+def token_strip(trace: Trace, model: Translator) -> None:
+    """What was written, each token over a bar as long as its probability."""
+    theme = theme_named(st.context.theme.type or "light")
+    parts = []
+    for label, special, log_prob in zip(
+        trace.writes.labels, trace.writes.special, trace.log_probs.tolist(), strict=True
+    ):
+        probability = math.exp(log_prob)
+        size = "0.87rem" if special else "1.13rem"
+        parts.append(
+            f'<span title="probability {probability:.3f}" style="display:inline-block;margin:0 0.45em 4px 0;'
+            f'font-size:{size}">{html.escape(label)}<span style="display:block;height:3px;border-radius:2px;'
+            f'background:{theme.line}"><span style="display:block;height:3px;border-radius:2px;'
+            f'width:{100 * probability:.1f}%;background:{theme.accent}"></span></span></span>'
+        )
+    side = html.escape(str(model.card.get("target", "translation")))
+    spoken = html.escape(f"{side}: {trace.translation}. Log-probability {trace.log_prob:.2f}.")
+    st.html(
+        f'<div class="translation" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}'
+        f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">log-probability '
+        f"{_signed(trace.log_prob)}</span></div>"
+    )
+    if not trace.finished:
+        st.caption(":material/info: The model reached its length limit before it ended the sentence.")
+
+
+def unknown_note(trace: Trace) -> None:
+    """Says it where the model reads tokens that it doesn't know."""
+    unknown = sum(piece == "[UNK]" for piece in trace.source.pieces)
+    if unknown:
+        what = "1 piece of the sentence is" if unknown == 1 else f"{unknown} pieces of the sentence are"
+        st.caption(f":material/info: {what} not in the model's vocabulary; it reads [UNK] there.")
+
+
+def difference(before: str, after: str) -> None:
+    """Two translations as one text: words that went are struck through, words that came are underlined."""
+    styles = {
+        "same": ("span", ""),
+        "deleted": ("del", f"text-decoration:line-through;text-decoration-color:{LESS};opacity:0.7"),
+        "inserted": ("ins", f"text-decoration:none;border-bottom:3px solid {MORE};font-weight:600"),
+    }
+    parts = []
+    for op, text in text_diff(before, after):
+        tag, style = styles[op]
+        parts.append(f'<{tag} style="{style}">{html.escape(text)}</{tag}>')
+    st.html(f'<div class="difference" style="font-size:1.13rem;line-height:1.5">{"".join(parts)}</div>')
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")

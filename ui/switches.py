@@ -1,0 +1,214 @@
+"""Switching heads off, and what that does to the translation."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from transformer.analysis import HeadEffect, head_importance
+from transformer.charts.colours import LESS, MORE
+from ui.picture import Shown
+from ui.sentence import difference
+from ui.view import Change, View, reseed, update, widget_key
+
+ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
+ACTION_HELP = (
+    "Off: the head adds nothing. Uniform: it looks at every token alike. Scaled: its weights are multiplied, so it "
+    "adds that much of what it did."
+)
+MOST_BARS = 8
+
+
+def switches(shown: Shown) -> None:
+    """The section: which heads are changed, what became of the translation, and which heads matter most."""
+    view: View = st.session_state["view"]
+    st.subheader("Switch heads off", anchor="switch-heads-off")
+    st.caption("The model reads and writes again with the heads you choose changed.")
+    action, factor = _action(view)
+    _grid(shown, view, action, factor)
+    if shown.forced is not None:
+        _effect(shown, view)
+    _ranking(shown)
+
+
+def _action(view: View) -> tuple[str, float]:
+    first = view.changes[0] if view.changes else Change("cross", 1, 1)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        key = widget_key("action")
+        action = st.segmented_control(
+            "What to do with a head",
+            list(ACTIONS),
+            default=first.action,
+            required=True,
+            format_func=ACTIONS.__getitem__,
+            key=key,
+            help=ACTION_HELP,
+            on_change=_redo,
+            args=(key, None),
+        )
+        factor = first.factor
+        if action == "scale":
+            slider = widget_key("factor")
+            factor = st.slider(
+                "Times", 0.0, 3.0, first.factor, 0.25, key=slider, width=160, on_change=_redo, args=(key, slider)
+            )
+    return str(action), factor
+
+
+def _redo(key: str, slider: str | None) -> None:
+    """The heads that are changed already take the new action."""
+    view: View = st.session_state["view"]
+    action = st.session_state[key]
+    factor = st.session_state[slider] if slider else 0.5
+    update(changes=tuple(Change(c.kind, c.layer, c.head, action, factor) for c in view.changes))
+
+
+def _grid(shown: Shown, view: View, action: str, factor: float) -> None:
+    """A row of head numbers for each layer of the kind that is looked at; those that are changed are lit."""
+    n_layers, n_heads = shown.plain.pattern(view.kind).shape[:2]
+    mine = {(c.layer, c.head) for c in view.changes if c.kind == view.kind}
+    for layer in range(1, n_layers + 1):
+        key = widget_key(f"off-{view.kind}-{layer}")
+        label, pills, whole = st.columns([1.1, 4, 1.3], vertical_alignment="center", gap="small")
+        label.markdown(f":gray[layer {layer}]")
+        with pills:
+            st.pills(
+                f"Heads of {view.kind} layer {layer} to change",
+                range(1, n_heads + 1),
+                selection_mode="multi",
+                default=[head for head in range(1, n_heads + 1) if (layer, head) in mine],
+                key=key,
+                label_visibility="collapsed",
+                on_change=_take_layer,
+                args=(view.kind, layer, key, action, factor),
+            )
+        whole.button(
+            "all", key=f"{key}-all", on_click=_set, args=(view.kind, [layer], range(1, n_heads + 1), action, factor),
+            help=f"Change every head of layer {layer}", type="tertiary",
+        )  # fmt: skip
+    with st.container(horizontal=True):
+        layers = list(range(1, n_layers + 1))
+        st.button(
+            f"Every {view.kind} head",
+            key=widget_key("off-kind"),
+            on_click=_set,
+            args=(view.kind, layers, range(1, n_heads + 1), action, factor),
+        )
+        if view.changes:
+            st.button(
+                f"Switch all {len(view.changes)} on again" if len(view.changes) > 1 else "Switch it on again",
+                key=widget_key("on-again"),
+                icon=":material/undo:",
+                on_click=_clear,
+            )
+    elsewhere = len(view.changes) - len(mine)
+    if elsewhere:
+        st.caption(f"{elsewhere} more {'is' if elsewhere == 1 else 'are'} changed in the other kinds of attention.")
+
+
+def _take_layer(kind: str, layer: int, key: str, action: str, factor: float) -> None:
+    _put(kind, [layer], st.session_state[key], action, factor)
+
+
+def _set(kind: str, layers: list[int], heads: range, action: str, factor: float) -> None:
+    _put(kind, layers, list(heads), action, factor)
+    reseed()
+
+
+def _put(kind: str, layers: list[int], heads: list[int], action: str, factor: float) -> None:
+    """These heads of these layers are changed, and no others of these layers."""
+    view: View = st.session_state["view"]
+    kept = [c for c in view.changes if not (c.kind == kind and c.layer in layers)]
+    new = [Change(kind, layer, head, action, factor) for layer in layers for head in sorted(heads)]
+    update(changes=tuple(kept + new))
+
+
+def _clear() -> None:
+    view: View = st.session_state["view"]
+    update(changes=(), show="raw" if view.show == "difference" else view.show)
+    reseed()
+
+
+def _effect(shown: Shown, view: View) -> None:
+    """What the changes did: to the text, and to the log-probability of what was written without them."""
+    assert shown.forced is not None
+    side = shown.model.card.get("target", "Translation")
+    if view.target is None:
+        st.caption(f"{side}, with the heads changed")
+        if shown.trace.translation == shown.plain.translation:
+            st.markdown(f"{html_escape(shown.plain.translation)} :gray[(the same)]")
+        else:
+            difference(shown.plain.translation, shown.trace.translation)
+    before, after = shown.plain.log_prob, shown.forced.log_prob
+    with st.container(horizontal=True):
+        st.metric("Log-probability of the original", f"{_signed(before)} → {_signed(after)}", width="content")
+        st.metric("Change", _signed(after - before, plus=True), width="content")
+    if view.show != "difference":
+        st.button(
+            "Show the difference in every cell",
+            icon=":material/difference:",
+            key=widget_key("show-difference"),
+            on_click=_show_difference,
+        )
+
+
+def _show_difference() -> None:
+    update(show="difference")
+    reseed()
+
+
+def _ranking(shown: Shown) -> None:
+    """What removing each head costs, at a button's push."""
+    key = ("ranking", tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), id(shown.model))
+    if st.button("What does each head cost?", icon=":material/sort:", key=widget_key("rank"),
+                 help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
+                 "the original translation becomes."):  # fmt: skip
+        with st.spinner("Switching off one head after the other", show_time=True):
+            effects = head_importance(shown.model.model, shown.plain.source.ids, shown.plain.target.ids)
+        st.session_state["ranking"] = (key, effects)
+    held = st.session_state.get("ranking")
+    if held is None or held[0] != key:
+        return
+    effects = held[1]
+    st.markdown(f"**What removing one head costs** :gray[all {len(effects)} heads, one batched pass]")
+    _bars(effects[:MOST_BARS])
+    with st.expander(f"All {len(effects)} heads as a table"):
+        st.dataframe(
+            {
+                "Head": [name(effect) for effect in effects],
+                "Change in log-probability": [effect.delta for effect in effects],
+            },
+            hide_index=True,
+            column_config={"Change in log-probability": st.column_config.NumberColumn(format="%+.3f")},
+        )
+
+
+def name(effect: HeadEffect) -> str:
+    kind = "cross" if effect.site.kind == "cross" else effect.site.stack
+    return f"{kind.capitalize()} layer {effect.site.layer + 1}, head {effect.head + 1}"
+
+
+def _bars(effects: list[HeadEffect]) -> None:
+    largest = max(abs(effect.delta) for effect in effects) or 1.0
+    rows = "".join(
+        f'<span style="white-space:nowrap">{name(effect)}</span>'
+        f'<span><span style="display:block;height:8px;border-radius:2px;width:{100 * abs(effect.delta) / largest:.1f}%;'
+        f'background:{MORE if effect.delta < 0 else LESS}"></span></span>'
+        f'<span style="text-align:right">{_signed(effect.delta, plus=True)}</span>'
+        for effect in effects
+    )
+    st.html(
+        f'<div class="ranking" style="display:grid;grid-template-columns:max-content 1fr 3.5rem;gap:6px 10px;'
+        f'align-items:center;font-size:0.87rem">{rows}</div>'
+    )
+    st.caption("Orange: the original becomes less likely without the head. Blue (+): more likely.")
+
+
+def html_escape(text: str) -> str:
+    """Text for st.markdown: nothing in it is markup."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|<>~$:" else html.escape(c) for c in text)
+
+
+def _signed(value: float, plus: bool = False) -> str:
+    return f"{value:{'+' if plus else ''}.2f}".replace("-", "−")

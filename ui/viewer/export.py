@@ -1,0 +1,114 @@
+"""The attention viewer as one HTML file that needs nothing else: no server, no network, no address in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ui.viewer.assets import script, style
+from ui.viewer.packing import Captions, checked, labels_header, overview_parts, pack
+
+CAUTION = "Attention shows where a head looked, not why a word was chosen."
+_ROUNDING = "To keep this file small, its weights are rounded to half precision: three significant digits."
+# Four megabytes of float32: beyond that half the bytes are worth a rounding that is stated.
+_MOST_EXACT = 1_000_000
+
+
+@dataclass(frozen=True)
+class KindView:
+    """One kind of attention: `patterns` [L, H, Q, K], `masked` [Q, K] or None, and the labels of both axes.
+
+    `rows_read` are the tokens read at each row where `rows` are those written; `captions` [L][H] are
+    (label, mean share) of the key that gets most.
+    """
+
+    patterns: NDArray[np.floating]
+    masked: NDArray[np.bool_] | None
+    rows: Sequence[str]
+    columns: Sequence[str]
+    rows_read: Sequence[str] | None
+    captions: Captions
+
+
+def standalone_html(
+    title: str,
+    kinds: Mapping[str, KindView],
+    selected: tuple[str, int, int],
+    theme: Literal["light", "dark"],
+    meta: Mapping[str, str],
+) -> str:
+    """The page: overview, head and lines of each of `kinds`; it opens on `selected` (kind, layer, head).
+
+    `meta` holds what to print, label to text: the first two (the sentence and its translation) above the
+    views, the others at the foot. Beyond a million weights they are stored as float16 and the page says so.
+    All text from outside is base64 in data blocks and becomes text nodes; the policy in the page lets only
+    its own script and style run. Raises ValueError for a selection that is not in `kinds`.
+    """
+    kind, layer, head = selected
+    if kind not in kinds:
+        raise ValueError(f"The selected kind is {kind!r}; choose one of {', '.join(kinds)}.")
+    layers, heads = kinds[kind].patterns.shape[:2]
+    if not (0 <= layer < layers and 0 <= head < heads):
+        raise ValueError(f"Layer {layer}, head {head} is not among {layers} layers of {heads} heads, from 0.")
+    exact = sum(view.patterns.size for view in kinds.values()) <= _MOST_EXACT
+    page = {
+        "title": title,
+        "kinds": list(kinds),
+        "selected": [list(kinds).index(kind), layer, head],
+        "theme": theme,
+        "meta": [[str(name), str(text)] for name, text in meta.items()],
+        "caution": CAUTION,
+        "rounding": None if exact else _ROUNDING,
+    }
+    blocks = {"page": pack(page, {})}
+    blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
+    code = f"(() => {{\n{script('core', 'overview', 'head', 'link', 'lines', 'page')}\n}})();\n"
+    look = style("page") + style("viewer")
+    policy = (
+        f"default-src 'none'; script-src '{_digest(code)}'; style-src '{_digest(look)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    data = "\n".join(
+        f'<script type="application/octet-stream" id="{name}">{_base64(block)}</script>'
+        for name, block in blocks.items()
+    )
+    return f"""<!doctype html>
+<html lang="en" data-theme="{escape(theme)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{look}</style>
+</head>
+<body>
+{data}
+<script>{code}</script>
+</body>
+</html>
+"""
+
+
+def _kind(view: KindView, exact: bool) -> bytes:
+    weights = checked(view.patterns, 4)
+    header, arrays = overview_parts(weights, view.masked, view.captions)
+    header |= labels_header(weights.shape[2:], view.rows, view.columns, view.rows_read)
+    masked = np.zeros(weights.shape[2:], bool) if view.masked is None else view.masked
+    arrays |= {"weights": weights if exact else weights.astype(np.float16), "masked": masked.astype(np.uint8)}
+    return pack(header, arrays)
+
+
+def _digest(text: str) -> str:
+    """The source that a content security policy names for an inline block with exactly this text."""
+    return "sha256-" + _base64(hashlib.sha256(text.encode("utf-8")).digest())
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

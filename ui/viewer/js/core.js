@@ -1,0 +1,315 @@
+// What every view shares. These files are joined into one module (in Streamlit) or one function (in the
+// offline file), so they are plain declarations: no import, no export, nothing on window.
+
+const RAMPS = {
+  light: ["#ffffff", "#c9d8f0", "#6f9bd1", "#2f5fa8", "#0b2a66"],
+  dark: ["#0e1117", "#3b2f63", "#b5476d", "#f9a25c", "#fff3c4"],
+};
+// Okabe-Ito. Its yellow and its black vanish on one of the two backgrounds and are bent for that one.
+const HEAD_COLOURS = {
+  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b800", "#000000"],
+  dark: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#4c9bd6", "#d55e00", "#f0e442", "#d0d5dd"],
+};
+// Head 9 has the colour of head 1; the dashes tell them apart.
+const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+const STEPS = 1024;
+const NBSP = "\u00a0";
+
+const views = new WeakMap();
+
+// One view object for a root element: mounting again updates it, so that Streamlit may run us at will.
+function mounted(View, root, payload, emit) {
+  let view = views.get(root);
+  if (!view) {
+    view = new View(root);
+    views.set(root, view);
+  }
+  view.emit = emit;
+  view.update(payload);
+  return {
+    view,
+    unmount() {
+      if (views.get(root) === view) {
+        view.dispose();
+        views.delete(root);
+        root.replaceChildren();
+      }
+    },
+  };
+}
+
+// ---- bytes ---------------------------------------------------------------------------------------
+
+const TYPES = { uint8: Uint8Array, float16: Uint16Array, float32: Float32Array };
+
+// The layout that packing.py documents. A view into a longer message may start anywhere: copy it then.
+function unpack(bytes) {
+  const whole = bytes.byteOffset % 4 ? bytes.slice() : bytes;
+  const size = new DataView(whole.buffer, whole.byteOffset, 4).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(whole.subarray(4, 4 + size)));
+  const arrays = {};
+  for (const { name, dtype, shape, at } of header.arrays) {
+    const count = shape.reduce((a, b) => a * b, 1);
+    const raw = new TYPES[dtype](whole.buffer, whole.byteOffset + 4 + size + at, count);
+    arrays[name] = dtype === "float16" ? Float32Array.from(raw, half) : raw;
+  }
+  return { header, arrays };
+}
+
+// A weight is never negative, so the sign bit is not looked at.
+function half(bits) {
+  const exponent = (bits >> 10) & 31, fraction = bits & 1023;
+  return exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction;
+}
+
+// ---- elements ------------------------------------------------------------------------------------
+
+// Text only ever enters as a text node: a token may be any string.
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+const bold = text => el("b", {}, text);
+
+function percent(share) {
+  if (share > 1e-5 && share < 0.005) return `under 1${NBSP}%`;
+  return `${Math.round(share * 100)}${NBSP}%`;
+}
+
+function weightText(value) {
+  return value === 0 || value >= 0.0005 ? value.toFixed(3) : value.toExponential(1).replace("-", "\u2212");
+}
+
+function ordinal(n) {
+  const teen = n % 100 > 10 && n % 100 < 14;
+  return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
+}
+
+const SMALL_NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
+const inWords = n => SMALL_NUMBERS[n] ?? String(n);
+
+const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+
+class Tooltip {
+  constructor(parent) {
+    this.node = el("div", { class: "tip", "aria-hidden": "true" });
+    this.node.hidden = true;
+    parent.append(this.node);
+  }
+
+  // Beside the box x, y, w, h of the parent, on the side that has room; never outside the parent.
+  show(box, ...lines) {
+    this.node.replaceChildren(...lines.map(line => el("div", {}, ...line)));
+    this.node.hidden = false;
+    const { offsetWidth: w, offsetHeight: h } = this.node, parent = this.node.parentElement;
+    const right = box.x + box.w + 10, left = box.x - w - 10;
+    const x = right + w <= parent.clientWidth ? right : left >= 0 ? left : parent.clientWidth - w;
+    this.node.style.left = `${Math.max(0, x)}px`;
+    this.node.style.top = `${clamp(box.y, 0, Math.max(0, parent.clientHeight - h))}px`;
+  }
+
+  hide() {
+    this.node.hidden = true;
+  }
+}
+
+// ---- colours -------------------------------------------------------------------------------------
+
+const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+
+// Any CSS colour as [r, g, b]; Streamlit writes its theme in several notations.
+function parsed(colour) {
+  pixel.fillStyle = "#ffffff";
+  pixel.fillStyle = colour.trim();
+  pixel.fillRect(0, 0, 1, 1);
+  return pixel.getImageData(0, 0, 1, 1).data;
+}
+
+function shadesOf(stops) {
+  const points = stops.map(stop => [1, 3, 5].map(i => parseInt(stop.slice(i, i + 2), 16)));
+  const shades = new Uint32Array(STEPS + 1);
+  for (let step = 0; step <= STEPS; step++) {
+    const at = (step / STEPS) * (points.length - 1), i = Math.min(points.length - 2, Math.floor(at));
+    const [r, g, b] = points[i].map((from, c) => Math.round(from + (points[i + 1][c] - from) * (at - i)));
+    shades[step] = 0xff000000 | (b << 16) | (g << 8) | r;
+  }
+  return shades;
+}
+
+const SHADES = { light: shadesOf(RAMPS.light), dark: shadesOf(RAMPS.dark) };
+
+// The theme is read from the page's own background, so that a switch while the page is open counts too.
+function themeOf(root) {
+  const style = getComputedStyle(root);
+  const [r, g, b] = parsed(style.getPropertyValue("--st-background-color") || "#ffffff");
+  const name = 0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light";
+  root.dataset.theme = name;
+  const css = variable => style.getPropertyValue(variable).trim();
+  return {
+    name,
+    font: style.fontFamily,
+    shades: SHADES[name],
+    stops: RAMPS[name],
+    heads: HEAD_COLOURS[name],
+    text: css("--text"),
+    muted: css("--muted"),
+    faint: css("--faint"),
+    line: css("--line"),
+    frame: css("--frame"),
+    field: css("--field"),
+    card: css("--card"),
+    hatch: css("--hatch"),
+    accent: css("--accent"),
+  };
+}
+
+const headDash = head => DASHES[Math.floor(head / 8) % DASHES.length];
+
+// A value on its way to the ramp: 0..1 under the chosen scale. `largest` is that of its row.
+function shadeOf(value, scale, peak, largest) {
+  if (scale === "row") return largest > 0 ? value / largest : 0;
+  const share = clamp(value / peak, 0, 1);
+  return scale === "sqrt" ? Math.sqrt(share) : share;
+}
+
+function scaleNote(scale, peak) {
+  if (scale === "row") return "Each row is scaled to its own largest weight.";
+  if (scale === "sqrt") return "The colour follows the square root of the weight.";
+  return peak === 1 ? "" : `Full colour stands for ${+peak.toPrecision(3)}.`;
+}
+
+// ---- canvases ------------------------------------------------------------------------------------
+
+// A canvas of w x h CSS pixels at the screen's own resolution; its context draws in CSS pixels.
+function sized(canvas, w, h) {
+  const ratio = window.devicePixelRatio || 1;
+  const width = Math.max(1, Math.round(w * ratio)), height = Math.max(1, Math.round(h * ratio));
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, w, h);
+  return context;
+}
+
+// Slanted lines on the field colour: a cell that may not be looked at, which is not a weight of zero.
+function hatched(context, theme) {
+  const ratio = context.getTransform().a, tile = document.createElement("canvas");
+  tile.width = tile.height = Math.round(6 * ratio);
+  const size = tile.width, pen = tile.getContext("2d");
+  pen.fillStyle = theme.field;
+  pen.fillRect(0, 0, size, size);
+  pen.strokeStyle = theme.hatch;
+  pen.lineWidth = ratio;
+  pen.beginPath();
+  for (const shift of [-size, 0, size]) {
+    pen.moveTo(shift, size);
+    pen.lineTo(shift + size, 0);
+  }
+  pen.stroke();
+  const pattern = context.createPattern(tile, "repeat");
+  pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+  return pattern;
+}
+
+// rows x columns shades (0..STEPS) as an image of one pixel a cell, transparent where masked.
+function imageOf(shade, masked, rows, columns, theme) {
+  const canvas = document.createElement("canvas");
+  canvas.width = columns;
+  canvas.height = rows;
+  const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = masked[i] ? 0 : theme.shades[shade[i]];
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+// Where there are more cells than pixels: the largest of each bin, masked where all of it is masked.
+function maxPooled(shade, masked, rows, columns, toRows, toColumns) {
+  if (toRows >= rows && toColumns >= columns) return { shade, masked, rows, columns };
+  const h = Math.min(rows, toRows), w = Math.min(columns, toColumns);
+  const largest = new Uint16Array(h * w), hidden = new Uint8Array(h * w).fill(1);
+  const bin = new Uint32Array(columns);
+  for (let j = 0; j < columns; j++) bin[j] = Math.floor((j * w) / columns);
+  for (let i = 0; i < rows; i++) {
+    const from = Math.floor((i * h) / rows) * w;
+    for (let j = 0; j < columns; j++) {
+      const cell = i * columns + j, to = from + bin[j];
+      if (shade[cell] > largest[to]) largest[to] = shade[cell];
+      if (!masked[cell]) hidden[to] = 0;
+    }
+  }
+  return { shade: largest, masked: hidden, rows: h, columns: w };
+}
+
+// ---- between views, and between the page and us ----------------------------------------------------
+
+// Views of one page tell each other which cell is under the pointer; row or column may be null.
+function tellCell(row, column, source) {
+  window.dispatchEvent(new CustomEvent("headlight:cell", { detail: { row, column, source } }));
+}
+
+function onCell(source, act) {
+  const listen = event => event.detail && event.detail.source !== source && act(event.detail);
+  window.addEventListener("headlight:cell", listen);
+  return () => window.removeEventListener("headlight:cell", listen);
+}
+
+// The page answers each wish a moment later. An answer to an earlier wish must not undo a later one, while
+// anything that nobody here wished for (a link, Back, another control) is to be shown.
+class Wishes {
+  constructor() {
+    this.open = [];
+  }
+
+  make(value) {
+    this.value = value;
+    this.open.push({ text: JSON.stringify(value), at: Date.now() });
+  }
+
+  answered(value) {
+    const text = JSON.stringify(value);
+    this.open = this.open.filter(wish => Date.now() - wish.at < 3000);
+    const at = this.open.findLastIndex(wish => wish.text === text);
+    if (at < 0 && text === this.last) return this.value;
+    this.open = at < 0 ? [] : this.open.slice(at + 1);
+    this.last = text;
+    if (!this.open.length) this.value = value;
+    return this.value;
+  }
+}
+
+// At once, and then at most every `wait` ms with the latest: a held arrow key must not flood the server.
+function paced(send, wait = 120) {
+  let timer = null, next = null;
+  const tick = () => {
+    timer = null;
+    if (next) {
+      send(...next);
+      next = null;
+      timer = setTimeout(tick, wait);
+    }
+  };
+  return (...args) => {
+    next = args;
+    if (timer === null) tick();
+  };
+}
+
+// Calls `act` when the width changes, and never for a height that our own drawing has changed.
+function onWidth(root, act) {
+  let width = root.clientWidth;
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth !== width) {
+      width = root.clientWidth;
+      if (width) act();
+    }
+  });
+  observer.observe(root);
+  return () => observer.disconnect();
+}

@@ -1,0 +1,405 @@
+// Tokens left and right, joined by lines as wide as the weights; several heads of one layer at once.
+//
+// Header: rows, columns, rows_read (or null), heads, shown { heads, mass }, peak, top and row in pixels (or null:
+//   level with the chart that `plot` selects where that stands beside us, else as it suits), plot, title.
+// Arrays: weights float32 [heads, rows, columns].
+// Emits "shown" { heads, mass }.
+
+const WIDEST_LINE = 7, WHOLE_UP_TO = 96, WINDOW = 520, DRAFT_BEYOND = 6000;
+
+class Lines {
+  constructor(root) {
+    this.root = root;
+    this.wishes = new Wishes();
+    this.title = el("span", { class: "title" });
+    this.chips = el("div", { class: "chips", role: "group", "aria-label": "Heads. Shift and click shows one alone." });
+    this.bar = el("div", { class: "bar" }, this.title, this.chips);
+    this.titles = el("div", { class: "titles", "aria-hidden": "true" }, el("span"), el("span"));
+    this.base = el("canvas", { "aria-hidden": "true" });
+    this.over = el("canvas", { class: "over", "aria-hidden": "true" });
+    this.sides = ["left", "right"].map(name => el("div", { class: `side ${name}`, role: "listbox", tabindex: 0 }));
+    this.tall = el("div", { class: "tall" }, el("div", { class: "pinned" }, this.base, this.over), ...this.sides);
+    this.stage = el("div", { class: "stage" }, this.tall);
+    this.slider = el("input", { type: "range", min: 50, max: 100, step: 1, "aria-label": "Share of each row that is drawn, in percent" });
+    this.sentence = el("output");
+    this.spoken = el("div", { class: "unseen", "aria-live": "polite" });
+    const share = el("div", { class: "share" }, this.slider, this.sentence);
+    root.replaceChildren(this.bar, this.titles, this.stage, share, this.spoken);
+    this.send = paced(shown => this.emit("shown", shown), 250);
+    this.stops = [onWidth(root, () => this.draw()), onCell("lines", cell => this.follow(cell))];
+    this.listen();
+  }
+
+  listen() {
+    this.slider.oninput = () => this.show({ ...this.shown, mass: this.slider.value / 100 });
+    this.stage.onscroll = () => this.scrolled();
+    this.sides.forEach((side, s) => {
+      side.onpointermove = event => {
+        const at = Math.floor((event.clientY - side.getBoundingClientRect().top) / this.row);
+        this.isolate(s, clamp(at, 0, side.childElementCount - 1));
+      };
+      side.onpointerleave = side.onblur = () => this.isolate(s, null);
+      side.onkeydown = event => this.key(event, s);
+    });
+  }
+
+  dispose() {
+    this.stops.forEach(stop => stop());
+    this.link?.dispose();
+    clearTimeout(this.settling);
+  }
+
+  update({ header, arrays }) {
+    this.header = header;
+    this.weights = arrays.weights;
+    this.theme = themeOf(this.root);
+    this.ranked = [];
+    this.marked = null;
+    this.linkTo(header.plot);
+    const { heads, mass } = this.wishes.answered(header.shown), known = heads.filter(h => h < header.heads);
+    this.shown = { heads: known.length ? known : header.shown.heads, mass };
+    this.slider.value = Math.round(this.shown.mass * 100);
+    this.build();
+    this.choose();
+  }
+
+  linkTo(plot) {
+    if (plot !== this.link?.selector) {
+      this.link?.dispose();
+      this.link = plot ? new PlotLink(plot, () => this.header && this.draw()) : null;
+    }
+    if (this.link) this.link.colour = this.theme.accent;
+  }
+
+  build() {
+    const { rows, columns, rows_read: read, heads, title } = this.header;
+    this.title.textContent = title || "";
+    this.title.hidden = !title;
+    this.titles.firstChild.textContent = read ? "writes" : "from";
+    this.titles.lastChild.textContent = "looks at";
+    [rows, columns].forEach((labels, s) => {
+      const side = this.sides[s], name = s ? "right" : "left";
+      side.setAttribute("aria-label", s ? "Tokens looked at" : read ? "Tokens being written" : "Tokens that look");
+      side.replaceChildren(...labels.map((label, i) => el("div",
+        { class: "token", role: "option", id: `${name}-${i}`, "aria-selected": "false",
+          title: !s && read ? `reads ${read[i]}, writes ${label}` : label }, label)));
+    });
+    if (this.chips.childElementCount !== heads) this.chips.replaceChildren(...[...Array(heads).keys()].map(h => this.chip(h)));
+    [...this.chips.children].forEach((chip, h) => this.paint(chip.firstChild, h));
+  }
+
+  chip(head) {
+    const chip = el("button", { class: "chip", type: "button", "aria-label": `Head ${head + 1}`,
+      title: "Click shows or hides this head, double click shows it alone" }, el("i"), `${head + 1}`);
+    chip.onclick = event => (event.shiftKey ? this.solo(head) : this.toggle(head));
+    chip.ondblclick = () => this.solo(head);
+    return chip;
+  }
+
+  // The dot of a dashed head is striped like its lines.
+  paint(dot, head) {
+    const colour = this.theme.heads[head % 8], [on, off] = headDash(head);
+    dot.style.background = on ? `repeating-linear-gradient(90deg, ${colour} 0 ${on / 2}px, transparent ${on / 2}px ${(on + off) / 2}px)` : colour;
+  }
+
+  toggle(head) {
+    const others = this.shown.heads.filter(h => h !== head), had = others.length < this.shown.heads.length;
+    const heads = had ? others : [...others, head].sort((a, b) => a - b);
+    if (heads.length) this.show({ ...this.shown, heads });
+  }
+
+  solo(head) {
+    this.show({ ...this.shown, heads: [head] });
+  }
+
+  show(shown) {
+    this.shown = shown;
+    this.wishes.make(shown);
+    this.choose();
+    this.send(shown);
+  }
+
+  // What the chosen heads and the chosen mass leave to draw, and the share of all weight that they hide.
+  choose() {
+    const { heads, mass } = this.shown;
+    let hidden = 0, total = 0;
+    this.drawn = new Map();
+    for (const head of heads) {
+      const part = this.strongest(head, mass);
+      this.drawn.set(head, part.cells);
+      hidden += part.hidden;
+      total += part.total;
+    }
+    [...this.chips.children].forEach((chip, h) => chip.setAttribute("aria-pressed", heads.includes(h)));
+    const share = total > 0 ? hidden / total : 0;
+    this.sentence.textContent = `The strongest ${Math.round(mass * 100)}${NBSP}% of each row is drawn, ${percent(share)}${NBSP}hidden`;
+    this.draw();
+  }
+
+  // For each row of a head the fewest, largest weights that reach the mass.
+  strongest(head, mass) {
+    const Q = this.header.rows.length, K = this.header.columns.length, start = head * Q * K;
+    const order = (this.ranked[head] ??= this.rank(head)), cells = new Uint8Array(Q * K);
+    let hidden = 0, total = 0;
+    for (let i = 0; i < Q; i++) {
+      const row = this.weights.subarray(start + i * K, start + (i + 1) * K);
+      const sum = row.reduce((a, b) => a + b, 0), wanted = mass >= 1 ? Infinity : (mass - 1e-6) * sum;
+      let covered = 0;
+      for (let n = 0; n < K && covered < wanted; n++) {
+        const j = order[i * K + n];
+        if (!(row[j] > 0)) break;
+        covered += row[j];
+        cells[i * K + j] = 1;
+      }
+      hidden += sum - covered;
+      total += sum;
+    }
+    return { cells, hidden, total };
+  }
+
+  rank(head) {
+    const Q = this.header.rows.length, K = this.header.columns.length, order = new Uint16Array(Q * K);
+    for (let i = 0; i < Q; i++) {
+      const row = this.weights.subarray((head * Q + i) * K, (head * Q + i + 1) * K), part = order.subarray(i * K, (i + 1) * K);
+      part.forEach((_, j) => (part[j] = j));
+      part.sort((a, b) => row[b] - row[a]);
+    }
+    return order;
+  }
+
+  weight(head, i, j) {
+    return this.weights[(head * this.header.rows.length + i) * this.header.columns.length + j];
+  }
+
+  // ---- where things stand ------------------------------------------------------------------------
+
+  measure() {
+    const { header, root } = this, count = Math.max(header.rows.length, header.columns.length);
+    const box = root.getBoundingClientRect(), least = this.bar.offsetHeight + 32;
+    const plot = header.row === null && count <= WHOLE_UP_TO ? this.link?.place() : null;
+    const beside = plot && (plot.left + plot.width <= box.left || plot.left >= box.right);
+    const level = beside && plot.top - box.top >= least - 1 && plot.top - box.top < 320;
+    this.scrolls = header.row === null && count > WHOLE_UP_TO;
+    this.row = header.row ?? (level ? plot.row : this.scrolls ? 20 : clamp(Math.floor(480 / count), 15, 30));
+    this.top = Math.max(least, header.top ?? (level ? plot.top - box.top : 0));
+    this.total = count * this.row;
+    this.high = this.scrolls ? Math.min(WINDOW, this.total) : this.total;
+    this.wide = root.clientWidth;
+    this.size = this.row >= 20 ? 14 : this.row >= 15 ? 13 : 12;
+    pixel.font = `650 ${this.size}px ${this.theme.font}`;
+    const width = labels => clamp(Math.max(...labels.map(label => pixel.measureText(label).width)) + 14, 44, this.wide * 0.34);
+    this.left = Math.ceil(width(header.rows));
+    this.right = Math.floor(this.stageWidth() - width(header.columns));
+  }
+
+  // A scrollbar takes its width from the stage, not from the root.
+  stageWidth() {
+    return this.scrolls ? this.wide - 12 : this.wide;
+  }
+
+  y(i) {
+    return (i + 0.5) * this.row - (this.scrolls ? this.stage.scrollTop : 0);
+  }
+
+  draw() {
+    if (!this.root.clientWidth) return;
+    this.measure();
+    this.stage.classList.toggle("scrolls", this.scrolls);
+    this.stage.style.height = `${this.high}px`;
+    this.tall.style.height = `${this.total}px`;
+    this.titles.style.height = `${this.top - this.bar.offsetHeight}px`;
+    const [from, to] = this.titles.children;
+    Object.assign(from.style, { right: `${this.wide - this.left + 8}px` });
+    Object.assign(to.style, { left: `${this.right + 8}px` });
+    const every = Math.ceil((this.size + 1) / this.row);
+    this.sides.forEach((side, s) => {
+      side.style.width = `${s ? this.stageWidth() - this.right : this.left}px`;
+      side.style.fontSize = `${this.size}px`;
+      side.style.right = s ? `${this.wide - this.stageWidth()}px` : "";
+      [...side.children].forEach((token, i) => {
+        const high = Math.max(this.row, this.size + 2);
+        token.style.top = `${(i + 0.5) * this.row - high / 2}px`;
+        token.style.height = token.style.lineHeight = `${high}px`;
+        token.classList.toggle("skipped", i % every !== 0);
+      });
+    });
+    this.web(false);
+    this.mark();
+  }
+
+  visible() {
+    if (!this.scrolls) return [0, this.header.rows.length];
+    const first = Math.floor(this.stage.scrollTop / this.row);
+    return [first, Math.min(this.header.rows.length, first + Math.ceil(this.high / this.row) + 1)];
+  }
+
+  // All lines, once; hovering only draws above them. A draft holds the three strongest of each row, so that
+  // scrolling stays smooth where there are tens of thousands.
+  web(draft) {
+    const context = sized(this.base, this.stageWidth(), this.high), [first, last] = this.visible();
+    Object.assign(this.base.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
+    const K = this.header.columns.length, batch = new Map();
+    let count = 0;
+    for (const [head, cells] of this.drawn) {
+      const order = this.ranked[head];
+      for (let i = first; i < last; i++) {
+        for (let n = 0; n < (draft ? Math.min(3, K) : K); n++) {
+          const j = order[i * K + n];
+          if (!cells[i * K + j]) break;
+          this.collect(batch, head, i, j);
+          count++;
+        }
+      }
+    }
+    this.stroke(context, batch, this.theme.name === "dark" ? 0.42 : 0.3);
+    this.base.hidden = !count;
+    this.heavy = count > DRAFT_BEYOND || (draft && this.heavy);
+  }
+
+  // Lines of one head and one width are one path: a canvas strokes ten paths faster than ten thousand.
+  collect(batch, head, i, j) {
+    const weight = this.weight(head, i, j), width = Math.max(0.6, Math.round((weight / this.header.peak) * WIDEST_LINE * 2) / 2);
+    const middle = (this.left + this.right) / 2, from = this.y(i), to = this.y(j);
+    // Most lines of a long text leave the window: faint, or they would bury those that stay.
+    const leaves = this.scrolls && (to < 0 || to > this.high || from < 0 || from > this.high);
+    const key = head * 128 + Math.min(63, Math.round(width * 2)) + (leaves ? 64 : 0);
+    let path = batch.get(key);
+    if (!path) batch.set(key, (path = { head, leaves, width: Math.min(width, WIDEST_LINE), lines: new Path2D() }));
+    path.lines.moveTo(this.left, from);
+    path.lines.bezierCurveTo(middle, from, middle, to, this.right, to);
+  }
+
+  stroke(context, batch, opacity) {
+    context.lineCap = "round";
+    for (const { head, leaves, width, lines } of batch.values()) {
+      const dash = headDash(head);
+      context.lineCap = dash.length ? "butt" : "round";
+      context.setLineDash(dash);
+      context.strokeStyle = this.theme.heads[head % 8];
+      context.lineWidth = width;
+      context.globalAlpha = opacity * (width < WIDEST_LINE / 10 ? 0.55 : 1) * (leaves ? 0.15 : 1);
+      context.stroke(lines);
+    }
+    context.globalAlpha = 1;
+  }
+
+  scrolled() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      this.web(this.heavy);
+      this.mark();
+    });
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.heavy && this.web(false), 120);
+  }
+
+  // ---- one token -----------------------------------------------------------------------------------
+
+  isolate(side, at) {
+    const now = this.marked;
+    if (at === null ? !now?.own : now?.own && now.side === side && now.at === at) return;
+    this.marked = at === null ? null : { own: true, side, at, row: side ? null : at, column: side ? at : null };
+    tellCell(this.marked?.row ?? null, this.marked?.column ?? null, "lines");
+    this.mark();
+  }
+
+  // Another view's cell: its row is drawn strongly, all else stays as it is.
+  follow({ row, column }) {
+    if (this.marked?.own) return;
+    const { rows, columns } = this.header, within = (at, labels) => at === null || (at >= 0 && at < labels.length);
+    const nothing = (row === null && column === null) || !within(row, rows) || !within(column, columns);
+    this.marked = nothing ? null : { own: false, row, column };
+    this.mark();
+  }
+
+  key(event, side) {
+    const last = this.sides[side].childElementCount - 1, now = this.marked?.own && this.marked.side === side ? this.marked.at : -1;
+    const to = { ArrowDown: now + 1, ArrowUp: now < 0 ? last : now - 1, Home: 0, End: last, Escape: null }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.isolate(side, to === null ? null : clamp(to, 0, last));
+    if (to !== null) this.announce();
+  }
+
+  announce() {
+    const { side, at } = this.marked, { rows, columns } = this.header;
+    this.sides[side].setAttribute("aria-activedescendant", `${side ? "right" : "left"}-${at}`);
+    if (this.scrolls) this.stage.scrollTop = clamp(this.stage.scrollTop, (at + 2) * this.row - this.high, (at - 1) * this.row);
+    const best = this.cellsOf(this.marked).sort((a, b) => b.weight - a.weight).slice(0, 3);
+    const parts = best.map(({ head, i, j, weight }) => `head ${head + 1} ${side ? `from ${rows[i]}` : `at ${columns[j]}`} ${weightText(weight)}`);
+    this.spoken.textContent = `${side ? columns[at] : rows[at]}: ${parts.join(", ") || "no line"}`;
+  }
+
+  // The drawn cells of a row, of a column, or (a cell was pointed at) of the cell's row.
+  cellsOf({ row, column }) {
+    const { rows, columns } = this.header, found = [];
+    for (const [head, cells] of this.drawn) {
+      const add = (i, j) => cells[i * columns.length + j] && found.push({ head, i, j, weight: this.weight(head, i, j) });
+      if (row !== null) for (let j = 0; j < columns.length; j++) add(row, j);
+      else for (let i = 0; i < rows.length; i++) add(i, column);
+    }
+    return found;
+  }
+
+  mark() {
+    const mark = this.marked, own = !!mark?.own, found = mark ? this.cellsOf(mark) : [];
+    this.over.hidden = !mark;
+    this.base.style.opacity = own ? 0.14 : 1;
+    this.tall.classList.toggle("isolated", own);
+    const strong = new Set(found.filter(cell => cell.weight > 0.2 * this.header.peak).map(cell => (mark.row !== null ? cell.j : cell.i)));
+    this.sides.forEach((side, s) => {
+      const chosen = mark && (s ? mark.column : mark.row), opposite = mark && (mark.row !== null ? s === 1 : s === 0);
+      [...side.children].forEach((token, i) => {
+        token.classList.toggle("chosen", i === chosen);
+        token.classList.toggle("strong", !!opposite && i !== chosen && strong.has(i));
+        token.setAttribute("aria-selected", own && i === chosen);
+      });
+    });
+    if (!mark) return;
+    const context = sized(this.over, this.stageWidth(), this.high), batch = new Map();
+    Object.assign(this.over.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
+    for (const { head, i, j } of found) this.collect(batch, head, i, j);
+    this.stroke(context, batch, 1);
+    if (own) this.numbers(context, found, mark.side);
+  }
+
+  // The weights beside the tokens at the other end; with several heads each says whose it is.
+  numbers(context, found, side) {
+    const several = this.drawn.size > 1, wide = several ? 50 : 34, most = Math.max(1, Math.floor((this.right - this.left - 24) / wide));
+    const taken = new Map();
+    context.font = `600 12px ${this.theme.font}`;
+    context.textBaseline = "middle";
+    context.setLineDash([]);
+    for (const { head, i, j, weight } of [...found].sort((a, b) => b.weight - a.weight)) {
+      const at = side ? i : j, y = this.y(at), used = taken.get(at) || 0;
+      const crowded = [...taken.keys()].some(other => other !== at && Math.abs(other - at) * this.row < 13);
+      if (weight < 0.01 * this.header.peak || used >= most || crowded || y < 0 || y > this.high) continue;
+      taken.set(at, used + 1);
+      const x = side ? this.left + 6 + used * wide : this.right - 6 - (used + 1) * wide;
+      this.number(context, x, y, wide, weight, several ? head : null);
+    }
+  }
+
+  number(context, x, y, wide, weight, head) {
+    context.fillStyle = this.theme.card;
+    context.globalAlpha = 0.9;
+    context.beginPath();
+    context.roundRect(x, y - 8, wide - 2, 16, 4);
+    context.fill();
+    context.globalAlpha = 1;
+    context.fillStyle = this.theme.text;
+    context.textAlign = "right";
+    context.fillText(weight.toFixed(2), x + wide - 6, y + 1);
+    if (head === null) return;
+    context.fillStyle = this.theme.heads[head % 8];
+    context.beginPath();
+    context.roundRect(x + 3, y - 6, 14, 12, 3);
+    context.fill();
+    const [r, g, b] = parsed(this.theme.heads[head % 8]);
+    context.fillStyle = 0.299 * r + 0.587 * g + 0.114 * b > 125 ? "#14171f" : "#ffffff";
+    context.textAlign = "center";
+    context.fillText(`${head + 1}`, x + 10, y + 1);
+  }
+}
+
+const mountLines = (root, payload, emit) => mounted(Lines, root, payload, emit);

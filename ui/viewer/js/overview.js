@@ -1,0 +1,203 @@
+// Every head of every layer as a thumbnail; the pick, the caption and the profile of the head under the pointer.
+//
+// Header: layers, heads, queries, keys, thumb [q, k] (after pooling), scale, peak, selected [layer, head],
+//   captions [layer][head] = [label, share], profile null or { names, maxima, values [measure][layer * heads + head] }.
+// Arrays: thumbs uint8 [layers, heads, q, k], thumbs_masked uint8 [q, k].
+// Emits "pick" [layer, head].
+
+const TALLEST_GRID = 380, SMALLEST_CELL = 18, LARGEST_CELL = 96;
+
+class Overview {
+  constructor(root) {
+    this.root = root;
+    this.wishes = new Wishes();
+    this.grid = el("div", { class: "grid", role: "grid" });
+    this.frame = el("div", { class: "frame" }, this.grid);
+    this.caption = el("div", { class: "caption" });
+    this.profile = el("div", { class: "profile" });
+    root.replaceChildren(this.frame, this.caption, this.profile);
+    this.send = paced(pick => this.emit("pick", pick));
+    this.grid.onkeydown = event => this.key(event);
+    this.grid.onpointerleave = () => this.hover(null);
+    this.stop = onWidth(root, () => this.draw());
+  }
+
+  dispose() {
+    this.stop();
+  }
+
+  update({ header, arrays }) {
+    const shape = `${header.layers} ${header.heads}`;
+    this.header = header;
+    this.arrays = arrays;
+    this.theme = themeOf(this.root);
+    if (shape !== this.shape) this.build();
+    this.shape = shape;
+    this.selected = this.wishes.answered(header.selected);
+    this.label();
+    this.draw();
+    this.mark();
+  }
+
+  build() {
+    const { layers, heads } = this.header, span = n => [...Array(n).keys()];
+    const word = el("span", { class: "word" }, "head ");
+    const top = span(heads).map(h => el("div", { class: "head", role: "columnheader" }, ...(h ? [] : [word]), `${h + 1}`));
+    this.cells = [];
+    const rows = span(layers).map(l => {
+      const label = el("div", { class: "layer", role: "rowheader", "aria-label": `Layer ${l + 1}`, title: `layer ${l + 1}` }, `${l + 1}`);
+      const cells = span(heads).map(h => {
+        const cell = el("div", { class: "thumb", role: "gridcell", tabindex: -1 }, el("canvas", { "aria-hidden": "true" }));
+        cell.onclick = () => this.pick([l, h], true);
+        cell.onpointerenter = () => this.hover([l, h]);
+        return cell;
+      });
+      this.cells.push(cells);
+      return el("div", { role: "row" }, label, ...cells);
+    });
+    this.grid.replaceChildren(el("div", { role: "row" }, el("div", { role: "columnheader" }), ...top), ...rows);
+    this.hovered = null;
+  }
+
+  label() {
+    const { layers, heads, captions } = this.header;
+    this.grid.setAttribute("aria-label", `Every head: ${layers} layers of ${heads} heads. Arrow keys choose one.`);
+    this.cells.forEach((row, l) => row.forEach((cell, h) => {
+      const [token, share] = captions[l][h];
+      cell.setAttribute("aria-label", `Layer ${l + 1}, head ${h + 1}, looks most at ${token}, ${percent(share)} on average`);
+    }));
+  }
+
+  // The cells take the width there is; where they would become too small, the frame scrolls.
+  draw() {
+    const { layers, heads, queries, keys } = this.header, width = this.root.clientWidth;
+    if (!width) return;
+    const gap = heads <= 4 ? 12 : heads <= 8 ? 8 : 5, aspect = clamp(keys / queries, 0.625, 1.6);
+    const fit = labels => Math.floor((width - 6 - labels - gap * heads) / heads);
+    const roomy = fit(14) >= 44, labels = roomy ? 14 : 32;
+    const byHeight = Math.floor(((TALLEST_GRID - 18) / layers - gap) * aspect);
+    const cell = clamp(Math.min(fit(labels), byHeight), SMALLEST_CELL, LARGEST_CELL);
+    const high = Math.round(cell / aspect);
+    this.grid.classList.toggle("roomy", roomy);
+    this.grid.classList.toggle("small", cell < 32);
+    this.grid.style.gap = `${gap}px`;
+    this.frame.style.maxHeight = `${TALLEST_GRID + 12}px`;
+    for (const [name, value] of [["labels", `${labels}px`], ["heads", heads], ["cell", `${cell}px`], ["high", `${high}px`]]) {
+      this.grid.style.setProperty(`--${name}`, value);
+    }
+    this.cells.forEach((row, l) => row.forEach((node, h) => this.thumb(node.firstChild, l, h, cell, high)));
+    this.measures();
+  }
+
+  thumb(canvas, l, h, width, height) {
+    const { thumbs, thumbs_masked: masked } = this.arrays;
+    const [rows, columns] = this.header.thumb, size = rows * columns, at = (l * this.header.heads + h) * size;
+    const shade = Uint16Array.from(thumbs.subarray(at, at + size), v => (v * STEPS) / 255);
+    const context = sized(canvas, width, height);
+    const pooled = maxPooled(shade, masked, rows, columns, canvas.height, canvas.width);
+    const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, this.theme);
+    context.fillStyle = hatched(context, this.theme);
+    context.fillRect(0, 0, width, height);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(image, 0, 0, width, height);
+  }
+
+  pick(pick, focus) {
+    if (focus) this.cells[pick[0]][pick[1]].focus({ preventScroll: true });
+    if (String(pick) === String(this.selected)) return;
+    this.wishes.make(pick);
+    this.selected = pick;
+    this.hovered = null;
+    this.mark();
+    this.send(pick);
+  }
+
+  key(event) {
+    const { layers, heads } = this.header, [l, h] = this.selected, all = event.ctrlKey || event.metaKey;
+    const moves = {
+      ArrowLeft: [l, h - 1], ArrowRight: [l, h + 1], ArrowUp: [l - 1, h], ArrowDown: [l + 1, h],
+      Home: [all ? 0 : l, 0], End: [all ? layers - 1 : l, heads - 1],
+    };
+    const to = moves[event.key];
+    if (!to || event.altKey) return;
+    event.preventDefault();
+    this.pick([clamp(to[0], 0, layers - 1), clamp(to[1], 0, heads - 1)], true);
+  }
+
+  hover(at) {
+    this.hovered = at;
+    this.mark();
+  }
+
+  mark() {
+    const [layer, head] = this.selected;
+    this.cells.forEach((row, l) => row.forEach((cell, h) => {
+      const chosen = l === layer && h === head;
+      cell.setAttribute("aria-selected", chosen);
+      cell.tabIndex = chosen ? 0 : -1;
+      cell.classList.toggle("hovered", !chosen && !!this.hovered && l === this.hovered[0] && h === this.hovered[1]);
+    }));
+    this.reveal(this.cells[layer][head]);
+    this.say();
+    this.measures();
+  }
+
+  // scrollIntoView would move the whole page; only the frame may scroll.
+  reveal(cell) {
+    const inner = cell.getBoundingClientRect(), outer = this.frame.getBoundingClientRect();
+    if (String(this.selected) === this.revealed || !outer.width) return;
+    this.revealed = String(this.selected);
+    const shift = (low, high, from, to) => (low < from + 8 ? low - from - 8 : high > to - 8 ? high - to + 8 : 0);
+    this.frame.scrollLeft += shift(inner.left, inner.right, outer.left, outer.right);
+    this.frame.scrollTop += shift(inner.top, inner.bottom, outer.top, outer.bottom);
+  }
+
+  say() {
+    const [l, h] = this.hovered || this.selected, { queries, keys, captions, scale, peak } = this.header;
+    const [token, share] = captions[l][h], [q, k] = this.header.thumb;
+    const sentence = [bold(`Layer ${l + 1}, head ${h + 1}`), " looks most at ", bold(token), `, ${percent(share)} on average`];
+    const pooled = queries === keys ? `${queries} to ${q}` : `${queries} × ${keys} to ${q} × ${k}`;
+    const notes = [q < queries || k < keys ? `Thumbnails are max-pooled from ${pooled} tokens.` : "", scaleNote(scale, peak)];
+    const note = notes.filter(Boolean).join(" ");
+    this.caption.replaceChildren(...sentence, ...(note ? [el("small", {}, note)] : []));
+  }
+
+  measures() {
+    const { profile, layers, heads } = this.header, [l, h] = this.hovered || this.selected;
+    this.profile.hidden = !profile;
+    if (!profile) return;
+    const count = layers * heads, title = el("div", { class: "muted" }, bold(`Layer ${l + 1}, head ${h + 1}`), ` among the ${inWords(count)}`);
+    if (this.profile.childElementCount !== 1 + 3 * profile.names.length) {
+      this.profile.replaceChildren(title, ...profile.names.flatMap(() => [el("span", { class: "muted" }), el("canvas", { "aria-hidden": "true" }), el("b")]));
+    }
+    this.profile.firstChild.replaceWith(title);
+    profile.names.forEach((name, m) => {
+      const [label, canvas, number] = [...this.profile.children].slice(1 + 3 * m, 4 + 3 * m);
+      const mine = profile.values[m][l * heads + h];
+      label.textContent = name;
+      number.textContent = mine === null ? "\u2013" : mine.toFixed(2);
+      this.strip(canvas, profile.values[m], profile.maxima[m], mine);
+    });
+  }
+
+  // One measure of every head on a line from 0 to its maximum, the shown head's in the accent.
+  strip(canvas, values, maximum, mine) {
+    const width = canvas.clientWidth;
+    if (!width) return;
+    const context = sized(canvas, width, 20), x = value => 4 + clamp(value / maximum, 0, 1) * (width - 8);
+    const tick = (value, w, h, colour) => {
+      context.fillStyle = colour;
+      context.beginPath();
+      context.roundRect(x(value) - w / 2, 10 - h / 2, w, h, w / 3);
+      context.fill();
+    };
+    context.fillStyle = this.theme.line;
+    context.fillRect(0, 9.5, width, 1);
+    context.globalAlpha = values.length > 64 ? 0.5 : 0.9;
+    for (const value of values) if (value !== null) tick(value, 1.5, 8, this.theme.faint);
+    context.globalAlpha = 1;
+    if (mine !== null) tick(mine, 4, 14, this.theme.accent);
+  }
+}
+
+const mountOverview = (root, payload, emit) => mounted(Overview, root, payload, emit);

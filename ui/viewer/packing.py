@@ -1,0 +1,208 @@
+"""Attention patterns as bytes for the browser: thumbnails, exact weights, and one layout for both.
+
+Letters: L layers, H heads, Q queries (rows), K keys (columns), q and k the same two after pooling.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scale = Literal["fixed", "row", "sqrt"]
+Captions = Sequence[Sequence[tuple[str, float]]]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What every head measures, for the strips below the overview: `values` is [measures, L, H]."""
+
+    names: Sequence[str]
+    values: NDArray[np.floating]
+    maxima: Sequence[float]
+
+
+def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Header and arrays as one `bytes`, everything little-endian and aligned to 4 bytes:
+
+    uint32   n, the length of the header in bytes, a multiple of 4
+    n bytes  JSON in ASCII, filled up with spaces; its "arrays" lists name, dtype, shape and "at",
+             the array's offset in bytes from the end of the header
+    ...      the arrays in that order, each in C order and filled up with zero bytes
+    """
+    listed, body = [], bytearray()
+    for name, array in arrays.items():
+        assert array.dtype.name in ("uint8", "float16", "float32"), array.dtype
+        listed.append({"name": name, "dtype": array.dtype.name, "shape": array.shape, "at": len(body)})
+        body += array.astype(array.dtype.newbyteorder("<")).tobytes()
+        body += bytes(-len(body) % 4)
+    text = json.dumps({**header, "arrays": listed}, allow_nan=False).encode("ascii")
+    text += b" " * (-len(text) % 4)
+    return len(text).to_bytes(4, "little") + text + bytes(body)
+
+
+def thumbnails(
+    patterns: NDArray[np.floating], limit: int = 64, scale: Scale = "fixed", peak: float = 1.0
+) -> NDArray[np.uint8]:
+    """[L, H, Q, K] weights as [L, H, q, k] shades from 0 to 255, where `peak` has the full shade.
+
+    An axis longer than `limit` is max-pooled to `limit`: a mean would hide the single bright cell that
+    a thumbnail is looked at for. "fixed" is linear, "sqrt" the square root, "row" divides each row by
+    its largest weight. Raises ValueError for weights that the scale cannot show.
+    """
+    weights = checked(patterns, 4)
+    if scale not in get_args(Scale):
+        raise ValueError(f"scale is {scale!r}; choose one of {', '.join(get_args(Scale))}.")
+    if scale == "row":
+        largest = weights.max(axis=3, keepdims=True)
+        weights = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)
+    else:
+        if weights.max() > peak * 1.001:
+            raise ValueError(f"The patterns reach {weights.max():.3g}, the scale ends at {peak:g}; raise peak.")
+        weights = weights / np.float32(peak)
+    pooled = _pool(_pool(weights, 2, limit, np.maximum), 3, limit, np.maximum)
+    return np.rint(255 * np.clip(np.sqrt(pooled) if scale == "sqrt" else pooled, 0, 1)).astype(np.uint8)
+
+
+def pooled_mask(masked: NDArray[np.bool_], limit: int = 64) -> NDArray[np.uint8]:
+    """[Q, K] as [q, k] of 0 and 1: a pooled cell is masked where each of its cells is."""
+    return _pool(_pool(masked, 0, limit, np.logical_and), 1, limit, np.logical_and).astype(np.uint8)
+
+
+def most_looked_at(patterns: NDArray[np.floating], columns: Sequence[str]) -> list[list[tuple[str, float]]]:
+    """For every layer and head of [L, H, Q, K]: the label of the key that gets most, and its mean share."""
+    means = checked(patterns, 4).mean(axis=2, dtype=np.float64)
+    return [[(str(columns[row.argmax()]), float(row.max())) for row in layer] for layer in means]
+
+
+def overview_payload(
+    patterns: NDArray[np.floating],
+    *,
+    selected: tuple[int, int],
+    masked: NDArray[np.bool_] | None,
+    captions: Captions,
+    profile: Profile | None = None,
+    scale: Scale = "fixed",
+    peak: float = 1.0,
+) -> bytes:
+    """What overview.js draws; `patterns` [L, H, Q, K], `masked` [Q, K], `captions` [L][H] (label, share)."""
+    header, arrays = overview_parts(patterns, masked, captions, scale, peak)
+    header |= {"selected": list(selected), "profile": None if profile is None else _profile(profile)}
+    return pack(header, arrays)
+
+
+def overview_parts(
+    patterns: NDArray[np.floating],
+    masked: NDArray[np.bool_] | None,
+    captions: Captions,
+    scale: Scale = "fixed",
+    peak: float = 1.0,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The overview without what the reader chose: its header and its arrays, not yet packed."""
+    layers, heads, queries, keys = patterns.shape
+    # Beyond 64 heads a thumbnail is some 20 pixels wide: finer shades would travel and never be seen.
+    limit = 64 if layers * heads <= 64 else 32
+    shades = thumbnails(patterns, limit, scale, peak)
+    masked = np.zeros((queries, keys), bool) if masked is None else masked
+    header = {
+        "layers": layers,
+        "heads": heads,
+        "queries": queries,
+        "keys": keys,
+        "thumb": list(shades.shape[2:]),
+        "scale": scale,
+        "peak": peak,
+        "captions": [[[label, round(share, 4)] for label, share in layer] for layer in captions],
+    }
+    return header, {"thumbs": shades, "thumbs_masked": pooled_mask(masked, limit)}
+
+
+def lines_payload(
+    patterns: NDArray[np.floating],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    rows_read: Sequence[str] | None,
+    heads: Sequence[int],
+    mass: float,
+    peak: float = 1.0,
+    top: float | None = None,
+    row: float | None = None,
+    plot: str | None = None,
+    title: str | None = "Lines",
+) -> bytes:
+    """What lines.js draws; `patterns` [H, Q, K] of one layer."""
+    weights = checked(patterns, 3)
+    header = {
+        **labels_header(weights.shape[1:], rows, columns, rows_read),
+        "heads": weights.shape[0],
+        "shown": {"heads": [int(h) for h in heads], "mass": mass},
+        "peak": peak,
+        "top": top,
+        "row": row,
+        "plot": plot,
+        "title": title,
+    }
+    return pack(header, {"weights": weights})
+
+
+def head_payload(
+    pattern: NDArray[np.floating],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    masked: NDArray[np.bool_] | None,
+    rows_read: Sequence[str] | None,
+    scale: Scale = "fixed",
+    peak: float = 1.0,
+) -> bytes:
+    """What head.js draws; `pattern` and `masked` [Q, K]."""
+    weights = checked(pattern, 2)
+    hidden = np.zeros(weights.shape, np.uint8) if masked is None else masked.astype(np.uint8)
+    header = {**labels_header(weights.shape, rows, columns, rows_read), "scale": scale, "peak": peak}
+    return pack(header, {"weights": weights, "masked": hidden})
+
+
+def labels_header(
+    shape: Sequence[int], rows: Sequence[str], columns: Sequence[str], rows_read: Sequence[str] | None
+) -> dict[str, Any]:
+    """The labels of a [Q, K] pattern as header fields; ValueError where their number is not the pattern's."""
+    queries, keys = shape
+    given = {"rows": (rows, queries), "columns": (columns, keys), "rows_read": (rows_read, queries)}
+    for name, (labels, wanted) in given.items():
+        if labels is not None and len(labels) != wanted:
+            raise ValueError(f"{name} has {len(labels)} labels and the pattern {wanted}; give one label for each.")
+    return {
+        "rows": [str(label) for label in rows],
+        "columns": [str(label) for label in columns],
+        "rows_read": None if rows_read is None else [str(label) for label in rows_read],
+    }
+
+
+def checked(patterns: NDArray[np.floating], axes: int) -> NDArray[np.float32]:
+    """The weights as contiguous float32, or a ValueError that says what is wrong with them."""
+    if patterns.ndim != axes or 0 in patterns.shape:
+        raise ValueError(f"The pattern has shape {patterns.shape}; it must have {axes} axes, none of length 0.")
+    weights = np.ascontiguousarray(patterns, np.float32)
+    if not (np.isfinite(weights).all() and weights.min() >= 0):
+        raise ValueError("The pattern holds negative or non-finite weights; a masked cell is 0 and in `masked`.")
+    return weights
+
+
+def _pool(array: NDArray[Any], axis: int, limit: int, join: np.ufunc) -> NDArray[Any]:
+    length = array.shape[axis]
+    return array if length <= limit else join.reduceat(array, np.arange(limit) * length // limit, axis=axis)
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    values = np.asarray(profile.values, np.float64)
+    flat = values.reshape(len(profile.names), -1)
+    return {
+        "names": list(profile.names),
+        "maxima": [float(most) for most in profile.maxima],
+        "values": [[round(v, 4) if np.isfinite(v) else None for v in row] for row in flat.tolist()],
+    }
