@@ -7,13 +7,11 @@ import streamlit as st
 from ui.resources import prepare
 from ui.sidebar import sidebar
 
-ROOT = Path(__file__).parent
+UI = Path(__file__).parent / "ui"
 
-st.set_page_config(page_title="Headlight", page_icon=str(ROOT / "ui" / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
+st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
 prepare()
-page = st.navigation(
-    [st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True)],
-)
-st.html(ROOT / "ui" / "page.css")
+page = st.navigation([st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True)])
+st.html(UI / "page.css")
 sidebar()
 page.run()

@@ -31,7 +31,8 @@ MODEL_FLAGS = ("d_model", "norm", "activation", "positions", "max_length", "tied
 
 def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
-    options = parser.parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(arguments, argparse.Namespace(arguments=arguments))
     try:
         options.run(options)
     except (ValueError, OSError) as error:
@@ -178,7 +179,7 @@ def train(options: argparse.Namespace) -> None:
     training = TrainConfig(**{f.name: getattr(options, f.name) for f in fields(TrainConfig)})
     torch.manual_seed(training.seed)
     model = Transformer(config)
-    card = {**about(options.data), "command": shlex.join(["python", "-m", "transformer", *sys.argv[1:]])}
+    card = {**about(options.data), "command": shlex.join(["python", "-m", "transformer", *options.arguments])}
     run = Run(options.out, Checkpoint(model, source, target, card), training, {"data_spec": options.data, **card})
     examples = Encoded(splits.train, source, target, config.max_length)
     evaluator = _evaluator(run.checkpoint, splits.validation)

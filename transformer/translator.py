@@ -90,8 +90,8 @@ class Translator:
         return self.n_best(text, beam_size, length_penalty, **options)[0]
 
     def n_best(self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any) -> list[Translation]:
-        """Every finished hypothesis of the beam, best first."""
-        return self._search([self.encode(text)], beam_size, length_penalty, options)[0]
+        """The `beam_size` best translations, best first."""
+        return self._search([self.encode(text)], beam_size, length_penalty, options)[0][:beam_size]
 
     def translate_batch(
         self, texts: Sequence[str], beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, batch: int = 64, **options: Any

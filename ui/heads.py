@@ -194,12 +194,12 @@ def _table(shown: Shown, view: View, place: Layout, large: Panel) -> None:
     table: dict[str, list[object]] = {
         "Head": [f"Layer {layer + 1}, head {head + 1}" + (" ◂" if (layer, head) == (large.layer, large.head) else "") for layer, head in places]
     }
-    config = {}
+    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=112)}
     for measure in MEASURES:
-        label = f"{measure.label}, bits" if measure.unit == "bits" else measure.label
+        label = measure.label
         table[label] = getattr(found, measure.name).ravel().tolist()
         config[label] = st.column_config.ProgressColumn(
-            format="%.2f", min_value=0.0, max_value=max(found.largest[measure.name], 1e-9), help=measure.meaning
+            width=78, format="%.2f", min_value=0.0, max_value=max(found.largest[measure.name], 1e-9), help=f"{measure.meaning} Unit: {measure.unit}."
         )
     key = widget_key(f"table-{view.kind}")
 

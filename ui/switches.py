@@ -70,9 +70,8 @@ def _grid(shown: Shown, view: View, action: str, factor: float) -> None:
     mine = {(c.layer, c.head) for c in view.changes if c.kind == view.kind}
     for layer in range(1, n_layers + 1):
         key = widget_key(f"off-{view.kind}-{layer}")
-        label, pills, whole = st.columns([1.1, 4, 1.3], vertical_alignment="center", gap="small")
-        label.markdown(f":gray[layer {layer}]")
-        with pills:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":gray[layer {layer}]", width=56)
             st.pills(
                 f"Heads of {view.kind} layer {layer} to change",
                 range(1, n_heads + 1),
@@ -82,11 +81,16 @@ def _grid(shown: Shown, view: View, action: str, factor: float) -> None:
                 label_visibility="collapsed",
                 on_change=_take_layer,
                 args=(view.kind, layer, key, action, factor),
+                width="content",
             )
-        whole.button(
-            "all", key=f"{key}-all", on_click=_set, args=(view.kind, [layer], range(1, n_heads + 1), action, factor),
-            help=f"Change every head of layer {layer}", type="tertiary",
-        )  # fmt: skip
+            st.button(
+                "all",
+                key=f"{key}-all",
+                help=f"Change every head of {view.kind} layer {layer}",
+                type="tertiary",
+                on_click=_set,
+                args=(view.kind, [layer], range(1, n_heads + 1), action, factor),
+            )
     with st.container(horizontal=True):
         layers = list(range(1, n_layers + 1))
         st.button(

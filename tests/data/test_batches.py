@@ -19,9 +19,7 @@ def example(number: int, source_length: int, target_length: int) -> Example:
 
 def corpus(size: int, longest: int = 30) -> list[Example]:
     rng = random.Random(size)
-    return [
-        example(number, rng.randint(1, longest), rng.randint(1, longest)) for number in range(10, 10 + size)
-    ]
+    return [example(number, rng.randint(1, longest), rng.randint(1, longest)) for number in range(10, 10 + size)]
 
 
 lengths = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), max_size=60)

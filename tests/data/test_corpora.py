@@ -202,6 +202,11 @@ def test_equal_pairs_stay_on_one_side() -> None:
     assert len(validation) == 1 and len(train) == 49 and not train & validation
 
 
+def test_longer_pairs_are_held_out_like_others() -> None:
+    long = Pairs("long", [Pair(line, f"{line:05}" * 1000, "x") for line in (1, 2)], max_characters=5000)
+    assert [len(list(part)) for part in hold_out(long)] == [1, 1]
+
+
 def test_holding_out_of_one_pair_is_refused() -> None:
     with pytest.raises(ValueError, match="fewer than two different pairs"):
         hold_out(Pairs("one", [Pair(1, "a", "b")] * 5))

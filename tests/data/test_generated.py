@@ -62,8 +62,7 @@ def test_ways_of_writing_a_date() -> None:
     ways = [write_date(date(2021, 5, 3), form) for form in DATE_FORMATS]
     assert {"3 May 2021", "May 3, 2021", "Monday, 3 May 2021", "3rd of May 2021"} <= set(ways)
     ordinals = {
-        number: write_date(date(2021, 1, number), "{nth}")
-        for number in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 30)
+        number: write_date(date(2021, 1, number), "{nth}") for number in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 30)
     }
     assert " ".join(ordinals.values()) == "1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 23rd 30th"
 

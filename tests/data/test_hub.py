@@ -86,8 +86,6 @@ def test_without_network_the_error_is_one_line(monkeypatch: pytest.MonkeyPatch) 
         raise ConnectionError("Couldn't reach the hub\nmany more lines")
 
     monkeypatch.setattr(datasets, "load_dataset", fail)
-    with pytest.raises(
-        ValueError, match="'someone/something' cannot be read.*Couldn't reach the hub"
-    ) as error:
+    with pytest.raises(ValueError, match="'someone/something' cannot be read.*Couldn't reach the hub") as error:
         list(HubDataset("someone/something", "en", "hi"))
     assert "\n" not in str(error.value)

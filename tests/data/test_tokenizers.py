@@ -158,9 +158,7 @@ def test_unusable_tokenizer_files_are_named(tmp_path: Path) -> None:
             Tokenizer.load(path)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("unk_token", "[NONE]"), ("merges", [["e", ""]]), ("vocab", {"a": 0})]
-)
+@pytest.mark.parametrize(("field", "value"), [("unk_token", "[NONE]"), ("merges", [["e", ""]]), ("vocab", {"a": 0})])
 def test_tampered_tokenizer_files_are_refused(tmp_path: Path, field: str, value: object) -> None:
     """A merge with an empty half makes the library panic in Rust, which is no `Exception` in Python."""
     content = json.loads(ENGLISH_TOKENIZERS["bpe"].inner.to_str())

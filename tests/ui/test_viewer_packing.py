@@ -43,7 +43,7 @@ def rows_of(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
 @given(
     text=st.text(),
     small=arrays(np.uint8, st.tuples(st.integers(1, 3), st.integers(1, 5))),
-    large=arrays(np.float32, st.tuples(st.integers(1, 4), st.integers(1, 3))),
+    large=arrays(np.float32, st.tuples(st.integers(1, 4), st.integers(1, 3)), elements=st.floats(0, 9, width=16)),
 )
 def test_a_header_and_arrays_survive_the_journey(text: str, small: np.ndarray, large: np.ndarray) -> None:
     data = pack({"label": text}, {"small": small, "large": large, "half": large.astype(np.float16)})

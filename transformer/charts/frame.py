@@ -58,10 +58,10 @@ class Frame:
 class Sizes:
     """Margins, the height of a row, the width of a column, and the share of the width that the grid takes."""
 
-    left: float
-    right: float
-    top: float
-    bottom: float
+    left: int
+    right: int
+    top: int
+    bottom: int
     reads_at: float  # how far left of the grid the labels of the tokens that are read end
     row: float
     column: float
@@ -72,8 +72,8 @@ def sizes(frame: Frame) -> Sizes:
     """Square cells at the frame's width, as far as the labels and the screen allow."""
     n_rows, n_columns = len(frame.rows), len(frame.columns)
     labels = widest([*frame.row_labels, "writes"]) + 2 * _GAP
-    left = 28 + (labels + widest([*frame.read_labels, "reads"]) if frame.reads else labels - _GAP)
-    right = max(_BAR, 0.75 * widest(frame.column_labels[-1:]))
+    left = round(28 + (labels + widest([*frame.read_labels, "reads"]) if frame.reads else labels - _GAP))
+    right = round(max(_BAR, 0.75 * widest(frame.column_labels[-1:])))
     room = max(frame.width - left - right, 40)
     column = room / n_columns
     if frame.height is None:
@@ -81,7 +81,7 @@ def sizes(frame: Frame) -> Sizes:
         row = min(row, max(_LARGEST, _LOWEST / n_rows), _TALLEST / n_rows)
         column = min(column, row)
     lean = math.sin(math.radians(_SLANT)) if column >= _SMALLEST else 1
-    top = 30 + widest(frame.column_labels[:: _step(column)]) * lean + _GAP
+    top = round(30 + widest(frame.column_labels[:: _step(column)]) * lean + _GAP)
     bottom = 8
     if frame.height is not None:
         row = max(frame.height - top - bottom, n_rows) / n_rows

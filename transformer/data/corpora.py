@@ -125,7 +125,8 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
     held = dict(smallest[: max(1, len(seen) // 100)])
     if len(seen) < 2:
         raise ValueError(f"{corpus.name} has fewer than two different pairs, none to validate on.")
-    return _Without(corpus, set(held)), Pairs(f"{corpus.name}, {len(held):,} pairs held out", held.values())
+    name = f"{corpus.name}, {len(held):,} pairs held out"
+    return _Without(corpus, set(held)), Pairs(name, held.values(), corpus.max_characters)
 
 
 class _Without(Corpus):

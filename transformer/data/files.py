@@ -37,9 +37,7 @@ def lines(path: str | Path) -> Iterator[str]:
 class TextPair(Corpus):
     """Two files whose lines translate each other. Lines that only one of them has are reported."""
 
-    def __init__(
-        self, source_path: str | Path, target_path: str | Path, max_characters: int = MAX_CHARACTERS
-    ) -> None:
+    def __init__(self, source_path: str | Path, target_path: str | Path, max_characters: int = MAX_CHARACTERS) -> None:
         super().__init__(f"{source_path}, {target_path}", max_characters)
         self.source_path, self.target_path = source_path, target_path
 

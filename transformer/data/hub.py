@@ -38,9 +38,7 @@ class HubDataset(Corpus):
     def _records(self) -> Iterator[Any]:
         datasets = _datasets()
         try:
-            yield from datasets.load_dataset(
-                self.dataset, self.config, split=self.split, streaming=self.streaming
-            )
+            yield from datasets.load_dataset(self.dataset, self.config, split=self.split, streaming=self.streaming)
         except Exception as error:  # each layer of the hub's client raises its own
             raise _unreadable(self.dataset, error) from None
 

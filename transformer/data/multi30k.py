@@ -39,9 +39,7 @@ class Multi30k(TextPair):
                 raise ValueError(f"Multi30k has no language {language!r}; it has {', '.join(LANGUAGES)}.")
         if split not in FILES:
             raise ValueError(f"Multi30k has no split {split!r}; it has {', '.join(FILES)}.")
-        source_path, target_path = (
-            _path(folder, f"{FILES[split]}.{language}") for language in (source, target)
-        )
+        source_path, target_path = (_path(folder, f"{FILES[split]}.{language}") for language in (source, target))
         super().__init__(source_path, target_path, max_characters)
         self.name = f"Multi30k {source}-{target} {split}"
 
@@ -54,9 +52,7 @@ def _path(folder: str | Path | None, name: str) -> Path:
         if path.is_file():
             return path
     if given:
-        raise ValueError(
-            f"There is no Multi30k file {name} or {name}.gz in {place}; name no folder to download it."
-        )
+        raise ValueError(f"There is no Multi30k file {name} or {name}.gz in {place}; name no folder to download it.")
     return _fetch(place, f"{name}.gz", DEFAULT_URL)
 
 

@@ -96,8 +96,8 @@ class Corpus(ABC):
 class Pairs(Corpus):
     """Pairs in memory."""
 
-    def __init__(self, name: str, pairs: Iterable[Pair]) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, pairs: Iterable[Pair], max_characters: int = MAX_CHARACTERS) -> None:
+        super().__init__(name, max_characters)
         self.pairs = list(pairs)
 
     def rows(self) -> Iterator[Pair]:

@@ -44,9 +44,7 @@ class Tokenizer:
         if kind not in _BLANKS:
             raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(_BLANKS)}.")
         if vocab_size <= len(SPECIALS):
-            raise ValueError(
-                f"vocab_size is {vocab_size}; choose more than the {len(SPECIALS)} special tokens."
-            )
+            raise ValueError(f"vocab_size is {vocab_size}; choose more than the {len(SPECIALS)} special tokens.")
         inner = _BLANKS[kind]()
         inner.train_from_iterator(texts, _trainer(kind, vocab_size, min_frequency))
         if inner.get_vocab_size() == len(SPECIALS):
@@ -119,9 +117,7 @@ def _blank(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> to
 
 
 _BLANKS = {
-    "bpe": lambda: _blank(
-        models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True), pre_tokenizers.Punctuation("isolated")
-    ),
+    "bpe": lambda: _blank(models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True), pre_tokenizers.Punctuation("isolated")),
     "words": lambda: _blank(
         models.WordLevel(unk_token=SPECIALS[UNK]),
         pre_tokenizers.Split(Regex(rf"{SPACE}?(\w+|[^\w{SPACE}])"), "isolated"),

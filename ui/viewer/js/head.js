@@ -86,7 +86,7 @@ class Head {
     if (!width) return;
     pixel.font = `650 14px ${this.theme.font}`;
     const widest = labels => Math.min(110, Math.max(24, ...labels.map(label => pixel.measureText(label).width)));
-    this.strong = Math.ceil(widest(rows)) + 24;
+    this.strong = Math.ceil(widest(rows)) + 26;
     this.muted = read ? Math.ceil(Math.min(90, Math.max(36, widest(read) * 0.93))) + 4 : -14;
     const x = Math.min(24 + this.strong + this.muted, Math.round(width * 0.45));
     const room = width - x - COLOUR_BAR;
@@ -230,7 +230,7 @@ class Head {
     let rank = 1;
     for (let j = 0; j < K; j++) if (this.weights[cell.row * K + j] > value) rank++;
     const number = el("b", { class: "value" }, weightText(value));
-    this.tip.show(place, names, [number, el("span", { class: "muted" }, `${ordinal(rank)} in its row`)]);
+    this.tip.show(place, names, [number, " ", el("span", { class: "muted" }, `${ordinal(rank)} in its row`)]);
   }
 
   // ---- drawing ---------------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ class Head {
       return named ? all : all.filter(i => i === 0 || (i + 1) % step === 0);
     };
     const style = (on, size) => {
-      context.font = `${on ? 700 : 400} ${size}px ${theme.font}`;
+      context.font = `${on ? 650 : 400} ${size}px ${theme.font}`;
       context.fillStyle = on ? theme.accent : named ? theme.text : theme.muted;
     };
     const size = view.gap >= 18 ? 14 : named ? 12 : 13;

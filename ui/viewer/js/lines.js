@@ -5,7 +5,7 @@
 // Arrays: weights float32 [heads, rows, columns].
 // Emits "shown" { heads, mass }.
 
-const WIDEST_LINE = 7, WHOLE_UP_TO = 96, WINDOW = 520, DRAFT_BEYOND = 6000;
+const WIDEST_LINE = 7, WHOLE_UP_TO = 96, WINDOW = 520;
 
 class Lines {
   constructor(root) {
@@ -46,7 +46,7 @@ class Lines {
   dispose() {
     this.stops.forEach(stop => stop());
     this.link?.dispose();
-    clearTimeout(this.settling);
+    cancelAnimationFrame(this.frame);
   }
 
   update({ header, arrays }) {
@@ -223,7 +223,7 @@ class Lines {
         token.classList.toggle("skipped", i % every !== 0);
       });
     });
-    this.web(false);
+    this.web();
     this.mark();
   }
 
@@ -233,64 +233,67 @@ class Lines {
     return [first, Math.min(this.header.rows.length, first + Math.ceil(this.high / this.row) + 1)];
   }
 
-  // All lines, once; hovering only draws above them. A draft holds the three strongest of each row, so that
-  // scrolling stays smooth where there are tens of thousands.
-  web(draft) {
-    const context = sized(this.base, this.stageWidth(), this.high), [first, last] = this.visible();
+  // All lines, once; hovering only draws above them.
+  web() {
+    const context = sized(this.base, this.stageWidth(), this.high), [first, last] = this.visible(), batch = new Map();
     Object.assign(this.base.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
-    const K = this.header.columns.length, batch = new Map();
-    let count = 0;
+    const K = this.header.columns.length, inside = (j, y = this.y(j)) => (y < 0 ? -1 : y > this.high ? 1 : 0);
     for (const [head, cells] of this.drawn) {
-      const order = this.ranked[head];
       for (let i = first; i < last; i++) {
-        for (let n = 0; n < (draft ? Math.min(3, K) : K); n++) {
-          const j = order[i * K + n];
-          if (!cells[i * K + j]) break;
-          this.collect(batch, head, i, j);
-          count++;
+        const leaving = { "-1": 0, 1: 0 };
+        for (let j = 0; j < K; j++) {
+          if (!cells[i * K + j]) continue;
+          const side = inside(j);
+          if (side) leaving[side] += this.weight(head, i, j);
+          else this.line(batch, head, this.weight(head, i, j), this.y(i), this.y(j));
         }
+        for (const side of [-1, 1]) if (leaving[side]) this.stub(batch, head, leaving[side], this.y(i), side);
       }
     }
+    this.base.hidden = !batch.size;
     this.stroke(context, batch, this.theme.name === "dark" ? 0.42 : 0.3);
-    this.base.hidden = !count;
-    this.heavy = count > DRAFT_BEYOND || (draft && this.heavy);
+  }
+
+  line(batch, head, weight, from, to) {
+    const path = this.path(batch, head, weight), middle = (this.left + this.right) / 2;
+    path.moveTo(this.left, from);
+    path.bezierCurveTo(middle, from, middle, to, this.right, to);
+  }
+
+  // All that a row looks at above or below the window, as one short line: drawn out, the lines that leave
+  // would bury those that stay.
+  stub(batch, head, weight, from, side) {
+    const path = this.path(batch, head, weight), end = this.left + Math.min(28, (this.right - this.left) / 3);
+    path.moveTo(this.left, from);
+    path.quadraticCurveTo((this.left + end) / 2, from, end, from + side * this.row * 0.45);
   }
 
   // Lines of one head and one width are one path: a canvas strokes ten paths faster than ten thousand.
-  collect(batch, head, i, j) {
-    const weight = this.weight(head, i, j), width = Math.max(0.6, Math.round((weight / this.header.peak) * WIDEST_LINE * 2) / 2);
-    const middle = (this.left + this.right) / 2, from = this.y(i), to = this.y(j);
-    // Most lines of a long text leave the window: faint, or they would bury those that stay.
-    const leaves = this.scrolls && (to < 0 || to > this.high || from < 0 || from > this.high);
-    const key = head * 128 + Math.min(63, Math.round(width * 2)) + (leaves ? 64 : 0);
-    let path = batch.get(key);
-    if (!path) batch.set(key, (path = { head, leaves, width: Math.min(width, WIDEST_LINE), lines: new Path2D() }));
-    path.lines.moveTo(this.left, from);
-    path.lines.bezierCurveTo(middle, from, middle, to, this.right, to);
+  path(batch, head, weight) {
+    const width = clamp(Math.round((weight / this.header.peak) * WIDEST_LINE * 2) / 2, 0.6, WIDEST_LINE), key = `${head} ${width}`;
+    if (!batch.has(key)) batch.set(key, { head, width, lines: new Path2D() });
+    return batch.get(key).lines;
   }
 
   stroke(context, batch, opacity) {
-    context.lineCap = "round";
-    for (const { head, leaves, width, lines } of batch.values()) {
+    for (const { head, width, lines } of batch.values()) {
       const dash = headDash(head);
       context.lineCap = dash.length ? "butt" : "round";
       context.setLineDash(dash);
       context.strokeStyle = this.theme.heads[head % 8];
       context.lineWidth = width;
-      context.globalAlpha = opacity * (width < WIDEST_LINE / 10 ? 0.55 : 1) * (leaves ? 0.15 : 1);
+      context.globalAlpha = opacity * (width < WIDEST_LINE / 10 ? 0.55 : 1);
       context.stroke(lines);
     }
     context.globalAlpha = 1;
   }
 
   scrolled() {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => {
-      this.web(this.heavy);
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      this.web();
       this.mark();
     });
-    clearTimeout(this.settling);
-    this.settling = setTimeout(() => this.heavy && this.web(false), 120);
   }
 
   // ---- one token -----------------------------------------------------------------------------------
@@ -358,7 +361,7 @@ class Lines {
     if (!mark) return;
     const context = sized(this.over, this.stageWidth(), this.high), batch = new Map();
     Object.assign(this.over.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
-    for (const { head, i, j } of found) this.collect(batch, head, i, j);
+    for (const { head, i, j, weight } of found) this.line(batch, head, weight, this.y(i), this.y(j));
     this.stroke(context, batch, 1);
     if (own) this.numbers(context, found, mark.side);
   }
@@ -367,14 +370,17 @@ class Lines {
   numbers(context, found, side) {
     const several = this.drawn.size > 1, wide = several ? 50 : 34, most = Math.max(1, Math.floor((this.right - this.left - 24) / wide));
     const taken = new Map();
+    let count = 0;
     context.font = `600 12px ${this.theme.font}`;
     context.textBaseline = "middle";
     context.setLineDash([]);
     for (const { head, i, j, weight } of [...found].sort((a, b) => b.weight - a.weight)) {
       const at = side ? i : j, y = this.y(at), used = taken.get(at) || 0;
       const crowded = [...taken.keys()].some(other => other !== at && Math.abs(other - at) * this.row < 13);
-      if (weight < 0.01 * this.header.peak || used >= most || crowded || y < 0 || y > this.high) continue;
+      // Small weights are told while they are few, and then would only bury the lines.
+      if (weight < (count < 6 ? 0.01 : 0.05) * this.header.peak || used >= most || crowded || y < 0 || y > this.high) continue;
       taken.set(at, used + 1);
+      count++;
       const x = side ? this.left + 6 + used * wide : this.right - 6 - (used + 1) * wide;
       this.number(context, x, y, wide, weight, several ? head : null);
     }

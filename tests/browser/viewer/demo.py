@@ -1,0 +1,68 @@
+"""The three views of the viewer on one page, with patterns whose every weight the tests can compute."""
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from tests.browser.viewer.patterns import case
+from ui.viewer import LinesState, Profile, big_head, lines, most_looked_at, overview
+
+st.set_page_config(layout="wide")
+view = case(st.query_params.get("case", "cross"))
+state = st.session_state
+state.setdefault("head", [1, 2])
+state.setdefault("lines", LinesState((2, 1), 0.9))
+
+
+def pick(layer: int, head: int) -> None:
+    state.head = [layer, head]
+    state.lines = LinesState((head,), 0.9)
+
+
+def change(shown: LinesState) -> None:
+    state.lines = shown
+
+
+layers, heads, queries, keys = view.patterns.shape
+layer, head = min(state.head[0], layers - 1), min(state.head[1], heads - 1)
+scale = st.query_params.get("scale", "fixed")
+left, middle, right = st.columns([312, 484, 236], gap="medium")
+with left:
+    st.markdown("**Every head**")
+    measures = np.stack([view.patterns.max(-1).mean(-1), view.patterns[..., 0].mean(-1)])
+    picked = overview(
+        view.patterns,
+        key="overview",
+        selected=(layer, head),
+        masked=view.masked,
+        captions=most_looked_at(view.patterns, view.columns),
+        profile=Profile(["strongest", "on the first"], measures, [1, 1]),
+        scale=scale,
+        on_pick=pick,
+    )
+pattern = view.patterns[layer, head]
+with middle:
+    st.markdown(f"**Layer {layer + 1}, head {head + 1}**")
+    if st.query_params.get("plotly"):
+        figure = go.Figure(go.Heatmap(z=pattern, y=list(range(queries)), colorscale="Blues", zmin=0, zmax=1))
+        figure.update_layout(height=480, margin={"t": 110, "l": 120, "r": 40, "b": 20})
+        figure.update_yaxes(autorange="reversed", tickvals=list(range(queries)), ticktext=view.rows)
+        st.plotly_chart(figure, key="head_chart")
+    else:
+        masked = view.masked if view.masked.any() else None
+        big_head(pattern, view.rows, view.columns, masked, key="big", rows_read=view.rows_read, scale=scale)
+with right:
+    shown = lines(
+        view.patterns[layer],
+        view.rows,
+        view.columns,
+        key="lines_view",
+        rows_read=view.rows_read,
+        heads=[h for h in state.lines.heads if h < heads] or [0],
+        mass=state.lines.mass,
+        plot=".st-key-head_chart .js-plotly-plot",
+        on_change=change,
+    )
+st.text(f"picked {picked}")
+st.text(f"selected ({layer}, {head})")
+st.text(f"heads {sorted(shown.heads)} mass {shown.mass:.2f}")

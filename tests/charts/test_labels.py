@@ -1,0 +1,42 @@
+import html
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer.charts.labels import cut, escaped, ordinal, widest, width
+
+
+@given(st.text())
+def test_escaped_text_reads_as_what_it_was_and_holds_no_markup(text: str) -> None:
+    safe = escaped(text)
+    assert not set("<>$") & set(safe)
+    # Undone once, as the browser does it (which reads control characters as others).
+    if text.isprintable():
+        assert html.unescape(safe) == text
+
+
+@given(st.text(max_size=60), st.floats(20, 300))
+def test_a_cut_label_fits_and_begins_as_the_label_does(label: str, room: float) -> None:
+    short = cut(label, room)
+    assert width(short) <= room
+    assert short == label or (short.endswith("…") and label.startswith(short[:-1]))
+
+
+def test_a_label_that_fits_stays_whole_and_a_huge_one_is_cut() -> None:
+    assert cut("bench", 60) == "bench"
+    assert cut("x" * 10_000, 60).endswith("…")
+
+
+def test_wide_letters_count_for_what_they_take() -> None:
+    assert width("座る") > width("ab")
+    assert widest(["a", "座る", "abc"]) == width("座る")
+    assert widest([]) == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (21, "21st"), (113, "113th")],
+)
+def test_ordinals(number: int, name: str) -> None:
+    assert ordinal(number) == name

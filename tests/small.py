@@ -1,0 +1,37 @@
+"""A small untrained checkpoint that reads and writes English letters, for tests of what stands on a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from transformer import ModelConfig, StackConfig, Transformer, Translator
+from transformer.checkpoints import Checkpoint
+from transformer.data.tokenizers import Tokenizer
+
+TEXTS = ["a little girl is sitting on a bench .", "two dogs are running in the snow .", "une petite fille <b> & co"]
+
+
+def small_checkpoint(kind: str = "words", seed: int = 0, **changes: Any) -> Checkpoint:
+    """Two encoder layers of 4 heads, three decoder layers of 2: no two sizes agree by accident."""
+    tokenizer = Tokenizer.train(TEXTS, kind, 200, min_frequency=1)  # type: ignore[arg-type]
+    size = tokenizer.vocab_size
+    torch.manual_seed(seed)
+    fields: dict[str, Any] = {
+        "d_model": 16,
+        "encoder": StackConfig(2, 4, 32),
+        "decoder": StackConfig(3, 2, 24),
+        "norm": "pre",
+        "final_norm": True,
+        "max_length": 32,
+        **changes,
+    }
+    model = Transformer(ModelConfig(size, size, **fields)).eval()
+    with torch.no_grad():  # an untrained output is nearly uniform; sharper, its choices differ
+        model.output.weight.mul_(4)
+    return Checkpoint(model, tokenizer, tokenizer, {"title": "Small", "source": "Words", "target": "Words"})
+
+
+def small_translator(**changes: Any) -> Translator:
+    return Translator(small_checkpoint(**changes))

@@ -1,0 +1,113 @@
+"""`python -m transformer`: every verb, and one clear line where something is wrong."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.small import small_checkpoint
+from transformer import Trace, checkpoints
+from transformer.__main__ import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("cli") / "model"
+    checkpoints.save(small_checkpoint(), path)
+    return str(path)
+
+
+def test_translate_prints_a_line_a_sentence(folder: str, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    assert main(["translate", folder, "a", "little", "girl"]) == 0
+    alone = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO("a little girl\n\ntwo dogs\n"))
+    assert main(["translate", folder]) == 0
+    lines = capsys.readouterr().out.splitlines(keepends=True)
+    assert len(lines) == 2 and lines[0] == alone
+
+
+def test_translate_n_best_and_samples(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", folder, "two dogs", "--beam", "3", "--n-best", "3"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [float(score) for score, _ in rows] == sorted((float(score) for score, _ in rows), reverse=True)
+    drawn = []
+    for seed in ("1", "1", "2"):
+        assert main(["translate", folder, "two dogs", "--sample", "--seed", seed, "--temperature", "2"]) == 0
+        drawn.append(capsys.readouterr().out)
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_trace_writes_what_can_be_loaded(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "girl.npz"
+    assert main(["trace", folder, "a little girl", "--target", "two dogs", "--out", str(out)]) == 0
+    trace = Trace.load(out)
+    assert trace.cross.shape == (3, 2, 3, 4) and trace.translation == "two dogs"
+    assert str(out) in capsys.readouterr().out
+
+
+def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, run, out = tmp_path / "pairs.tsv", tmp_path / "run", tmp_path / "shipped"
+    words = "one two three four five six seven eight nine ten".split()
+    rows = [f"{words[i]} {words[j]}\t{words[j]} {words[i]}" for i in range(10) for j in range(10)]
+    data.write_text("\n".join(rows) + "\n")
+    network = ["--preset", "tiny", "--d-model", "32", "--n-heads", "2", "--d-ff", "32", "--tokenizer", "words"]
+    steps = ["--steps", "6", "--warmup", "2", "--evaluate-every", "3", "--batch-tokens", "128"]
+    assert main(["train", "--data", str(data), "--validation", str(data), "--out", str(run), *network, *steps]) == 0
+    assert (run / "status.json").exists()
+    assert main(["evaluate", str(run / "checkpoints" / "best"), "--data", str(data), "--split", "validation"]) == 0
+    printed = capsys.readouterr().out
+    assert "BLEU" in printed and "tok:13a" in printed
+    assert main(["export", str(run), "--out", str(out)]) == 0
+    assert (out / "model.safetensors").stat().st_size < (run / "checkpoints/best/model.safetensors").stat().st_size
+    assert "train" in json.loads((out / "card.json").read_text())["command"]
+    capsys.readouterr()
+    assert main(["describe", str(out), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["config"]["d_model"] == 32
+    assert facts["parameters"]["all"] > facts["parameters"]["encoder"]
+    assert main(["describe", str(out)]) == 0
+    assert f"{facts['parameters']['all']:,}" in capsys.readouterr().out
+    assert main(["train", "--data", str(data), "--out", str(run)]) == 1  # the folder is taken
+    assert "exists already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["translate", "nowhere", "a"], "nowhere"),
+        (["trace", "nowhere", "a", "--out", "x.npz"], "nowhere"),
+        (["describe", "nowhere"], "nowhere"),
+        (["evaluate", "nowhere", "--data", "reverse"], "nowhere"),
+        (["train", "--data", "none.tsv", "--out", "run"], "none.tsv"),
+        (["train", "--data", "reverse", "--out", "run", "--n-heads", "7"], "n_heads"),
+        (["train", "--data", "reverse", "--out", "run", "--label-smoothing", "2"], "label_smoothing"),
+        (["export", "nowhere", "--out", "x"], "nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    arguments: list[str], what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert what in error and "Traceback" not in error
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("verb", ["translate", "trace", "train", "evaluate", "export", "describe"])
+def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([verb, "--help"])
+    assert stopped.value.code == 0
+    assert "usage: python -m transformer" in capsys.readouterr().out
+
+
+def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(folder: str) -> None:
+    command = [sys.executable, "-m", "transformer"]
+    wrong = subprocess.run([*command, "translate", folder, "--beem", "3"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "beem" in wrong.stderr
+    empty = subprocess.run([*command, "translate", folder, " "], capture_output=True, text=True)
+    assert empty.returncode == 1 and empty.stderr.count("\n") == 1 and "empty" in empty.stderr

@@ -1,0 +1,161 @@
+"""Text in; translation, log-probabilities and trace out."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.small import small_checkpoint, small_translator
+from transformer import Trace, Translator, charts
+from transformer.decoding import finish, greedy
+from transformer.taps import Ablate, Recorder, Site
+
+SENTENCE = "a little girl is running"
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return small_translator()
+
+
+def test_the_trace_is_the_pass_that_gave_the_log_probabilities(translator: Translator) -> None:
+    trace = translator.trace(SENTENCE)
+    recorder = Recorder()
+    src, tgt = torch.tensor([trace.source.ids]), torch.tensor([trace.target.ids])
+    with torch.no_grad():
+        logits = translator.model(src, tgt[:, :-1], recorder)
+    assert np.array_equal(trace.cross[2], recorder[Site("decoder", 2, "cross")][0][0].numpy())
+    assert np.array_equal(trace.encoder[1], recorder[Site("encoder", 1, "self")][0][0].numpy())
+    expected = logits.log_softmax(-1)[0].gather(1, tgt[0, 1:, None])[:, 0]
+    assert np.allclose(trace.log_probs, expected.numpy(), atol=1e-6)
+
+
+def test_shapes_and_labels_of_unequal_stacks(translator: Translator) -> None:
+    trace = translator.trace(SENTENCE, target="two dogs are running")
+    assert trace.encoder.shape == (2, 4, 6, 6)
+    assert trace.decoder.shape == (3, 2, 5, 5)
+    assert trace.cross.shape == (3, 2, 5, 6)
+    assert trace.reads.labels == ["[SOS]", "two", "dogs", "are", "running"]
+    assert trace.writes.labels == ["two", "dogs", "are", "running", "[EOS]"]
+    assert trace.columns("cross") == ["a", "little", "girl", "is", "running", "[EOS]"]
+    for kind in ("encoder", "decoder", "cross"):
+        assert trace.pattern(kind).shape[-2:] == (len(trace.rows(kind)), len(trace.columns(kind)))
+        assert np.allclose(trace.pattern(kind).sum(-1), 1, atol=1e-5)
+    assert trace.masked("decoder").sum() == 10 and not trace.masked("cross").any()
+
+
+def test_the_models_own_translation_is_what_the_beam_found(translator: Translator) -> None:
+    best = translator.translate(SENTENCE)
+    trace = translator.trace(SENTENCE)
+    assert trace.target.ids[1:] == best.ids
+    assert trace.translation == best.text
+    assert trace.log_prob == pytest.approx(best.log_prob, abs=1e-4)
+
+
+def test_a_batch_is_each_sentence_alone(translator: Translator) -> None:
+    texts = ["a girl", "two dogs are running in the snow .", "bench", "a little girl is sitting"]
+    together = translator.translate_batch(texts, batch=3)
+    assert [t.text for t in together] == [translator.translate(text).text for text in texts]
+
+
+def test_beam_one_is_greedy_and_n_best_is_sorted(translator: Translator) -> None:
+    src = translator.source_batch([translator.encode(SENTENCE)])
+    (found,) = finish(greedy(translator.model, src))
+    assert translator.translate(SENTENCE, beam_size=1).ids == list(found[0].ids)
+    scores = [t.score for t in translator.n_best(SENTENCE, 4)]
+    assert len(scores) == 4 and scores == sorted(scores, reverse=True)
+
+
+def test_log_probs_take_lists_arrays_and_tensors_and_hide_padding(translator: Translator) -> None:
+    src, tgt = [[5, 6, 3, 0]], [[2, 7, 8, 0]]
+    found = translator.log_probs(src, tgt)
+    assert found.shape == (1, 4, translator.model.config.target_vocab_size)
+    assert torch.allclose(found.exp().sum(-1), torch.ones(1, 4), atol=1e-5)
+    assert torch.equal(found, translator.log_probs(np.array(src), torch.tensor(tgt)))
+    alone = translator.log_probs([[5, 6, 3]], [[2, 7, 8]])
+    assert torch.allclose(found[:, :3], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("src", "tgt", "what"),
+    [
+        ([[5, 10**6]], [[2]], "src_ids"),
+        ([[5]], [[-1]], "tgt_ids"),
+        ([5], [[2]], "src_ids"),
+        ([[0.5]], [[2]], "src_ids"),
+        ([[]], [[2]], "src_ids"),
+        ([[5], [5]], [[2]], "2 rows"),
+    ],
+)
+def test_wrong_ids_are_refused_by_name(translator: Translator, src: list, tgt: list, what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        translator.log_probs(src, tgt)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_nothing_to_translate_is_said(translator: Translator, text: str) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        translator.trace(text)
+
+
+def test_a_text_longer_than_the_model_reads_is_refused_with_both_numbers(translator: Translator) -> None:
+    with pytest.raises(ValueError, match=r"10,001 tokens.*at most 32"):
+        translator.trace("girl " * 10_000)
+
+
+@pytest.mark.parametrize("text", ["😀 😀", "日本語", "<img src=x onerror=alert(1)>", "שלום", "[EOS] [PAD]", "\ud800", "a\x00b"])
+def test_strange_text_is_read(translator: Translator, text: str) -> None:
+    trace = translator.trace(text)
+    assert np.isfinite(trace.log_probs).all()
+    assert trace.source.special.count(True) == 1 + trace.source.pieces.count("[UNK]")
+
+
+def test_an_intervention_changes_output_and_patterns_but_not_the_model(translator: Translator) -> None:
+    before = {name: p.clone() for name, p in translator.model.named_parameters()}
+    off = [Ablate(Site("decoder", layer, "cross"), head) for layer in range(3) for head in range(2)]
+    plain = translator.trace(SENTENCE)
+    forced = translator.trace_ids(plain.source.ids, plain.target.ids, off)
+    assert not forced.cross.any()
+    assert not np.allclose(forced.decoder[1], plain.decoder[1])
+    assert forced.log_prob != pytest.approx(plain.log_prob, abs=1e-3)
+    assert all(torch.equal(before[name], p) for name, p in translator.model.named_parameters())
+    # With the source out of sight, what is written cannot depend on it.
+    one, other = (translator.trace(text, interventions=off).target.ids for text in ("a girl", "two dogs are running"))
+    assert one[: len(other)] == other[: len(one)]
+
+
+def test_a_saved_trace_comes_back_bit_for_bit(translator: Translator, tmp_path) -> None:
+    trace = translator.trace("<b> & co", target="a little girl")
+    trace.save(tmp_path / "trace.npz")
+    loaded = Trace.load(tmp_path / "trace.npz")
+    for name, value in vars(trace).items():
+        other = getattr(loaded, name)
+        assert np.array_equal(value, other) if isinstance(value, np.ndarray) else value == other, name
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"\x80\x04."])
+def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path, content: bytes) -> None:
+    path = tmp_path / "broken.npz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"broken\.npz"):
+        Trace.load(path)
+    with pytest.raises(ValueError, match="no trace at"):
+        Trace.load(tmp_path / "none.npz")
+
+
+def test_a_heatmap_of_the_trace_holds_its_weights(translator: Translator) -> None:
+    trace = translator.trace(SENTENCE)
+    figure = charts.heatmap(trace, "cross", layer=3, head=1)
+    drawn = next(data for data in figure.data if data.type == "heatmap" and data.colorbar.title.text)
+    assert np.array_equal(np.asarray(drawn.z, np.float32), trace.cross[2, 0])
+
+
+def test_separate_vocabularies_are_each_used_on_their_side() -> None:
+    one, other = small_checkpoint(), small_checkpoint("characters")
+    checkpoint = small_checkpoint()
+    checkpoint.source_tokenizer = other.target_tokenizer
+    translator = Translator(checkpoint)
+    if other.model.config.source_vocab_size > one.model.config.source_vocab_size:
+        pytest.fail("the test needs a source vocabulary that the model's embedding covers")
+    trace = translator.trace("girl", target="girl")
+    assert trace.source.labels == ["g", "i", "r", "l", "[EOS]"]
+    assert trace.writes.labels == ["girl", "[EOS]"]

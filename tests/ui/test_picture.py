@@ -1,0 +1,154 @@
+"""From a trace and a view to the cells that are drawn."""
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.small import small_translator
+from transformer import Trace
+from transformer.analysis import check
+from transformer.taps import Ablate, Site
+from ui.downloads import page_html, picture_csv, picture_svg, trace_npz
+from ui.picture import Shown, chosen_head, layout, panel, sharpest
+from ui.view import Change, View
+
+MODEL = small_translator(kind="bpe")
+# Rare words, so that some are in several pieces.
+TRACE = MODEL.trace("a little girls bench", target="running snow une petite")
+
+
+def shown(changes: tuple[Change, ...] = ()) -> Shown:
+    taps = [change.tap() for change in changes]
+    forced = MODEL.trace_ids(TRACE.source.ids, TRACE.target.ids, taps) if taps else None
+    return Shown(MODEL, forced or TRACE, TRACE, forced, changes, check(forced or TRACE, MODEL.model, taps))
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_plain_panel_is_the_pattern_bit_for_bit(kind: str) -> None:
+    view = View(kind=kind, layer=2, head=2)
+    large = panel(shown(), view, layout(TRACE, kind, words=False, hide=False))
+    assert np.array_equal(large.cells, TRACE.pattern(kind)[1, 1])
+    assert (large.limit, large.hidden) == (1.0, 0.0)
+    assert len(set(large.place.columns)) == len(large.place.columns)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_words_are_merged_and_rows_still_sum_to_one(kind: str) -> None:
+    assert len(TRACE.source.words) < len(TRACE.source), "the sentence needs a word of several pieces"
+    place = layout(TRACE, kind, words=True, hide=False)
+    merged = place.apply(TRACE.pattern(kind))
+    assert merged.shape[-2:] == (len(place.rows), len(place.columns)) == place.masked.shape
+    assert np.allclose(merged.sum(-1), 1, atol=1e-5)
+    assert not merged[..., place.masked].any()
+
+
+def test_what_is_hidden_is_said() -> None:
+    place = layout(TRACE, "cross", words=False, hide=True)
+    large = panel(shown(), View(layer=1, head=1, hide=True), place)
+    assert "[EOS]" not in place.columns
+    assert large.hidden == pytest.approx(TRACE.cross[0, 0][:, -1].sum() / len(TRACE.cross[0, 0]), rel=1e-4)
+    assert np.array_equal(large.cells, TRACE.cross[0, 0][:, :-1])
+
+
+def test_means_largest_and_rollout_keep_their_promises() -> None:
+    place = layout(TRACE, "cross", words=False, hide=False)
+    cells = {show: panel(shown(), View(layer=2, show=show), place).cells for show in ("mean", "max", "rollout")}
+    assert np.allclose(cells["mean"], TRACE.cross[1].mean(0))
+    assert np.array_equal(cells["max"], TRACE.cross[1].max(0))
+    assert (cells["rollout"].sum(-1) <= 1 + 1e-5).all()
+
+
+def test_the_difference_is_with_minus_without_on_the_same_tokens() -> None:
+    changes = (Change("encoder", 1, 1),)
+    found = shown(changes)
+    large = panel(found, View(layer=2, head=1, show="difference"), layout(found.trace, "cross", False, False))
+    expected = found.forced.cross[1, 0] - TRACE.cross[1, 0]  # type: ignore[union-attr]
+    assert np.array_equal(large.cells, expected) and large.signed
+    assert large.limit == pytest.approx(np.abs(expected).max())
+
+
+def test_without_changes_a_difference_falls_back_to_the_weights() -> None:
+    large = panel(shown(), View(layer=1, head=1, show="difference"), layout(TRACE, "cross", False, False))
+    assert not large.signed and np.array_equal(large.cells, TRACE.cross[0, 0])
+
+
+def test_value_weighted_cells_are_weights_times_lengths() -> None:
+    place = layout(TRACE, "encoder", False, False)
+    large = panel(shown(), View(kind="encoder", layer=1, head=3, show="value"), place)
+    lengths = large.cells / TRACE.encoder[0, 2]
+    assert np.allclose(lengths, lengths[0], rtol=1e-3)  # a key's value is as long for every query
+    assert large.name == "length"
+
+
+def test_a_head_that_the_model_lacks_is_not_chosen() -> None:
+    layer, head = chosen_head(shown(), View(layer=99, head=99))
+    assert (layer, head) == sharpest(TRACE, "cross")
+    assert chosen_head(shown(), View(layer=3, head=2)) == (2, 1)
+
+
+def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
+    found = shown((Change("cross", 1, 1),))
+    large = panel(found, View(layer=1, head=1), layout(found.trace, "cross", False, False))
+    assert not large.cells.any()
+    assert all(c.holds for c in found.checks)
+    assert Ablate(Site("decoder", 0, "cross"), 0) == found.changes[0].tap()
+
+
+def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
+    large = panel(shown(), View(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
+    rows = list(csv.reader(io.StringIO(picture_csv(large))))
+    assert rows[0][1:] == large.place.columns and [row[0] for row in rows[1:]] == large.place.rows
+    for q, row in enumerate(rows[1:]):
+        for k, cell in enumerate(row[1:]):
+            if k > q:
+                assert cell == ""
+            else:
+                assert np.float32(cell) == TRACE.decoder[0, 0, q, k]
+
+
+@pytest.mark.parametrize("start", "=+-@")
+def test_a_token_is_no_formula_in_a_spreadsheet(start: str) -> None:
+    large = panel(shown(), View(layer=1, head=1), layout(TRACE, "cross", False, False))
+    labels = [f"{start}1", *large.place.columns[1:]]
+    text = picture_csv(replace(large, place=replace(large.place, columns=labels)))
+    assert next(csv.reader(io.StringIO(text)))[1] == f"'{start}1"
+
+
+def test_the_svg_draws_each_cell_once_in_its_colour() -> None:
+    from xml.etree import ElementTree
+
+    from transformer.charts.colours import THEMES, lookup
+
+    large = panel(shown(), View(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
+    root = ElementTree.fromstring(picture_svg(large, "decoder", "light"))
+    table = ["#" + "".join(f"{c:02x}" for c in colour) for colour in lookup(THEMES["light"].sequential).tolist()]
+    drawn: dict[tuple[int, int], str] = {}
+    for path in root.iter("{http://www.w3.org/2000/svg}path"):
+        fill = path.get("fill", "")
+        if fill in table:
+            for square in path.get("d", "").split("M")[1:]:
+                x, y = square.split("h")[0].split()
+                side = int(square.split("h")[1].split("v")[0])
+                drawn[int(y) // side, int(x) // side] = fill
+    seen = np.argwhere(~large.place.masked)
+    assert sorted(drawn) == [tuple(place) for place in seen.tolist()]
+    for q, k in drawn:
+        assert drawn[q, k] == table[round(255 * float(large.cells[q, k]))]
+
+
+def test_the_npz_is_the_trace(tmp_path) -> None:
+    path = tmp_path / "trace.npz"
+    path.write_bytes(trace_npz(TRACE))
+    assert np.array_equal(Trace.load(path).decoder, TRACE.decoder)
+
+
+def test_the_page_holds_the_sentence_and_no_address() -> None:
+    found = shown()
+    view = View(layer=1, head=1)
+    large = panel(found, view, layout(TRACE, "cross", False, False))
+    page = page_html(found, view, large, "light")
+    assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
+    assert len(page) < 2_000_000

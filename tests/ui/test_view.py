@@ -1,0 +1,76 @@
+"""The view in the address: what is written is read back, and nonsense is left at the default."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer import ModelConfig, StackConfig
+from transformer.taps import Ablate, Scale, Site, Uniform
+from ui.view import Change, View
+
+CONFIG = ModelConfig(10, 10, d_model=8, encoder=StackConfig(2, 4, 8), decoder=StackConfig(3, 2, 8))
+
+changes = st.builds(
+    Change,
+    st.sampled_from(["encoder", "decoder", "cross"]),
+    st.integers(1, 99),
+    st.integers(1, 99),
+    st.just("scale"),
+    st.sampled_from([0.0, 0.25, 1.5, 3.0]),
+) | st.builds(Change, st.just("cross"), st.integers(1, 9), st.integers(1, 9), st.sampled_from(["off", "uniform"]))
+views = st.builds(
+    View,
+    model=st.none() | st.sampled_from(["en-fr", "de-en"]),
+    text=st.none() | st.text(max_size=50),
+    target=st.none() | st.text(max_size=50),
+    kind=st.sampled_from(["encoder", "decoder", "cross"]),
+    layer=st.none() | st.integers(1, 99),
+    head=st.none() | st.integers(1, 99),
+    show=st.sampled_from(["raw", "value", "mean", "max", "rollout", "difference"]),
+    scale=st.sampled_from(["fixed", "row", "sqrt"]),
+    words=st.booleans(),
+    hide=st.booleans(),
+    lines=st.lists(st.integers(1, 16), max_size=4).map(tuple),
+    mass=st.integers(50, 100),
+    changes=st.lists(changes, max_size=3).map(tuple),
+)
+
+
+@given(views)
+def test_a_view_survives_the_address(view: View) -> None:
+    assert View.from_query(view.to_query()) == view
+
+
+def test_the_default_view_has_an_empty_address() -> None:
+    assert View().to_query() == {}
+
+
+@given(st.dictionaries(st.sampled_from([*View.__dataclass_fields__, "other"]), st.text(max_size=30)))
+def test_no_address_is_too_strange(query: dict[str, str]) -> None:
+    view = View.from_query(query)
+    assert view.kind in ("encoder", "decoder", "cross")
+    assert 50 <= view.mass <= 100
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"layer": "-1"}, {"layer": "0"}, {"layer": "1e9"}, {"head": "zz"}, {"kind": "sideways"}, {"changes": "cross.0.x,a"}],
+)
+def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
+    found = View.from_query(query)
+    assert replace(found, changes=tuple(c for c in found.changes if c.exists_in(CONFIG))) == View()
+
+
+def test_a_change_is_the_intervention_that_it_names() -> None:
+    assert Change.parse("cross.2.1").tap() == Ablate(Site("decoder", 1, "cross"), 0)  # type: ignore[union-attr]
+    assert Change.parse("encoder.1.4u").tap() == Uniform(Site("encoder", 0, "self"), 3)  # type: ignore[union-attr]
+    assert Change.parse("decoder.3.2x0.25").tap() == Scale(Site("decoder", 2, "self"), 1, 0.25)  # type: ignore[union-attr]
+    assert Change.parse("cross.2") is None
+
+
+def test_a_change_exists_only_in_a_model_that_has_the_head() -> None:
+    assert Change("encoder", 2, 4).exists_in(CONFIG)
+    assert not Change("decoder", 2, 4).exists_in(CONFIG)
+    assert not Change("encoder", 3, 1).exists_in(CONFIG)
