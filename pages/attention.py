@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from transformer.analysis import check
 from ui import resources
 from ui.heads import heads
 from ui.picture import Shown
@@ -18,10 +17,10 @@ def shown(name: str, text: str, view: View) -> Shown:
     taps = tuple(change.tap() for change in changes)
     plain = resources.trace(name, text, view.target)
     if not taps:
-        return Shown(model, plain, plain, None, (), check(plain, model.model))
+        return Shown(model, plain, plain, None, (), resources.checks(name, text, view.target))
     changed = resources.trace(name, text, view.target, taps)
     forced = resources.forced_trace(name, plain.source.ids, plain.target.ids, taps)
-    return Shown(model, changed, plain, forced, changes, check(changed, model.model, taps))
+    return Shown(model, changed, plain, forced, changes, resources.checks(name, text, view.target, taps))
 
 
 view, names = current(), resources.model_names()

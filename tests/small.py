@@ -19,6 +19,8 @@ def small_checkpoint(kind: str = "words", seed: int = 0, **changes: Any) -> Chec
     size = tokenizer.vocab_size
     torch.manual_seed(seed)
     fields: dict[str, Any] = {
+        "source_vocab_size": size,
+        "target_vocab_size": size,
         "d_model": 16,
         "encoder": StackConfig(2, 4, 32),
         "decoder": StackConfig(3, 2, 24),
@@ -27,7 +29,7 @@ def small_checkpoint(kind: str = "words", seed: int = 0, **changes: Any) -> Chec
         "max_length": 32,
         **changes,
     }
-    model = Transformer(ModelConfig(size, size, **fields)).eval()
+    model = Transformer(ModelConfig(**fields)).eval()
     with torch.no_grad():  # an untrained output is nearly uniform; sharper, its choices differ
         model.output.weight.mul_(4)
     return Checkpoint(model, tokenizer, tokenizer, {"title": "Small", "source": "Words", "target": "Words"})

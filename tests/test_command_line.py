@@ -50,7 +50,7 @@ def test_trace_writes_what_can_be_loaded(folder: str, tmp_path: Path, capsys: py
 
 def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, run, out = tmp_path / "pairs.tsv", tmp_path / "run", tmp_path / "shipped"
-    words = "one two three four five six seven eight nine ten".split()
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     rows = [f"{words[i]} {words[j]}\t{words[j]} {words[i]}" for i in range(10) for j in range(10)]
     data.write_text("\n".join(rows) + "\n")
     network = ["--preset", "tiny", "--d-model", "32", "--n-heads", "2", "--d-ff", "32", "--tokenizer", "words"]

@@ -135,9 +135,7 @@ def test_a_cache_goes_on_with_the_rows_that_were_selected() -> None:
     cache.select(rows)
     last = model.decode(tgt[:2, 5:], memory[:2], src[:2], cache)
     prefixes = torch.cat([tgt[rows, :5], tgt[:2, 5:]], 1)
-    torch.testing.assert_close(
-        last, model.decode(prefixes, memory[:2], src[:2])[:, -1:], atol=1e-5, rtol=1e-5
-    )
+    torch.testing.assert_close(last, model.decode(prefixes, memory[:2], src[:2])[:, -1:], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("tap", [None, Recorder()])
@@ -285,9 +283,7 @@ def test_stacks_of_different_depth_heads_and_width() -> None:
     model(*pairs(8), recorder)
     heads = {(site.stack, pattern.size(1)) for site, (pattern,) in recorder.items()}
     assert heads == {("encoder", 4), ("decoder", 6)}
-    assert {
-        name: p.size(0) for name, p in model.named_parameters() if name.endswith("0.feed_forward.inner.bias")
-    } == {
+    assert {name: p.size(0) for name, p in model.named_parameters() if name.endswith("0.feed_forward.inner.bias")} == {
         "encoder.layers.0.feed_forward.inner.bias": 20,
         "decoder.layers.0.feed_forward.inner.bias": 52,
     }

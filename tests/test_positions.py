@@ -80,9 +80,7 @@ def test_the_fixed_table_is_no_weight() -> None:
     assert not any("positions" in name for name in model_of("sinusoidal").state_dict())
 
 
-@pytest.mark.parametrize(
-    ("positions", "sees_order"), [("sinusoidal", True), ("learned", True), ("none", False)]
-)
+@pytest.mark.parametrize(("positions", "sees_order"), [("sinusoidal", True), ("learned", True), ("none", False)])
 def test_without_positions_a_source_is_a_bag_of_words(positions: str, sees_order: bool) -> None:
     model = model_of(positions)
     tgt = torch.tensor([[2, 7, 8]])

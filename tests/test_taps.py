@@ -101,9 +101,7 @@ def test_an_input_recorder_keeps_the_latest_pass(model: Transformer) -> None:
     assert not seen.v.requires_grad
 
 
-@pytest.mark.parametrize(
-    "site", [Site("encoder", 1, "self"), Site("decoder", 0, "self"), Site("decoder", 2, "cross")]
-)
+@pytest.mark.parametrize("site", [Site("encoder", 1, "self"), Site("decoder", 0, "self"), Site("decoder", 2, "cross")])
 @pytest.mark.parametrize("head", [0, 2])
 def test_ablating_a_head_is_zeroing_what_it_gives_the_output_projection(
     model: Transformer, site: Site, head: int
@@ -126,9 +124,7 @@ def test_ablating_a_head_is_zeroing_what_it_gives_the_output_projection(
 
 def test_ablating_everything_leaves_the_biases(model: Transformer) -> None:
     """Every attention gives its output bias alone, so neither the source nor an earlier word is seen."""
-    everything = chain(
-        *(Ablate(s, h) for s in model.sites() for h in range(4 if s.stack == "encoder" else 3))
-    )
+    everything = chain(*(Ablate(s, h) for s in model.sites() for h in range(4 if s.stack == "encoder" else 3)))
     one = run(model, everything)
     with torch.no_grad():
         other = model(SRC.flip(1), TGT, everything)
@@ -144,9 +140,7 @@ def test_uniform_is_one_over_the_visible_keys_even_where_weights_underflow() -> 
     before, after = Recorder(), Recorder()
     attend(q, k, v, mask, SITE, chain(before, Uniform(SITE, 1), after))
     assert before[SITE][0][0, 1].tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]  # what underflow leaves
-    torch.testing.assert_close(
-        after[SITE][0][0, 1], torch.tensor([[1 / 3, 1 / 3, 1 / 3, 0], [0.5, 0.5, 0, 0]])
-    )
+    torch.testing.assert_close(after[SITE][0][0, 1], torch.tensor([[1 / 3, 1 / 3, 1 / 3, 0], [0.5, 0.5, 0, 0]]))
     assert torch.equal(after[SITE][0][0, 0], before[SITE][0][0, 0])
 
 
@@ -202,9 +196,7 @@ def test_one_head_of_one_site_changes_and_the_pattern_given_does_not(
 
 @pytest.mark.parametrize("intervention", INTERVENTIONS)
 @pytest.mark.parametrize("head", [-1, 3])
-def test_a_head_that_is_not_there_is_never_another(
-    intervention: Callable[[Site, int], Tap], head: int
-) -> None:
+def test_a_head_that_is_not_there_is_never_another(intervention: Callable[[Site, int], Tap], head: int) -> None:
     with pytest.raises((AssertionError, IndexError)):
         intervention(SITE, head)(SITE, *patterns_and_inputs())
 

@@ -17,8 +17,10 @@ from transformer.training import Evaluator, Run, learning_rate, train
 from transformer.training.loop import batch_loss
 from transformer.training.run import snapshot_steps
 
-CONFIG = TrainConfig(steps=120, batch_tokens=64, learning_rate=0.01, warmup=10, label_smoothing=0.0, precision="float32")
-WORDS = "a little girl is sitting on bench two dogs are running in the snow".split()
+CONFIG = TrainConfig(
+    steps=120, batch_tokens=64, learning_rate=0.01, warmup=10, label_smoothing=0.0, precision="float32"
+)
+WORDS = ["a", "little", "girl", "is", "sitting", "on", "bench", "two", "dogs", "are", "running", "in", "the", "snow"]
 
 
 def pairs(checkpoint: Checkpoint, count: int = 10) -> tuple[list[str], list[str], list[Example]]:
@@ -88,7 +90,9 @@ def test_label_smoothing_is_the_formula() -> None:
     log_probs = checkpoint.model(batch.src, batch.tgt[:, :-1]).log_softmax(-1)[0]
     true = -log_probs.gather(1, batch.tgt[0, 1:, None]).sum()
     spread = -log_probs.mean(-1).sum()
-    assert batch_loss(checkpoint.model, batch, 0.1).item() == pytest.approx((0.9 * true + 0.1 * spread).item(), rel=1e-5)
+    assert batch_loss(checkpoint.model, batch, 0.1).item() == pytest.approx(
+        (0.9 * true + 0.1 * spread).item(), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("schedule", ["paper", "linear", "constant"])

@@ -102,7 +102,9 @@ def test_a_text_longer_than_the_model_reads_is_refused_with_both_numbers(transla
         translator.trace("girl " * 10_000)
 
 
-@pytest.mark.parametrize("text", ["😀 😀", "日本語", "<img src=x onerror=alert(1)>", "שלום", "[EOS] [PAD]", "\ud800", "a\x00b"])
+@pytest.mark.parametrize(
+    "text", ["😀 😀", "日本語", "<img src=x onerror=alert(1)>", "שלום", "[EOS] [PAD]", "\ud800", "a\x00b"]
+)
 def test_strange_text_is_read(translator: Translator, text: str) -> None:
     trace = translator.trace(text)
     assert np.isfinite(trace.log_probs).all()

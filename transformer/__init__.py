@@ -1,10 +1,10 @@
 """An encoder-decoder transformer that shows what every head of every layer looks at.
 
-    import transformer
-    model = transformer.load("checkpoints/en-fr")
-    model.translate("A little girl is sitting on a bench.").text
-    trace = model.trace("A little girl is sitting on a bench.")
-    transformer.charts.heatmap(trace, "cross", layer=3, head=1)
+import transformer
+model = transformer.load("checkpoints/en-fr")
+model.translate("A little girl is sitting on a bench.").text
+trace = model.trace("A little girl is sitting on a bench.")
+transformer.charts.heatmap(trace, "cross", layer=3, head=1)
 """
 
 from transformer import charts

@@ -131,7 +131,9 @@ def _add_fields(group: Any, config: type, names: Any, with_defaults: bool = Fals
             choices = get_args(hints[field.name]) or None
             kind = str if choices else hints[field.name]
             text = f"{field.name} of {config.__name__}"
-            group.add_argument(f"--{field.name.replace('_', '-')}", type=kind, choices=choices, default=default, help=text)
+            group.add_argument(
+                f"--{field.name.replace('_', '-')}", type=kind, choices=choices, default=default, help=text
+            )
 
 
 def _sentences(options: argparse.Namespace) -> Iterator[str]:
@@ -188,7 +190,9 @@ def train(options: argparse.Namespace) -> None:
         for progress in run.fit(examples, evaluator):
             report, scores = progress.report, progress.evaluation
             bar.update()
-            bar.set_postfix_str(f"loss {report.loss:.3f}, {report.tokens / report.seconds:,.0f} tokens/s", refresh=False)
+            bar.set_postfix_str(
+                f"loss {report.loss:.3f}, {report.tokens / report.seconds:,.0f} tokens/s", refresh=False
+            )
             if scores is not None:
                 tqdm.write(
                     f"update {report.step}: validation loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "

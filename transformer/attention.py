@@ -24,7 +24,8 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, site: Site, tap: Tap |
     if tap is None:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, -torch.inf)
-    return tap(site, scores.softmax(-1), Inputs(q, k, v, mask)) @ v
+    pattern = scores.softmax(-1, dtype=torch.float32)  # as the fused kernels do, so half precision rows sum to 1 too
+    return tap(site, pattern, Inputs(q, k, v, mask)).to(v.dtype) @ v
 
 
 class MultiHeadAttention(nn.Module):

@@ -30,8 +30,11 @@ class Cache:
             self._source[layer] = compute()
         return self._source[layer]
 
-    def select(self, rows: Tensor) -> None:
-        """Keeps the given rows of the batch, in that order: a beam goes on from the hypotheses it chose."""
-        for held in (self._own, self._source):
+    def select(self, rows: Tensor, same_source: bool = False) -> None:
+        """Keeps the given rows of the batch, in that order: a beam goes on from the hypotheses it chose.
+
+        With `same_source` each new row reads the sentence that the row in its place read, so that part stays.
+        """
+        for held in (self._own,) if same_source else (self._own, self._source):
             for layer, (k, v) in held.items():
                 held[layer] = k.index_select(0, rows), v.index_select(0, rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from reprlib import repr as brief
 from typing import Any, Literal, get_args
 
 Norm = Literal["pre", "post"]
@@ -14,42 +15,44 @@ Schedule = Literal["paper", "linear", "constant"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
 # A configuration may come from a stranger's file: a size beyond these is refused before memory is taken for it.
+# (`brief` keeps the refusal short as well, however long or deeply nested the value.)
 _LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
+_LARGEST_TABLE = 2**25  # numbers in the table of positions, which is computed, so no weights file backs its size
 
 
 def _whole(name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number from {low} to {high:,}.")
+        raise ValueError(f"{name} is {brief(value)}; it must be a whole number from {low} to {high:,}.")
 
 
 def _share(name: str, value: object, high: float = 1.0) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value < high:
-        raise ValueError(f"{name} is {value!r}; it must be at least 0 and below {high:g}.")
+        raise ValueError(f"{name} is {brief(value)}; it must be at least 0 and below {high:g}.")
 
 
 def _positive(name: str, value: object) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < float("inf"):
-        raise ValueError(f"{name} is {value!r}; it must be a number above 0.")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e30:
+        raise ValueError(f"{name} is {brief(value)}; it must be a number above 0 and below 1e30.")
 
 
 def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name} is {value!r}; choose one of {', '.join(choices)}.")
+        raise ValueError(f"{name} is {brief(value)}; choose one of {', '.join(choices)}.")
 
 
 def _flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r}; it must be true or false.")
+        raise ValueError(f"{name} is {brief(value)}; it must be true or false.")
 
 
 def _known(cls: type, values: object, what: str) -> dict[str, Any]:
     """`values` as keyword arguments of `cls`, or a ValueError that names the field that is unknown."""
     if not isinstance(values, Mapping):
-        raise ValueError(f"{what} is {values!r:.60}; it must be a JSON object.")
+        raise ValueError(f"{what} is {brief(values)}; it must be a JSON object.")
     names = [f.name for f in fields(cls)]
     for name in values:
         if name not in names:
-            raise ValueError(f"{what} has a field {name!r:.60} that is not known; the fields are {', '.join(names)}.")
+            raise ValueError(f"{what} has a field {brief(name)} that is not known; the fields are {', '.join(names)}.")
     return dict(values)
 
 
@@ -109,7 +112,7 @@ class ModelConfig:
         _whole("max_length", self.max_length, 1, _LARGEST["length"])
         for name in ("encoder", "decoder"):
             if not isinstance(getattr(self, name), StackConfig):
-                raise ValueError(f"{name} is {getattr(self, name)!r:.60}; it must be a StackConfig.")
+                raise ValueError(f"{name} is {brief(getattr(self, name))}; it must be a StackConfig.")
             getattr(self, name).validate(name, self.d_model)
         _one_of("norm", self.norm, get_args(Norm))
         _one_of("activation", self.activation, get_args(Activation))
@@ -119,8 +122,9 @@ class ModelConfig:
             _flag(name, getattr(self, name))
         _positive("norm_eps", self.norm_eps)
         _share("dropout", self.dropout)
-        for name in ("pad_id", "sos_id", "eos_id"):
-            _whole(name, getattr(self, name), 0, self.target_vocab_size - 1)
+        both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
+        for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
+            _whole(name, getattr(self, name), 0, size - 1)
         if self.pad_id in (self.sos_id, self.eos_id):
             raise ValueError(
                 f"pad_id is {self.pad_id}, which is also the start or end of a sentence; padding needs an id of its own."
@@ -128,6 +132,11 @@ class ModelConfig:
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(
                 f"d_model is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number."
+            )
+        if self.positions != "none" and self.max_length * self.d_model > _LARGEST_TABLE:
+            raise ValueError(
+                f"max_length is {self.max_length}, which at d_model = {self.d_model} makes a table of positions too "
+                f"large to hold; choose at most {_LARGEST_TABLE // self.d_model:,}."
             )
         if self.tied == "all" and self.source_vocab_size != self.target_vocab_size:
             raise ValueError(

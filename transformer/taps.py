@@ -112,6 +112,9 @@ class Replace:
         return _with_head(pattern, self.head, pattern.new_tensor(self.rows))
 
 
+Intervention = Ablate | Scale | Uniform | Replace
+
+
 @dataclass(frozen=True)
 class Chain:
     taps: tuple[Tap, ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -103,7 +103,7 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Writes everything as one compressed .npz without pickles."""
         path = Path(path)
-        arrays = {
+        arrays: dict[str, Any] = {
             "text": np.array(self.text),
             "translation": np.array(self.translation),
             "encoder": self.encoder,

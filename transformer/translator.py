@@ -82,19 +82,28 @@ class Translator:
             raise ValueError(f"{what} has {len(ids):,} tokens and this model reads at most {longest}; shorten it.")
         return ids
 
-    def translate(self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any) -> Translation:
+    def translate(
+        self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any
+    ) -> Translation:
         """The best translation found: by beam search, or greedily where `beam_size` is 1.
 
         `options` go to `decoding.beam` or `decoding.greedy` (`max_length`, `prefix`, `tap`).
         """
         return self.n_best(text, beam_size, length_penalty, **options)[0]
 
-    def n_best(self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any) -> list[Translation]:
+    def n_best(
+        self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any
+    ) -> list[Translation]:
         """The `beam_size` best translations, best first."""
         return self._search([self.encode(text)], beam_size, length_penalty, options)[0][:beam_size]
 
     def translate_batch(
-        self, texts: Sequence[str], beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, batch: int = 64, **options: Any
+        self,
+        texts: Sequence[str],
+        beam_size: int = 5,
+        length_penalty: float = LENGTH_PENALTY,
+        batch: int = 64,
+        **options: Any,
     ) -> list[Translation]:
         """The best translation of each text, `batch` of about the same length at a time."""
         ids = [self.encode(text) for text in texts]
@@ -154,13 +163,22 @@ class Translator:
     def _ids(self, values: ArrayLike | Tensor, vocab_size: int, name: str) -> Tensor:
         ids = torch.as_tensor(np.asarray(values))
         if ids.ndim != 2 or not ids.numel() or ids.is_floating_point() or ids.dtype == torch.bool:
-            raise ValueError(f"{name} has shape {tuple(ids.shape)} and type {ids.dtype}; give integer ids [batch, tokens].")
+            raise ValueError(
+                f"{name} has shape {tuple(ids.shape)} and type {ids.dtype}; give integer ids [batch, tokens]."
+            )
         if ids.min() < 0 or ids.max() >= vocab_size:
-            raise ValueError(f"{name} goes from {ids.min()} to {ids.max()}; the vocabulary has ids 0 to {vocab_size - 1}.")
+            raise ValueError(
+                f"{name} goes from {ids.min()} to {ids.max()}; the vocabulary has ids 0 to {vocab_size - 1}."
+            )
         return ids.to(next(self.model.parameters()).device, torch.int64)
 
     def trace(
-        self, text: str, target: str | None = None, interventions: Sequence[Tap] = (), beam_size: int = 5, **options: Any
+        self,
+        text: str,
+        target: str | None = None,
+        interventions: Sequence[Tap] = (),
+        beam_size: int = 5,
+        **options: Any,
     ) -> Trace:
         """What every head looks at while the model reads `text` and writes `target`, or its own translation.
 
@@ -209,5 +227,3 @@ def _stack(recorder: Recorder, stack: str, kind: str) -> np.ndarray:
     """The layers of one kind of attention, of the first sentence: [L, H, Q, K]."""
     layers = sorted(site for site in recorder if (site.stack, site.kind) == (stack, kind))
     return np.stack([recorder[site][0][0].float().cpu().numpy() for site in layers])
-
-

@@ -15,10 +15,9 @@ import streamlit as st
 from transformer import Trace
 from transformer.charts.svg import pattern_svg
 from transformer.trace import KINDS
-from ui.picture import SHOWS, Panel, Shown, layout
+from ui.picture import SHOWS, Panel, Shown, captions, layout
 from ui.save_png import save_png
 from ui.view import View
-from ui.viewer import most_looked_at
 from ui.viewer.export import KindView, standalone_html
 
 
@@ -84,12 +83,13 @@ def trace_npz(trace: Trace) -> bytes:
 
 def page_html(shown: Shown, view: View, large: Panel, theme: Literal["light", "dark"]) -> str:
     trace, card = shown.trace, shown.model.card
-    kinds = {}
+    kinds: dict[str, KindView] = {}
     for kind in KINDS:
         place = layout(trace, kind, view.words, view.hide)
         patterns = place.apply(trace.pattern(kind))
-        captions = most_looked_at(patterns, place.columns)
-        kinds[kind] = KindView(patterns, place.masked, place.rows, place.columns, place.reads, captions)
+        kinds[kind] = KindView(
+            patterns, place.masked, place.rows, place.columns, place.reads, captions(patterns, place)
+        )
     meta = {
         str(card.get("source", "Source")): trace.text,
         str(card.get("target", "Translation")): trace.translation,

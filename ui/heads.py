@@ -12,9 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import charts
 from transformer.analysis import MEASURES
 from ui.downloads import export
-from ui.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, layout, measures, panel
+from ui.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, layout, measures, panel
 from ui.view import View, take, update, widget_key, write_address
-from ui.viewer import LinesState, Profile, big_head, lines, most_looked_at, overview
+from ui.viewer import LinesState, Profile, big_head, lines, overview
 
 CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
@@ -103,7 +103,7 @@ def _overview(shown: Shown, view: View, place: Layout, large: Panel) -> None:
         patterns,
         key=f"overview-{view.kind}",
         selected=(large.layer, large.head),
-        captions=most_looked_at(patterns, place.columns),
+        captions=captions(patterns, place),
         masked=place.masked,
         profile=Profile(
             [measure.label.lower() for measure in MEASURES],
@@ -133,7 +133,9 @@ def _head(large: Panel, view: View) -> None:
     else:
         figure = _figure(large, view)
         with st.container(key="head"):
-            st.plotly_chart(figure, theme=None, key="head-plot", config={"displayModeBar": False}, alt=figure.layout.meta)
+            st.plotly_chart(
+                figure, theme=None, key="head-plot", config={"displayModeBar": False}, alt=figure.layout.meta
+            )
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
     if place.hidden.any():
@@ -192,14 +194,21 @@ def _table(shown: Shown, view: View, place: Layout, large: Panel) -> None:
     st.caption("Sort a column to find the head to open. A row opens it above.")
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
     table: dict[str, list[object]] = {
-        "Head": [f"Layer {layer + 1}, head {head + 1}" + (" ◂" if (layer, head) == (large.layer, large.head) else "") for layer, head in places]
+        "Head": [
+            f"Layer {layer + 1}, head {head + 1}" + (" ◂" if (layer, head) == (large.layer, large.head) else "")
+            for layer, head in places
+        ]
     }
     config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=112)}
     for measure in MEASURES:
         label = measure.label
         table[label] = getattr(found, measure.name).ravel().tolist()
         config[label] = st.column_config.ProgressColumn(
-            width=78, format="%.2f", min_value=0.0, max_value=max(found.largest[measure.name], 1e-9), help=f"{measure.meaning} Unit: {measure.unit}."
+            width=78,
+            format="%.2f",
+            min_value=0.0,
+            max_value=max(found.largest[measure.name], 1e-9),
+            help=f"{measure.meaning} Unit: {measure.unit}.",
         )
     key = widget_key(f"table-{view.kind}")
 
@@ -218,5 +227,3 @@ def _table(shown: Shown, view: View, place: Layout, large: Panel) -> None:
         column_config=config,
         height=min(36 * (len(places) + 1), 540),
     )
-
-

@@ -22,6 +22,7 @@ from transformer.analysis import (
     merge_masked,
     rollout,
     rollout_source,
+    strongest_column,
     value_weighted_patterns,
 )
 from transformer.data.tokenizers import number_duplicates
@@ -43,7 +44,8 @@ SHOW_HELP = {
     "mean": "The mean over the layer's heads: a pattern that no head may have.",
     "max": "The largest weight that any head of the layer gives. Rows sum to 1 or more.",
     "rollout": "Attention followed down to the words through all layers up to this one, half of each layer being "
-    "the token itself (Abnar and Zuidema 2020).",
+    "the token itself (Abnar and Zuidema 2020). In cross attention, what is missing to 1 in a row comes from the "
+    "translation's own beginning.",
     "difference": "Weights with your changes minus weights without, both while writing the original translation.",
 }
 
@@ -125,6 +127,16 @@ def measures(trace: Trace, place: Layout) -> Measures:
     """The numbers of every head, over words where words are shown; hidden columns are counted."""
     full = merge_masked(trace.masked(place.kind), place.row_groups, place.column_groups).masked
     return measure(place.merged(trace.pattern(place.kind)), full, place.special)
+
+
+def captions(patterns: np.ndarray, place: Layout) -> list[list[tuple[str, float]]]:
+    """What each head looks at most, and how much on average over the rows that may: [L][H]."""
+    index, share = strongest_column(patterns, place.masked)
+    names = [[place.columns[k] for k in row] for row in index]
+    return [
+        [("nothing", 0.0) if np.isnan(part) else (label, float(part)) for label, part in zip(*row, strict=True)]
+        for row in zip(names, share, strict=True)
+    ]
 
 
 def sharpest(trace: Trace, kind: str) -> tuple[int, int]:

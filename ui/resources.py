@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +14,13 @@ import streamlit as st
 import torch
 
 from transformer import Trace, Translator
+from transformer.analysis import Check, check
 from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS
-from transformer.taps import Tap
+from transformer.taps import Intervention
 
 log = logging.getLogger("headlight")
-CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
+# Where the models are; the variable is for those who keep theirs elsewhere.
+CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", Path(__file__).parent.parent / "checkpoints"))
 FIRST = "en-fr"  # what the app opens with, where it is there
 
 
@@ -57,12 +60,17 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
     return Translator.load(CHECKPOINTS / name)
 
 
-def trace(name: str, text: str, target: str | None, interventions: tuple[Tap, ...] = ()) -> Trace:
+def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:
     """The trace of a sentence, shared by the sessions that ask for the same; its arrays can't be written to."""
     return _trace(name, _version(CHECKPOINTS / name), text, target, interventions)
 
 
-def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Tap, ...]) -> Trace:
+def checks(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> list[Check]:
+    """The checks of that very trace."""
+    return _checks(name, _version(CHECKPOINTS / name), text, target, interventions)
+
+
+def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
     """The trace of one given target with heads changed."""
     return _forced_trace(name, _version(CHECKPOINTS / name), tuple(source), tuple(target), interventions)
 
@@ -70,16 +78,28 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
 # Ten minutes are longer than anybody looks at a sentence, and 40 traces of 512 tokens fit in two gigabytes.
 @st.cache_resource(max_entries=40, ttl=600, show_spinner="Translating")
 def _trace(
-    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Tap, ...]
+    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
     return _frozen(_translator(name, version).trace(text, target, interventions))
 
 
 @st.cache_resource(max_entries=40, ttl=600, show_spinner="Reading without these heads")
 def _forced_trace(
-    name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...], interventions: tuple[Tap, ...]
+    name: str,
+    version: tuple[int, ...],
+    source: tuple[int, ...],
+    target: tuple[int, ...],
+    interventions: tuple[Intervention, ...],
 ) -> Trace:
     return _frozen(_translator(name, version).trace_ids(source, target, interventions))
+
+
+@st.cache_resource(max_entries=40, ttl=600, show_spinner=False)
+def _checks(
+    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
+) -> list[Check]:
+    shown = _trace(name, version, text, target, interventions)
+    return check(shown, _translator(name, version).model, interventions)
 
 
 def _frozen(trace: Trace) -> Trace:
@@ -98,4 +118,7 @@ def plain_errors() -> Iterator[None]:
         st.info(str(error), icon=":material/info:")
     except Exception:
         log.exception("a page failed")
-        st.error("Something went wrong here. The log has the details; try another sentence or model.", icon=":material/error:")
+        st.error(
+            "Something went wrong here. The log has the details; try another sentence or model.",
+            icon=":material/error:",
+        )

@@ -110,9 +110,9 @@ def unknown_note(trace: Trace) -> None:
 def difference(before: str, after: str) -> None:
     """Two translations as one text: words that went are struck through, words that came are underlined."""
     styles = {
-        "same": ("span", ""),
-        "deleted": ("del", f"text-decoration:line-through;text-decoration-color:{LESS};opacity:0.7"),
-        "inserted": ("ins", f"text-decoration:none;border-bottom:3px solid {MORE};font-weight:600"),
+        "equal": ("span", ""),
+        "delete": ("del", f"text-decoration:line-through;text-decoration-color:{LESS};opacity:0.7"),
+        "insert": ("ins", f"text-decoration:none;border-bottom:3px solid {MORE};font-weight:600"),
     }
     parts = []
     for op, text in text_diff(before, after):

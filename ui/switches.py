@@ -6,7 +6,7 @@ import html
 
 import streamlit as st
 
-from transformer.analysis import HeadEffect, head_importance
+from transformer.analysis import HeadEffect, head_importance, kind_of
 from transformer.charts.colours import LESS, MORE
 from ui.picture import Shown
 from ui.sentence import difference
@@ -189,8 +189,7 @@ def _ranking(shown: Shown) -> None:
 
 
 def name(effect: HeadEffect) -> str:
-    kind = "cross" if effect.site.kind == "cross" else effect.site.stack
-    return f"{kind.capitalize()} layer {effect.site.layer + 1}, head {effect.head + 1}"
+    return f"{kind_of(effect.site).capitalize()} layer {effect.site.layer + 1}, head {effect.head + 1}"
 
 
 def _bars(effects: list[HeadEffect]) -> None:

@@ -10,8 +10,8 @@ from typing import Literal, get_args
 import streamlit as st
 
 from transformer.config import ModelConfig
-from transformer.taps import Ablate, Scale, Site, Tap, Uniform
-from transformer.trace import KINDS
+from transformer.taps import Ablate, Intervention, Scale, Site, Uniform
+from transformer.trace import KINDS, Kind
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
@@ -30,7 +30,7 @@ class Change:
     action: str = "off"  # "off", "uniform" or "scale"
     factor: float = 0.5
 
-    def tap(self) -> Tap:
+    def tap(self) -> Intervention:
         stack, kind = _SITES[self.kind]
         site = Site(stack, self.layer - 1, kind)
         if self.action == "off":
@@ -65,7 +65,7 @@ class View:
     model: str | None = None
     text: str | None = None
     target: str | None = None  # a translation that was typed; None is the model's own
-    kind: str = "cross"
+    kind: Kind = "cross"
     layer: int | None = None  # from 1
     head: int | None = None  # from 1
     show: str = "raw"
@@ -99,7 +99,7 @@ class View:
             model=query.get("model", "")[:200] or None,
             text=query["text"][:LONGEST_TEXT] if "text" in query else None,
             target=query["target"][:LONGEST_TEXT] if "target" in query else None,
-            kind=_one_of(query.get("kind"), KINDS, cls.kind),
+            kind=_one_of(query.get("kind"), KINDS, cls.kind),  # type: ignore[arg-type]
             layer=number["layer"],
             head=number["head"],
             show=_one_of(query.get("show"), get_args(Show), cls.show),
@@ -136,7 +136,7 @@ def current() -> View:
 
 def update(**changes: object) -> None:
     """Changes the view of this session; the address follows when the page is drawn."""
-    st.session_state["view"] = replace(st.session_state.get("view", View()), **changes)  # type: ignore[arg-type]
+    st.session_state["view"] = replace(st.session_state.get("view", View()), **changes)
 
 
 def take(field: str, key: str) -> None:

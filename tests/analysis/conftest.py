@@ -39,9 +39,7 @@ def trace_of(model: Transformer) -> Callable[..., Trace]:
         log_probs = logits.log_softmax(-1)[0]
 
         def layers(stack: str, kind: str) -> np.ndarray:
-            return np.stack(
-                [p[0].numpy() for s, (p,) in recorder.items() if (s.stack, s.kind) == (stack, kind)]
-            )
+            return np.stack([p[0].numpy() for s, (p,) in recorder.items() if (s.stack, s.kind) == (stack, kind)])
 
         return Trace(
             "",

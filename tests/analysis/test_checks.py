@@ -75,9 +75,7 @@ def test_a_row_that_does_not_sum_to_one(model: Transformer, trace: Trace, kind: 
     assert ROWS in failing(changed(trace, kind, (1, 2, 3, 0), by), model)
 
 
-def test_rows_are_left_out_for_the_changed_head_alone(
-    model: Transformer, trace_of: Callable[..., Trace]
-) -> None:
+def test_rows_are_left_out_for_the_changed_head_alone(model: Transformer, trace_of: Callable[..., Trace]) -> None:
     trace = trace_of(Ablate(CROSS, 0))
     assert ROWS in failing(trace, model)
     assert ROWS in failing(trace, model, Ablate(CROSS, 1))
@@ -106,6 +104,13 @@ def test_what_looks_ahead_in_the_encoder_or_the_source_is_no_leak(model: Transfo
 def test_a_model_that_trains(model: Transformer, trace: Trace) -> None:
     torch.manual_seed(0)
     assert failing(trace, model.train()) == {DROPOUT, PLAIN}
+
+
+def test_a_model_that_trains_without_dropout_is_still_in_training(model: Transformer, trace: Trace) -> None:
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    assert failing(trace, model.train()) == {DROPOUT}
 
 
 def test_one_dropout_left_on(model: Transformer, trace: Trace) -> None:

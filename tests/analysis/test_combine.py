@@ -174,9 +174,7 @@ def test_merged_rows_still_sum_to_one() -> None:
 
 
 def test_merging_into_single_tokens_changes_nothing() -> None:
-    np.testing.assert_allclose(
-        merge(CROSS, [[i] for i in range(T)], [[i] for i in range(S)]), CROSS, atol=1e-7
-    )
+    np.testing.assert_allclose(merge(CROSS, [[i] for i in range(T)], [[i] for i in range(S)]), CROSS, atol=1e-7)
 
 
 @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2, 3]], [[0, 1, 2], []], []])

@@ -27,9 +27,7 @@ def causal_mask(n: int = N) -> np.ndarray:
 
 IDENTITY = np.eye(N)
 UNIFORM = np.full((N, N), 1 / N)
-SHIFTED = (
-    np.eye(N, k=-1) + np.eye(N)[:, :1] @ np.eye(N)[:1]
-)  # each row at the one before, the first at itself
+SHIFTED = np.eye(N, k=-1) + np.eye(N)[:, :1] @ np.eye(N)[:1]  # each row at the one before, the first at itself
 FIRST = np.zeros((N, N)) + np.eye(N)[0]
 CAUSAL = normalise(np.tril(np.ones((N, N))))
 
@@ -138,9 +136,7 @@ def test_rows_that_are_off_are_left_out() -> None:
         (IDENTITY, causal_mask(), 0, 1 / N),
     ],
 )
-def test_the_key_that_gets_most(
-    pattern: np.ndarray, masked: np.ndarray | None, index: int, share: float
-) -> None:
+def test_the_key_that_gets_most(pattern: np.ndarray, masked: np.ndarray | None, index: int, share: float) -> None:
     found = strongest_column(pattern, masked)
     assert (int(found[0]), float(found[1])) == (index, pytest.approx(share))
 

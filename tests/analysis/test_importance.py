@@ -15,9 +15,7 @@ def ids(trace: Trace) -> tuple[list[int], list[int]]:
 
 @torch.no_grad()
 def log_prob(model: Transformer, trace: Trace, tap: Tap) -> float:
-    log_probs = model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), tap).log_softmax(-1)[
-        0
-    ]
+    log_probs = model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), tap).log_softmax(-1)[0]
     return sum(log_probs[t, token].item() for t, token in enumerate(trace.writes.ids))
 
 

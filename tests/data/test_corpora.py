@@ -71,6 +71,12 @@ def test_every_kind_of_bad_line_is_reported_by_its_number(write: Writer) -> None
     assert (corpus.report.read, corpus.report.kept, corpus.report.rejected.total()) == (9, 2, 7)
 
 
+def test_either_side_can_be_too_long(write: Writer) -> None:
+    corpus = text_pair(write, "1234\n12345\n123\n", "1234\n12\n12345\n", max_characters=4)
+    assert [pair.line for pair in corpus] == [1]
+    assert corpus.report.first == [(2, "too long"), (3, "too long")]
+
+
 @pytest.mark.parametrize("longer", [0, 1])
 def test_lines_without_counterpart_are_counted_in_either_file(write: Writer, longer: int) -> None:
     texts = ["1\n2\n", "1\n2\n3\n4\n5\n"]
@@ -170,6 +176,15 @@ def test_cut_gzip_file_is_an_error_that_names_it(tmp_path: Path, keep: int) -> N
         list(TextPair(tmp_path / "a.gz", tmp_path / "a.gz"))
 
 
+@pytest.mark.parametrize("damaged", [100, -6])  # in the text, in its checksum
+def test_damaged_gzip_file_is_an_error_that_names_it(tmp_path: Path, damaged: int) -> None:
+    content = bytearray(gzip.compress("".join(f"{number}\n" for number in range(1000)).encode()))
+    content[damaged] ^= 0xFF
+    (tmp_path / "a.gz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"a\.gz is a damaged gzip file"):
+        list(TextPair(tmp_path / "a.gz", tmp_path / "a.gz"))
+
+
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "utf16.en").write_bytes("one\n".encode("utf-16"))
     for name, problem in [("none.en", "No such file"), ("", "directory"), ("utf16.en", "UTF-16")]:
@@ -197,9 +212,9 @@ def test_held_out_pairs_depend_on_the_text_alone() -> None:
 
 
 def test_equal_pairs_stay_on_one_side() -> None:
-    repeated = Pairs("repeated", [Pair(line, f"source {line % 50}", "x") for line in range(1, 3001)])
+    repeated = Pairs("repeated", [Pair(line, f"source {line % 300}", "x") for line in range(1, 3001)])
     train, validation = ({pair.source for pair in part} for part in hold_out(repeated))
-    assert len(validation) == 1 and len(train) == 49 and not train & validation
+    assert len(validation) == 3 and len(train) == 297 and not train & validation
 
 
 def test_longer_pairs_are_held_out_like_others() -> None:

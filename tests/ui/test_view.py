@@ -56,7 +56,14 @@ def test_no_address_is_too_strange(query: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    [{"layer": "-1"}, {"layer": "0"}, {"layer": "1e9"}, {"head": "zz"}, {"kind": "sideways"}, {"changes": "cross.0.x,a"}],
+    [
+        {"layer": "-1"},
+        {"layer": "0"},
+        {"layer": "1e9"},
+        {"head": "zz"},
+        {"kind": "sideways"},
+        {"changes": "cross.0.x,a"},
+    ],
 )
 def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
     found = View.from_query(query)

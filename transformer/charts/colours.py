@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Hues that colour-blind eyes tell apart (Okabe and Ito, 2008), for heads side by side.
+# Hues that colour-blind eyes tell apart (Okabe and Ito, 2008), for heads side by side. Their black is a grey
+# here, which shows on both backgrounds.
 OKABE_ITO = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#f0e442", "#98a2b3")
 
 LESS, MORE = "#0877bd", "#f59322"

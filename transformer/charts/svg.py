@@ -61,9 +61,7 @@ def pattern_svg(
     return "\n".join([*parts, "</g></svg>"])
 
 
-def _cells(
-    weights: np.ndarray, masked: np.ndarray, cell: int, limit: float, signed: bool, look: Theme
-) -> list[str]:
+def _cells(weights: np.ndarray, masked: np.ndarray, cell: int, limit: float, signed: bool, look: Theme) -> list[str]:
     low = -limit if signed else 0.0
     shades = np.rint(255 * np.clip((weights - low) / (limit - low), 0, 1)).astype(int)
     table = lookup(look.diverging if signed else look.sequential)
@@ -91,7 +89,9 @@ def _labels(
         parts.append(f'<text x="-8" y="{y:.1f}" text-anchor="end" fill="{look.text}">{escape(label)}</text>')
         if reads:
             x = -24 - widest(rows)
-            parts.append(f'<text x="{x:.0f}" y="{y:.1f}" text-anchor="end" fill="{look.muted}">{escape(reads[q])}</text>')
+            parts.append(
+                f'<text x="{x:.0f}" y="{y:.1f}" text-anchor="end" fill="{look.muted}">{escape(reads[q])}</text>'
+            )
     for k, label in enumerate(columns):
         at = f"translate({k * cell + cell / 2 + 4:.1f} -8) rotate(-45)"
         parts.append(f'<text transform="{at}" fill="{look.text}">{escape(label)}</text>')

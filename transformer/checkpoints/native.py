@@ -64,7 +64,10 @@ def load(folder: str | Path) -> Checkpoint:
     except ValueError as error:
         raise ValueError(f"{config_file} does not describe a model: {error}") from None
     source, target = _load_tokenizers(folder)
-    for tokenizer, size, side in ((source, config.source_vocab_size, "source"), (target, config.target_vocab_size, "target")):
+    for tokenizer, size, side in (
+        (source, config.source_vocab_size, "source"),
+        (target, config.target_vocab_size, "target"),
+    ):
         if tokenizer.vocab_size != size:
             raise ValueError(
                 f"The {side} tokenizer in {folder} has {tokenizer.vocab_size:,} tokens, but {CONFIG} says {size:,}; "
@@ -113,7 +116,9 @@ def _check_shapes(due: dict[str, tuple[int, ...]], found: dict[str, tuple[int, .
             raise ValueError(f"{path} has {name} of shape {found[name]}, but {CONFIG} makes it {shape}.")
     for name in found:
         if name not in due:
-            raise ValueError(f"{path} has a tensor {name[:80]!r} that {CONFIG} does not; it belongs to another configuration.")
+            raise ValueError(
+                f"{path} has a tensor {name[:80]!r} that {CONFIG} does not; it belongs to another configuration."
+            )
 
 
 def _load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:

@@ -176,8 +176,8 @@ def word_groups(pieces: Sequence[str]) -> list[list[int]]:
     in_parts = marked or all(len(piece) == 1 for piece in pieces if piece not in SPECIALS)
     groups: list[list[int]] = []
     for index, (before, piece) in enumerate(zip(["", *pieces], pieces, strict=False)):
-        space_before = before in (SPACE, " ") and not _starts_word(piece)
-        if in_parts and (space_before or _same_word(before, piece)):
+        after_space = before in (SPACE, " ") and piece not in SPECIALS and not piece.startswith((SPACE, " "))
+        if in_parts and (after_space or _same_word(before, piece)):
             groups[-1].append(index)
         else:
             groups.append([index])
@@ -187,15 +187,9 @@ def word_groups(pieces: Sequence[str]) -> list[list[int]]:
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def _starts_word(piece: str) -> bool:
-    return piece in SPECIALS or piece.startswith((SPACE, " "))
-
-
 def _same_word(before: str, piece: str) -> bool:
-    """Whether `piece` goes on with the word that `before` ends with."""
-    if not before or not piece or before in SPECIALS or _starts_word(piece):
-        return False
-    return _in_word(before[-1]) and _in_word(piece[0])
+    """Whether `piece` goes on with the word that `before` ends with; "▁" and "[EOS]" neither end nor begin so."""
+    return bool(before and piece) and _in_word(before[-1]) and _in_word(piece[0])
 
 
 def _in_word(character: str) -> bool:

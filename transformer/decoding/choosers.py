@@ -153,7 +153,6 @@ class Beam:
         scores = totals / self._penalty(torch.tensor(length))
         fates = _fates(tokens, self.eos_id, (self.bounds[active] == length)[:, None])
         fates[:, self.size :] = Fate.PRUNED
-        fates = fates.where(exists, Fate.PRUNED)
         settled = self._settled(active, totals, scores, fates)
         fates = fates.masked_fill(settled[:, None] & (fates == Fate.LIVE), Fate.PRUNED)
         return Chosen(*(x[exists] for x in (parents, tokens, totals, scores, fates)))

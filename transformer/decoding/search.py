@@ -101,8 +101,9 @@ class Search:
         written = torch.cat([step.written[parents], step.tokens[kept, None]], 1)
         self.live = Live(step.sentences[parents], written, step.totals[kept])
         if not torch.equal(parents, torch.arange(len(step.sentences), device=parents.device)):
-            self.cache.select(parents)
-            self.src = self.src[parents]
+            same_source = torch.equal(self.live.sentences, step.sentences)
+            self.cache.select(parents, same_source)
+            self.src = self.src if same_source else self.src[parents]
 
 
 def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:

@@ -41,7 +41,9 @@ class Evaluator:
         self.references = list(references)
         self.batches = bucket(examples, budget=4_096)
 
-    def __call__(self, checkpoint: Checkpoint, beam_size: int = 1, length_penalty: float = LENGTH_PENALTY) -> Evaluation:
+    def __call__(
+        self, checkpoint: Checkpoint, beam_size: int = 1, length_penalty: float = LENGTH_PENALTY
+    ) -> Evaluation:
         """Scores the model: cased, detokenised sacreBLEU and chrF of its own translations."""
         checkpoint.model.eval()
         found = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)

@@ -66,7 +66,7 @@ def train(model: Transformer, config: TrainConfig, batches: Iterator[Batch]) -> 
         for part in parts:
             with torch.autocast(device.type, dtype, enabled=dtype != torch.float32):
                 share = batch_loss(model, part, config.label_smoothing) / tokens
-            share.backward()  # type: ignore[no-untyped-call]
+            share.backward()
             loss += share.item()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip).item()
         rate = learning_rate(step, config)

@@ -1,17 +1,17 @@
 """A run: a folder that holds everything about one training, readable while it goes on and after.
 
-    config.json     the network, the training, the data and the command
-    metrics.jsonl   one line an update, with the scores where it was evaluated
-    checkpoints/    best (by chrF, which is defined for every script) and last
-    history/        small snapshots of the weights, where they were asked for
-    status.json     what it is doing now
+config.json     the network, the training, the data and the command
+metrics.jsonl   one line an update, with the scores where it was evaluated
+checkpoints/    best (by chrF, which is defined for every script) and last
+history/        small snapshots of the weights, where they were asked for
+status.json     what it is doing now
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ class Run:
         network = checkpoint.model.config.to_dict()
         write_json(self.folder / "config.json", {"model": network, "training": config.to_dict(), **facts})
 
-    def fit(self, examples: list[Example], evaluator: Evaluator) -> Iterator[Progress]:
+    def fit(self, examples: Iterable[Example], evaluator: Evaluator) -> Iterator[Progress]:
         """Trains to the end, writing the folder as it goes."""
         config, model = self.config, self.checkpoint.model
         snapshots = snapshot_steps(config)

@@ -113,13 +113,14 @@ def lines(
     if memory.get("start") != start:
         memory.clear()
         memory["start"] = start
+    now: LinesState = memory.get("now", start)
     payload = lines_payload(
         patterns,
         rows,
         columns,
         rows_read=rows_read,
-        heads=start.heads,
-        mass=start.mass,
+        heads=now.heads,
+        mass=now.mass,
         peak=peak,
         top=top,
         row=row,
@@ -129,14 +130,13 @@ def lines(
     count = patterns.shape[0]
 
     def changed() -> None:
-        now = _state(st.session_state[key].get("shown"), count)
-        if now is not None:
-            st.session_state.setdefault(f"{key}-shown", {})["now"] = now
+        chosen = _state(st.session_state[key].get("shown"), count)
+        if chosen is not None:
+            memory["now"] = chosen
             if on_change is not None:
-                on_change(now)
+                on_change(chosen)
 
     _LINES(data=payload, key=key, on_shown_change=changed)
-    now: LinesState = memory.get("now", start)
     return now
 
 
@@ -160,13 +160,13 @@ def _pick(value: object, shape: Sequence[int]) -> tuple[int, int] | None:
     """What the browser sent as (layer, head), or None where it is not a head of these patterns."""
     match value:
         case [int(layer), int(head)] if 0 <= layer < shape[0] and 0 <= head < shape[1]:
-            return layer, head
+            return int(layer), int(head)
     return None
 
 
 def _state(value: object, count: int) -> LinesState | None:
     match value:
         case {"heads": [*heads], "mass": float() | int() as mass} if heads and 0.5 <= mass <= 1:
-            chosen = tuple(h for h in heads if isinstance(h, int) and 0 <= h < count)
+            chosen = tuple(int(h) for h in heads if isinstance(h, int) and 0 <= h < count)
             return LinesState(chosen, float(mass)) if chosen else None
     return None

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ui.viewer.assets import script, style
-from ui.viewer.packing import Captions, checked, labels_header, overview_parts, pack
+from ui.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
 
 CAUTION = "Attention shows where a head looked, not why a word was chosen."
 _ROUNDING = "To keep this file small, its weights are rounded to half precision: three significant digits."
-# Four megabytes of float32: beyond that half the bytes are worth a rounding that is stated.
-_MOST_EXACT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def standalone_html(
     layers, heads = kinds[kind].patterns.shape[:2]
     if not (0 <= layer < layers and 0 <= head < heads):
         raise ValueError(f"Layer {layer}, head {head} is not among {layers} layers of {heads} heads, from 0.")
-    exact = sum(view.patterns.size for view in kinds.values()) <= _MOST_EXACT
+    exact = sum(view.patterns.size for view in kinds.values()) <= MOST_EXACT
     page = {
         "title": title,
         "kinds": list(kinds),

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 Scale = Literal["fixed", "row", "sqrt"]
 Captions = Sequence[Sequence[tuple[str, float]]]
 
+# Four megabytes of float32: beyond that half the bytes are worth half the digits.
+MOST_EXACT = 1_000_000
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -135,7 +138,7 @@ def lines_payload(
     plot: str | None = None,
     title: str | None = "Lines",
 ) -> bytes:
-    """What lines.js draws; `patterns` [H, Q, K] of one layer."""
+    """What lines.js draws; `patterns` [H, Q, K] of one layer. It tells two decimals: float16 holds more."""
     weights = checked(patterns, 3)
     header = {
         **labels_header(weights.shape[1:], rows, columns, rows_read),
@@ -147,7 +150,7 @@ def lines_payload(
         "plot": plot,
         "title": title,
     }
-    return pack(header, {"weights": weights})
+    return pack(header, {"weights": weights if weights.size <= MOST_EXACT else weights.astype(np.float16)})
 
 
 def head_payload(

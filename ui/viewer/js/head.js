@@ -4,7 +4,7 @@
 // Arrays: weights float32 [rows, columns], masked uint8 [rows, columns].
 // Emits nothing; tells other views which cell is under the pointer.
 
-const TALLEST_MAP = 560, LARGEST_GAP = 48, LABELLED_FROM = 13, HEADROOM = 78, COLOUR_BAR = 52;
+const TALLEST_MAP = 560, LARGEST_GAP = 48, LABELLED_FROM = 12, HEADROOM = 78, COLOUR_BAR = 52;
 
 class Head {
   constructor(root) {

@@ -66,7 +66,7 @@ class Lines {
   linkTo(plot) {
     if (plot !== this.link?.selector) {
       this.link?.dispose();
-      this.link = plot ? new PlotLink(plot, () => this.header && this.draw()) : null;
+      this.link = plot ? new PlotLink(plot, () => this.drawn && this.draw()) : null;
     }
     if (this.link) this.link.colour = this.theme.accent;
   }
@@ -350,20 +350,33 @@ class Lines {
     this.base.style.opacity = own ? 0.14 : 1;
     this.tall.classList.toggle("isolated", own);
     const strong = new Set(found.filter(cell => cell.weight > 0.2 * this.header.peak).map(cell => (mark.row !== null ? cell.j : cell.i)));
-    this.sides.forEach((side, s) => {
-      const chosen = mark && (s ? mark.column : mark.row), opposite = mark && (mark.row !== null ? s === 1 : s === 0);
-      [...side.children].forEach((token, i) => {
-        token.classList.toggle("chosen", i === chosen);
-        token.classList.toggle("strong", !!opposite && i !== chosen && strong.has(i));
-        token.setAttribute("aria-selected", own && i === chosen);
-      });
-    });
+    this.light(mark, strong);
     if (!mark) return;
     const context = sized(this.over, this.stageWidth(), this.high), batch = new Map();
     Object.assign(this.over.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
     for (const { head, i, j, weight } of found) this.line(batch, head, weight, this.y(i), this.y(j));
     this.stroke(context, batch, 1);
     if (own) this.numbers(context, found, mark.side);
+  }
+
+  // Only the tokens that change are touched: there may be a thousand.
+  light(mark, strong) {
+    for (const token of this.lit || []) {
+      token.classList.remove("chosen", "strong");
+      token.setAttribute("aria-selected", "false");
+    }
+    this.lit = [];
+    if (!mark) return;
+    const opposite = this.sides[mark.row !== null ? 1 : 0];
+    for (const i of strong) this.lit.push(opposite.children[i]);
+    this.lit.forEach(token => token.classList.add("strong"));
+    [mark.row, mark.column].forEach((at, s) => {
+      if (at === null) return;
+      const token = this.sides[s].children[at];
+      token.classList.add("chosen");
+      token.setAttribute("aria-selected", `${mark.own}`);
+      this.lit.push(token);
+    });
   }
 
   // The weights beside the tokens at the other end; with several heads each says whose it is.

@@ -1,0 +1,351 @@
+"""The Attention page as a person uses it, in a real Chromium.
+
+Most tests run on a small untrained checkpoint with two encoder layers of 4 heads and three decoder layers of 2,
+whose tokens are hostile; the first ones on the app as it ships.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import tokenizers
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+from tokenizers import models, pre_tokenizers
+
+from tests.small import small_checkpoint
+from tools.serving import serve, wait_until_idle
+from transformer import Trace, Translator, checkpoints
+from transformer.checkpoints import Checkpoint
+from transformer.data.tokenizers import SPECIALS, Tokenizer
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
+WORDS = ["one", "two", "three", "four", "five"]
+SENTENCE = " ".join([*HOSTILE, *WORDS])
+PLOT = ".st-key-head .js-plotly-plot"
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Translator]:
+    """A folder of checkpoints with one model whose depths differ and whose words are hostile."""
+    inner = tokenizers.Tokenizer(models.WordLevel({t: i for i, t in enumerate([*SPECIALS, *HOSTILE, *WORDS])}, "[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = Tokenizer(inner)
+    # This seed's untrained weights happen to write a dozen tokens before they end.
+    model = small_checkpoint(seed=33, max_length=600, source_vocab_size=14, target_vocab_size=14).model
+    folder = tmp_path_factory.mktemp("checkpoints")
+    card = {"title": "Odd <b>words</b>", "source": "Odd", "target": "Even", "examples": [SENTENCE, "one two"]}
+    checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder / "odd")
+    return folder, Translator.load(folder / "odd")
+
+
+@pytest.fixture(scope="session")
+def odd_url(odd: tuple[Path, Translator], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_CHECKPOINTS", str(odd[0]))
+        with serve(ROOT / "app.py", tmp_path_factory.mktemp("odd") / "log.txt") as address:
+            yield address
+
+
+@pytest.fixture
+def odd_trace(odd: tuple[Path, Translator]) -> Trace:
+    return odd[1].trace(SENTENCE)
+
+
+def go(page: Page, url: str) -> Page:
+    page.goto(url)
+    page.locator(".thumb").first.wait_for(timeout=60_000)
+    wait_until_idle(page)
+    return page
+
+
+def drawn(page: Page) -> np.ndarray:
+    """The values that Plotly draws, as the browser has them: [Q, K], masked cells NaN."""
+    return np.array(
+        page.evaluate(
+            """selector => {
+              const drawn = document.querySelector(selector)?._fullData ?? [];
+              const maps = drawn.filter(data => data.type === "heatmap" && data.showscale !== false);
+              const row = cells => Array.from(cells, v => Number.isFinite(v) ? v : null);
+              return maps.length === 0 ? [[]] : Array.from(maps.at(-1).z, row);
+            }""",
+            PLOT,
+        ),
+        dtype=np.float64,
+    )
+
+
+def agree(page: Page, expected: np.ndarray) -> None:
+    """The picture shows these weights, after at most a few seconds of drawing."""
+    for _ in range(100):
+        found = drawn(page)
+        if found.shape == expected.shape and np.allclose(np.nan_to_num(found), expected, atol=1e-6):
+            return
+        page.wait_for_timeout(100)
+    assert found.shape == expected.shape
+    assert np.allclose(np.nan_to_num(found), expected, atol=1e-6)
+
+
+def thumb(page: Page, layer: int, head: int) -> Locator:
+    return page.locator(f'.thumb[aria-label^="Layer {layer}, head {head},"]')
+
+
+def kind(page: Page, name: str) -> None:
+    page.get_by_test_id("stMain").get_by_role("radio", name=name).or_(
+        page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True)
+    ).first.click()
+    wait_until_idle(page)
+
+
+def type_sentence(page: Page, text: str) -> None:
+    box = page.get_by_role("textbox").first
+    box.fill(text)
+    box.press("Enter")
+    page.wait_for_timeout(300)
+    wait_until_idle(page)
+
+
+def test_the_app_opens_with_a_picture_and_draws_the_sentence_that_is_typed(page: Page, app_url: str) -> None:
+    """What `make run` promises: a trained model, its translation, and the weights that it computed."""
+    shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
+    go(page, app_url)
+    first = shipped.trace(shipped.card["examples"][0])
+    expect(page.locator(".translation")).to_contain_text(first.writes.labels[1])
+    type_sentence(page, "Two dogs are running in the snow.")
+    trace = shipped.trace("Two dogs are running in the snow.")
+    expect(page.locator(".translation")).to_contain_text(trace.writes.labels[1])
+    thumb(page, 2, 4).click()
+    agree(page, trace.cross[1, 3])
+
+
+def test_heads_are_chosen_by_mouse_and_keyboard(page: Page, odd_url: str, odd_trace: Trace) -> None:
+    go(page, odd_url)
+    thumb(page, 1, 2).click()
+    agree(page, odd_trace.cross[0, 1])
+    page.keyboard.press("ArrowDown")
+    agree(page, odd_trace.cross[1, 1])
+    page.keyboard.press("ArrowLeft")
+    agree(page, odd_trace.cross[1, 0])
+    expect(page).to_have_url(re.compile(r"layer=2&head=1"))
+
+
+def test_three_kinds_of_a_model_with_unequal_depths(page: Page, odd_url: str, odd_trace: Trace) -> None:
+    go(page, f"{odd_url}/?layer=2&head=2")
+    for name, count in (("Encoder", 8), ("Decoder", 6), ("Cross", 6)):
+        kind(page, name)
+        expect(page.locator(".thumb")).to_have_count(count)
+        agree(page, odd_trace.pattern(name.lower())[1, 1])
+
+
+def test_the_value_on_hover_is_the_weight(page: Page, odd_url: str, odd_trace: Trace) -> None:
+    go(page, f"{odd_url}/?layer=3&head=1")
+    weights = odd_trace.cross[2, 0]
+    q, k = 1, 3
+    box = page.locator(f"{PLOT} .nsewdrag").first.bounding_box()
+    assert box is not None
+    x = box["x"] + (k + 0.5) * box["width"] / weights.shape[1]
+    y = box["y"] + (q + 0.5) * box["height"] / weights.shape[0]
+    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x, y)
+    hover = page.locator(f"{PLOT} .hoverlayer .hovertext")
+    expect(hover).to_contain_text(f"{weights[q, k]:.3g}")
+    expect(hover).to_contain_text("looks at")
+
+
+def test_switching_a_head_off_changes_everything_that_depends_on_it(
+    page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
+) -> None:
+    go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
+    page.get_by_role("button", name="1", exact=True).first.click()  # layer 1, head 1
+    page.get_by_text("Log-probability of the original").wait_for(timeout=30_000)
+    wait_until_idle(page)
+    expect(page).to_have_url(re.compile(r"changes=cross\.1\.1"))
+    from ui.view import Change
+
+    tap = Change("cross", 1, 1).tap()
+    changed = odd[1].trace(SENTENCE, interventions=[tap])
+    forced = odd[1].trace_ids(odd_trace.source.ids, odd_trace.target.ids, [tap])
+    agree(page, changed.cross[2, 1])
+    expect(page.get_by_test_id("stMetricValue").last).to_have_text(
+        f"{forced.log_prob - odd_trace.log_prob:+.2f}".replace("-", "−")
+    )
+    page.get_by_role("button", name="Show the difference in every cell").click()
+    wait_until_idle(page)
+    agree(page, forced.cross[2, 1] - odd_trace.cross[2, 1])
+    page.get_by_role("button", name="Switch it on again").click()
+    wait_until_idle(page)
+    agree(page, odd_trace.cross[2, 1])
+
+
+def test_every_head_is_ranked_by_its_cost(
+    page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
+) -> None:
+    go(page, odd_url)
+    page.get_by_role("button", name="What does each head cost?").click()
+    page.locator(".ranking").wait_for(timeout=30_000)
+    from transformer.analysis import head_importance
+    from ui.switches import name
+
+    worst = head_importance(odd[1].model, odd_trace.source.ids, odd_trace.target.ids)[0]
+    expect(page.locator(".ranking")).to_contain_text(name(worst))
+    expect(page.locator(".ranking")).to_contain_text(f"{worst.delta:+.2f}".replace("-", "−"))
+
+
+def test_a_link_opens_the_same_view(page: Page, new_page: Callable[..., Page], odd_url: str) -> None:
+    go(page, odd_url)
+    type_sentence(page, "three four")
+    kind(page, "Encoder")
+    thumb(page, 2, 3).click()
+    page.get_by_text("Whole words").click()
+    wait_until_idle(page)
+    page.get_by_role("button", name="Copy link to this view").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url and "three" in link
+    before = drawn(page)
+    other = go(new_page(), link)
+    agree(other, before)
+    assert other.url == link
+    other.reload()
+    other.locator(".thumb").first.wait_for()
+    wait_until_idle(other)
+    agree(other, before)
+    assert other.url == link
+
+
+def test_back_returns_to_the_view_before(page: Page, odd_url: str, odd_trace: Trace) -> None:
+    go(page, f"{odd_url}/?layer=1&head=1")
+    thumb(page, 3, 2).click()
+    agree(page, odd_trace.cross[2, 1])
+    page.go_back()
+    page.wait_for_timeout(500)
+    agree(page, odd_trace.cross[0, 0])
+
+
+def test_a_typed_translation_is_read_along(page: Page, odd_url: str, odd: tuple[Path, Translator]) -> None:
+    go(page, f"{odd_url}/?text=one%20two&target=five%20four%20three&layer=2&head=2")
+    trace = odd[1].trace("one two", target="five four three")
+    agree(page, trace.cross[1, 1])
+    expect(page.locator(".translation")).to_contain_text(f"{trace.log_prob:.2f}".replace("-", "−"))
+
+
+def test_the_checks_hold_and_can_be_read(page: Page, odd_url: str) -> None:
+    go(page, odd_url)
+    page.get_by_role("button", name="Checks: 5 of 5 hold").click()
+    expect(page.get_by_text("Every row sums to 1.")).to_be_visible()
+    expect(page.get_by_text("No look ahead.")).to_be_visible()
+
+
+def download(page: Page, label: str, tmp_path: Path) -> Path:
+    with page.expect_download(timeout=30_000) as waiting:
+        page.get_by_role("button", name=label).click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_each_download_holds_what_is_shown(
+    page: Page, new_page: Callable[..., Page], odd_url: str, odd_trace: Trace, tmp_path: Path
+) -> None:
+    go(page, f"{odd_url}/?kind=decoder&layer=2&head=1")
+    page.get_by_role("button", name="Export").click()
+    weights = odd_trace.decoder[1, 0]
+
+    saved = Trace.load(download(page, "NPZ", tmp_path))
+    assert all(np.array_equal(saved.pattern(k), odd_trace.pattern(k)) for k in ("encoder", "decoder", "cross"))
+    assert saved.source.labels == odd_trace.source.labels
+
+    rows = list(csv.reader(io.StringIO(download(page, "CSV", tmp_path).read_text())))
+    cells = [[float(cell) if cell else 0.0 for cell in row[1:]] for row in rows[1:]]
+    assert np.array_equal(np.array(cells, dtype=np.float32), weights)
+
+    root = ElementTree.parse(download(page, "SVG", tmp_path)).getroot()
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert all(token in texts for token in odd_trace.reads.labels)
+
+    image = np.asarray(Image.open(download(page, "PNG", tmp_path)).convert("RGB"))
+    width, height = (round(2 * float(root.get(side, "0"))) for side in ("width", "height"))
+    assert image.shape[:2] == (height, width)
+    assert len(np.unique(image.reshape(-1, 3), axis=0)) > 10
+
+    path = download(page, "HTML", tmp_path)
+    requests: list[str] = []
+    offline = new_page()
+    offline.context.set_offline(True)
+    offline.on("request", lambda request: requests.append(request.url))
+    offline.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
+    offline.goto(path.as_uri())
+    offline.locator(".thumb").first.wait_for()
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    expect(offline.get_by_text(HOSTILE[0]).first).to_be_visible()
+
+
+def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
+    go(page, odd_url)
+    assert page.locator("img[src='x']").count() == 0
+    expect(page.locator(".side.right .token").nth(0)).to_have_text(HOSTILE[0])
+    expect(page.locator(PLOT)).to_contain_text("<b>bold</b>")
+    type_sentence(page, "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **bold** :red[no]")
+    assert page.locator("img[src='x']").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty"),
+        ("   ", "empty"),
+        ("one " * 2_500, "at most 600"),
+        ("😀 日本語 שלום", "not in the model's vocabulary"),
+    ],
+)
+def test_bad_input_is_answered_in_plain_words(page: Page, odd_url: str, text: str, said: str) -> None:
+    go(page, odd_url)
+    type_sentence(page, text)
+    expect(page.get_by_text(said).first).to_be_visible()
+    type_sentence(page, "one two")
+    expect(page.locator(".thumb")).to_have_count(6)
+
+
+def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Translator]) -> None:
+    text = " ".join(WORDS[i % 5] for i in range(511))
+    go(page, f"{odd_url}/?kind=encoder&text={quote(text)}&target=one&layer=1&head=1")
+    expect(page.locator(".where")).to_contain_text("512 × 512 tokens")
+    expect(page.locator(".caption")).to_contain_text("512")
+    page.locator("canvas.map, .map canvas").first.hover(position={"x": 60, "y": 60})
+    expect(page.locator(".map .tip .value")).to_be_visible()
+    assert odd[1].encode(text)[-1] == 3
+
+
+def test_both_themes_draw_zero_as_the_page(page: Page, dark_page: Page, odd_url: str) -> None:
+    grounds = ((page, "rgb(255, 255, 255)", "#ffffff"), (dark_page, "rgb(14, 17, 23)", "#0e1117"))
+    for one, ground, zero in grounds:
+        go(one, odd_url)
+        assert one.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor") == ground
+        maps = f"document.querySelector('{PLOT}')._fullData.filter(data => data.type === 'heatmap')"
+        assert one.evaluate(f"{maps}.at(-1).colorscale[0][1]").lower() == zero
+
+
+def test_a_phone_shows_everything_below_each_other(new_page: Callable[..., Page], odd_url: str) -> None:
+    phone = go(new_page(viewport={"width": 390, "height": 844}), odd_url)
+    main = phone.get_by_test_id("stMain")
+    assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    boxes = [phone.locator(place).first.bounding_box() for place in (".thumb", PLOT, ".side.left")]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 3 and tops == sorted(tops)
+
+
+def test_an_unknown_model_or_head_in_a_link_is_no_error(page: Page, odd_url: str) -> None:
+    go(page, f"{odd_url}/?model=none&layer=99&head=77&kind=x&changes=cross.9.9&show=difference&mass=3")
+    expect(page.locator(".thumb")).to_have_count(6)
