@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import resources
-from ui.heads import heads
+from ui.heads import controls, heads
 from ui.picture import Shown
 from ui.sentence import source_input, target_box, target_input, token_strip, unknown_note
 from ui.switches import switches
@@ -50,6 +50,7 @@ with resources.plain_errors():
                 target_box(view)
             token_strip(picture.trace, model)
             unknown_note(picture.trace)
+        controls(picture)
         middle = st.container()
         numbers, off = st.columns([54, 46], gap="large")
         with middle:

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import charts
-from transformer.analysis import MEASURES
+from transformer.analysis import MEASURES, Measures
 from ui.downloads import export
 from ui.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, layout, measures, panel
 from ui.view import View, take, update, widget_key, write_address
@@ -21,32 +21,8 @@ SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 CAUTION = "Attention shows where a head looked, not why a word was chosen."
 
 
-@st.fragment
-def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
-    """The switches of the picture, the overview, the chosen head and its lines.
-
-    The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head draws these
-    parts anew and nothing else.
-    """
-    _controls(shown)
-    view: View = st.session_state["view"]
-    place = layout(shown.trace, view.kind, view.words, view.hide)
-    large = panel(shown, view, place)
-    left, middle, right = st.columns([28, 46, 26], gap="medium")
-    with left:
-        _overview(shown, view, place, large)
-    with middle:
-        _head(large, view)
-    with right:
-        _lines(shown, view, place, large)
-    with numbers:
-        _table(shown, view, place, large)
-    with actions:
-        export(shown, view, large)
-    write_address()
-
-
-def _controls(shown: Shown) -> None:
+def controls(shown: Shown) -> None:
+    """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
     view: View = st.session_state["view"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         key = widget_key("kind")
@@ -94,10 +70,34 @@ def _controls(shown: Shown) -> None:
             st.checkbox(label, getattr(view, field), key=key, on_change=take, args=(field, key))
 
 
-def _overview(shown: Shown, view: View, place: Layout, large: Panel) -> None:
+@st.fragment
+def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
+    """The overview, the chosen head and its lines.
+
+    The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head draws these
+    parts anew and nothing else.
+    """
+    view: View = st.session_state["view"]
+    place = layout(shown.trace, view.kind, view.words, view.hide)
+    large = panel(shown, view, place)
+    found = measures(shown.trace, place)
+    left, middle, right = st.columns([28, 46, 26], gap="medium")
+    with left:
+        _overview(shown, view, place, large, found)
+    with middle:
+        _head(large, view)
+    with right:
+        _lines(shown, view, place, large)
+    with numbers:
+        _table(view, large, found)
+    with actions:
+        export(shown, view, large)
+    write_address()
+
+
+def _overview(shown: Shown, view: View, place: Layout, large: Panel, found: Measures) -> None:
     st.markdown("**Every head**")
     patterns = place.apply(shown.trace.pattern(view.kind))
-    found = measures(shown.trace, place)
     values = np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES])
     overview(
         patterns,
@@ -140,7 +140,22 @@ def _head(large: Panel, view: View) -> None:
         st.caption(SHOW_HELP[large.show])
     if place.hidden.any():
         st.caption(f"Special tokens are hidden, and with them {large.hidden:.0%} of this picture's weight.")
+    twin = st.expander("As a table", key="twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            _twin(large)
     st.caption(f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off).")
+
+
+def _twin(large: Panel) -> None:
+    """The picture's numbers; a masked cell is empty."""
+    place = large.place
+    table: dict[str, list[Any]] = {"looks from": list(place.rows)}
+    for k, label in enumerate(place.columns):
+        gone = place.masked[:, k].tolist()
+        table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
+    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in place.columns}
+    st.dataframe(table, hide_index=True, column_config=numbers, key="twin-table")
 
 
 def _figure(large: Panel, view: View) -> go.Figure:
@@ -186,9 +201,8 @@ def _lines(shown: Shown, view: View, place: Layout, large: Panel) -> None:
             st.markdown(f"{mark} **{check.name}.** {check.detail}")
 
 
-def _table(shown: Shown, view: View, place: Layout, large: Panel) -> None:
+def _table(view: View, large: Panel, found: Measures) -> None:
     """Every head in numbers; a row opens it."""
-    found = measures(shown.trace, place)
     n_layers, n_heads = found.entropy.shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
     st.caption("Sort a column to find the head to open. A row opens it above.")
@@ -199,12 +213,12 @@ def _table(shown: Shown, view: View, place: Layout, large: Panel) -> None:
             for layer, head in places
         ]
     }
-    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=112)}
+    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=106)}
     for measure in MEASURES:
         label = measure.label
         table[label] = getattr(found, measure.name).ravel().tolist()
         config[label] = st.column_config.ProgressColumn(
-            width=78,
+            width=70,
             format="%.2f",
             min_value=0.0,
             max_value=max(found.largest[measure.name], 1e-9),

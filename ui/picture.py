@@ -186,12 +186,12 @@ class Panel:
 def chosen_head(shown: Shown, view: View) -> tuple[int, int]:
     """(layer, head) from 0: the view's where this model has it, else the sharpest."""
     n_layers, n_heads = shown.trace.pattern(view.kind).shape[:2]
-    layer, head = sharpest(shown.trace, view.kind)
-    if view.layer is not None and view.layer <= n_layers:
-        layer = view.layer - 1
-    if view.head is not None and view.head <= n_heads:
-        head = view.head - 1
-    return layer, head
+    layer = view.layer if view.layer and view.layer <= n_layers else None
+    head = view.head if view.head and view.head <= n_heads else None
+    if layer and head:
+        return layer - 1, head - 1
+    first = sharpest(shown.trace, view.kind)
+    return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 
 def panel(shown: Shown, view: View, place: Layout) -> Panel:

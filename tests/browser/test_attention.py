@@ -202,25 +202,29 @@ def test_every_head_is_ranked_by_its_cost(
     expect(page.locator(".ranking")).to_contain_text(f"{worst.delta:+.2f}".replace("-", "−"))
 
 
-def test_a_link_opens_the_same_view(page: Page, new_page: Callable[..., Page], odd_url: str) -> None:
+def test_a_link_opens_the_same_view(
+    page: Page, new_page: Callable[..., Page], odd_url: str, odd: tuple[Path, Translator]
+) -> None:
+    expected = odd[1].trace("three four").encoder[1, 2]
     go(page, odd_url)
     type_sentence(page, "three four")
     kind(page, "Encoder")
     thumb(page, 2, 3).click()
     page.get_by_text("Whole words").click()
-    wait_until_idle(page)
+    expect(page).to_have_url(re.compile("words=1"))
     page.get_by_role("button", name="Copy link to this view").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link == page.url and "three" in link
-    before = drawn(page)
+    assert link == page.url
+    assert all(part in link for part in ("text=three", "kind=encoder", "layer=2", "head=3", "words=1"))
+    agree(page, expected)
     other = go(new_page(), link)
-    agree(other, before)
+    agree(other, expected)
     assert other.url == link
     other.reload()
     other.locator(".thumb").first.wait_for()
     wait_until_idle(other)
-    agree(other, before)
+    agree(other, expected)
     assert other.url == link
 
 

@@ -52,6 +52,8 @@ with middle:
         masked = view.masked if view.masked.any() else None
         big_head(pattern, view.rows, view.columns, masked, key="big", rows_read=view.rows_read, scale=scale)
 with right:
+    if not st.checkbox("Show lines", value=True):
+        st.stop()
     shown = lines(
         view.patterns[layer],
         view.rows,

@@ -136,20 +136,16 @@ CHART = ".st-key-head_chart .js-plotly-plot"
 
 def chart_cell(page: Page, row: int, column: int) -> tuple[float, float]:
     """Where a cell of the chart is on the screen, once it is drawn."""
-    page.wait_for_function(
-        """selector => {
-            const charts = document.querySelectorAll(selector);
-            return charts.length === 1 && charts[0]._fullLayout && charts[0].querySelector(".heatmaplayer image");
-        }""",
-        arg=CHART,
-    )
-    x, y = page.locator(CHART).evaluate(
-        """(chart, [row, column]) => {
+    place = page.wait_for_function(
+        """([selector, row, column]) => {
+            const charts = document.querySelectorAll(selector), chart = charts[0];
+            if (charts.length !== 1 || !chart._fullLayout || !chart.querySelector(".heatmaplayer image")) return null;
             const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
             return [box.left + xaxis._offset + xaxis.l2p(column), box.top + yaxis._offset + yaxis.l2p(row)];
         }""",
-        [row, column],
+        arg=[CHART, row, column],
     )
+    x, y = place.json_value()
     return x, y
 
 
@@ -173,11 +169,14 @@ def test_the_chart_and_the_lines_light_up_together(page: Page, opened: Opened) -
     expect(strip).to_have_count(0)
 
 
-def test_a_chart_that_streamlit_redraws_is_found_again(page: Page, opened: Opened) -> None:
+def test_a_chart_that_streamlit_redraws_is_found_again(
+    page: Page, opened: Opened, idle: Callable[[Page], None]
+) -> None:
     opened(page, plotly=1)
     for layer, head in ((3, 2), (1, 4)):
         page.locator(f'.thumb[aria-label^="Layer {layer}, head {head},"]').click()
         expect(page.locator("strong", has_text=f"Layer {layer}, head {head}")).to_be_visible()
+        idle(page)
         hover_chart(page, 5, 2)
         expect(page.locator(".side.left .token.chosen")).to_have_text("sur")
         page.mouse.move(5, 5)
@@ -192,3 +191,17 @@ def test_rows_stand_level_with_the_chart_beside_them(page: Page, opened: Opened)
         box = page.locator(".side.left .token").nth(row).bounding_box()
         assert box is not None
         assert abs(box["y"] + box["height"] / 2 - chart_cell(page, row, 0)[1]) < 2
+
+
+def test_lines_that_come_after_the_chart_find_it_and_what_was_chosen(page: Page, opened: Opened) -> None:
+    """A chart that was there first used to be drawn beside lines that had not been chosen yet."""
+    opened(page, plotly=1)
+    page.locator(".chip").nth(3).dblclick()
+    shown(page, "[3]")
+    chart_cell(page, 0, 0)
+    page.get_by_text("Show lines").click()
+    expect(page.locator(".chip")).to_have_count(0)
+    page.get_by_text("Show lines").click()
+    expect(page.locator(".chip[aria-pressed=true]")).to_have_text("4")
+    hover_chart(page, 3, 6)
+    expect(page.locator(".side.left .token.chosen")).to_have_text("est")

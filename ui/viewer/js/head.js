@@ -73,7 +73,8 @@ class Head {
   shades() {
     const { rows, columns, scale, peak } = this.header, K = columns.length, shade = new Uint16Array(rows.length * K);
     for (let i = 0; i < rows.length; i++) {
-      const row = this.weights.subarray(i * K, (i + 1) * K), largest = scale === "row" ? row.reduce((a, b) => Math.max(a, b), 0) : 0;
+      const row = this.weights.subarray(i * K, (i + 1) * K);
+      const largest = scale === "row" ? row.reduce((a, b) => Math.max(a, b), 0) : 0;
       for (let j = 0; j < K; j++) shade[i * K + j] = Math.round(STEPS * shadeOf(row[j], scale, peak, largest));
     }
     return shade;
@@ -264,8 +265,9 @@ class Head {
     this.colourBar(context);
     const span = (from, size, count) => `${Math.floor(from) + 1} to ${Math.min(count, Math.ceil(from + size))}`;
     const pooled = view.gap * (window.devicePixelRatio || 1) < 0.999 ? " Max-pooled to the screen; zoom in for every cell." : "";
+    const seen = (name, from, size, count) => `${name} ${span(from, size, count)} of ${count}`;
     this.where.textContent = view.gap > box.gap * 1.001
-      ? `Rows ${span(view.y, box.h / view.gap, rows.length)} of ${rows.length}, columns ${span(view.x, box.w / view.gap, columns.length)} of ${columns.length}`
+      ? `${seen("Rows", view.y, box.h / view.gap, rows.length)}, ${seen("columns", view.x, box.w / view.gap, columns.length)}`
       : `${rows.length} × ${columns.length} tokens. Scroll to zoom, drag to move, double click to show all.${pooled}`;
   }
 
@@ -369,11 +371,14 @@ class Head {
     context.clip();
     context.strokeStyle = theme.accent;
     context.lineWidth = view.gap >= 8 ? 2.5 : 1.5;
-    const size = Math.max(view.gap, 4), x = box.x + ((cell.column ?? 0) - view.x) * view.gap, y = box.y + ((cell.row ?? 0) - view.y) * view.gap;
-    const shift = (view.gap - size) / 2;
-    const [w, h] = [cell.column === null ? this.header.columns.length * view.gap : size, cell.row === null ? this.header.rows.length * view.gap : size];
+    // From a cell of one pixel only its outline is seen: it is never drawn smaller than 4.
+    const size = Math.max(view.gap, 4), inset = (view.gap - size) / 2;
+    const span = (at, from, start, count) =>
+      at === null ? [start - from * view.gap, count * view.gap] : [start + (at - from) * view.gap + inset, size];
+    const [x, w] = span(cell.column, view.x, box.x, this.header.columns.length);
+    const [y, h] = span(cell.row, view.y, box.y, this.header.rows.length);
     context.beginPath();
-    context.roundRect(x + (cell.column === null ? 0 : shift), y + (cell.row === null ? 0 : shift), w, h, 2);
+    context.roundRect(x, y, w, h, 2);
     context.stroke();
     context.restore();
   }

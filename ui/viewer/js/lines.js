@@ -66,7 +66,7 @@ class Lines {
   linkTo(plot) {
     if (plot !== this.link?.selector) {
       this.link?.dispose();
-      this.link = plot ? new PlotLink(plot, () => this.drawn && this.draw()) : null;
+      this.link = plot ? new PlotLink(plot, () => this.draw()) : null;
     }
     if (this.link) this.link.colour = this.theme.accent;
   }
@@ -84,7 +84,9 @@ class Lines {
         { class: "token", role: "option", id: `${name}-${i}`, "aria-selected": "false",
           title: !s && read ? `reads ${read[i]}, writes ${label}` : label }, label)));
     });
-    if (this.chips.childElementCount !== heads) this.chips.replaceChildren(...[...Array(heads).keys()].map(h => this.chip(h)));
+    if (this.chips.childElementCount !== heads) {
+      this.chips.replaceChildren(...[...Array(heads).keys()].map(h => this.chip(h)));
+    }
     [...this.chips.children].forEach((chip, h) => this.paint(chip.firstChild, h));
   }
 
@@ -98,8 +100,9 @@ class Lines {
 
   // The dot of a dashed head is striped like its lines.
   paint(dot, head) {
-    const colour = this.theme.heads[head % 8], [on, off] = headDash(head);
-    dot.style.background = on ? `repeating-linear-gradient(90deg, ${colour} 0 ${on / 2}px, transparent ${on / 2}px ${(on + off) / 2}px)` : colour;
+    const colour = this.theme.heads[head % 8], [on, off] = headDash(head).map(length => length / 2);
+    const stripes = `${colour} 0 ${on}px, transparent ${on}px ${on + off}px`;
+    dot.style.background = on ? `repeating-linear-gradient(90deg, ${stripes})` : colour;
   }
 
   toggle(head) {
@@ -270,7 +273,8 @@ class Lines {
 
   // Lines of one head and one width are one path: a canvas strokes ten paths faster than ten thousand.
   path(batch, head, weight) {
-    const width = clamp(Math.round((weight / this.header.peak) * WIDEST_LINE * 2) / 2, 0.6, WIDEST_LINE), key = `${head} ${width}`;
+    const exact = (weight / this.header.peak) * WIDEST_LINE, width = clamp(Math.round(exact * 2) / 2, 0.6, WIDEST_LINE);
+    const key = `${head} ${width}`;
     if (!batch.has(key)) batch.set(key, { head, width, lines: new Path2D() });
     return batch.get(key).lines;
   }
@@ -327,9 +331,11 @@ class Lines {
   announce() {
     const { side, at } = this.marked, { rows, columns } = this.header;
     this.sides[side].setAttribute("aria-activedescendant", `${side ? "right" : "left"}-${at}`);
-    if (this.scrolls) this.stage.scrollTop = clamp(this.stage.scrollTop, (at + 2) * this.row - this.high, (at - 1) * this.row);
+    const scroll = this.stage.scrollTop;
+    if (this.scrolls) this.stage.scrollTop = clamp(scroll, (at + 2) * this.row - this.high, (at - 1) * this.row);
     const best = this.cellsOf(this.marked).sort((a, b) => b.weight - a.weight).slice(0, 3);
-    const parts = best.map(({ head, i, j, weight }) => `head ${head + 1} ${side ? `from ${rows[i]}` : `at ${columns[j]}`} ${weightText(weight)}`);
+    const end = ({ i, j }) => (side ? `from ${rows[i]}` : `at ${columns[j]}`);
+    const parts = best.map(cell => `head ${cell.head + 1} ${end(cell)} ${weightText(cell.weight)}`);
     this.spoken.textContent = `${side ? columns[at] : rows[at]}: ${parts.join(", ") || "no line"}`;
   }
 
@@ -349,8 +355,8 @@ class Lines {
     this.over.hidden = !mark;
     this.base.style.opacity = own ? 0.14 : 1;
     this.tall.classList.toggle("isolated", own);
-    const strong = new Set(found.filter(cell => cell.weight > 0.2 * this.header.peak).map(cell => (mark.row !== null ? cell.j : cell.i)));
-    this.light(mark, strong);
+    const strong = found.filter(cell => cell.weight > 0.2 * this.header.peak);
+    this.light(mark, new Set(strong.map(cell => (mark.row !== null ? cell.j : cell.i))));
     if (!mark) return;
     const context = sized(this.over, this.stageWidth(), this.high), batch = new Map();
     Object.assign(this.over.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
@@ -381,7 +387,8 @@ class Lines {
 
   // The weights beside the tokens at the other end; with several heads each says whose it is.
   numbers(context, found, side) {
-    const several = this.drawn.size > 1, wide = several ? 50 : 34, most = Math.max(1, Math.floor((this.right - this.left - 24) / wide));
+    const several = this.drawn.size > 1, wide = several ? 50 : 34;
+    const most = Math.max(1, Math.floor((this.right - this.left - 24) / wide));
     const taken = new Map();
     let count = 0;
     context.font = `600 12px ${this.theme.font}`;
@@ -391,7 +398,8 @@ class Lines {
       const at = side ? i : j, y = this.y(at), used = taken.get(at) || 0;
       const crowded = [...taken.keys()].some(other => other !== at && Math.abs(other - at) * this.row < 13);
       // Small weights are told while they are few, and then would only bury the lines.
-      if (weight < (count < 6 ? 0.01 : 0.05) * this.header.peak || used >= most || crowded || y < 0 || y > this.high) continue;
+      const small = weight < (count < 6 ? 0.01 : 0.05) * this.header.peak;
+      if (small || used >= most || crowded || y < 0 || y > this.high) continue;
       taken.set(at, used + 1);
       count++;
       const x = side ? this.left + 6 + used * wide : this.right - 6 - (used + 1) * wide;

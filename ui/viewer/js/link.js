@@ -5,7 +5,6 @@
 class PlotLink {
   constructor(selector, changed) {
     this.selector = selector;
-    this.changed = changed;
     this.hovered = event => {
       const at = event.points[0].pointNumber;
       if (Array.isArray(at)) tellCell(at[0], at[1], "plot");
@@ -16,6 +15,8 @@ class PlotLink {
     this.observer.observe(document.body, { childList: true, subtree: true });
     this.stop = onCell("plot", cell => this.show(cell));
     this.attach();
+    // A chart that is there already is no change: whoever made this link is about to draw.
+    this.changed = changed;
   }
 
   dispose() {
@@ -34,7 +35,7 @@ class PlotLink {
     chart.on("plotly_hover", this.hovered);
     chart.on("plotly_unhover", this.left);
     chart.on("plotly_afterplot", this.moved);
-    this.changed();
+    this.changed?.();
   }
 
   detach() {

@@ -45,7 +45,7 @@ class Overview {
     const top = span(heads).map(h => el("div", { class: "head", role: "columnheader" }, ...(h ? [] : [word]), `${h + 1}`));
     this.cells = [];
     const rows = span(layers).map(l => {
-      const label = el("div", { class: "layer", role: "rowheader", "aria-label": `Layer ${l + 1}`, title: `layer ${l + 1}` }, `${l + 1}`);
+      const name = `Layer ${l + 1}`, label = el("div", { class: "layer", role: "rowheader", "aria-label": name, title: name }, `${l + 1}`);
       const cells = span(heads).map(h => {
         const cell = el("div", { class: "thumb", role: "gridcell", tabindex: -1 }, el("canvas", { "aria-hidden": "true" }));
         cell.onclick = () => this.pick([l, h], true);
@@ -82,9 +82,8 @@ class Overview {
     this.grid.classList.toggle("small", cell < 32);
     this.grid.style.gap = `${gap}px`;
     this.frame.style.maxHeight = `${TALLEST_GRID + 12}px`;
-    for (const [name, value] of [["labels", `${labels}px`], ["heads", heads], ["cell", `${cell}px`], ["high", `${high}px`]]) {
-      this.grid.style.setProperty(`--${name}`, value);
-    }
+    const sizes = { labels: `${labels}px`, heads, cell: `${cell}px`, high: `${high}px` };
+    for (const [name, value] of Object.entries(sizes)) this.grid.style.setProperty(`--${name}`, value);
     this.cells.forEach((row, l) => row.forEach((node, h) => this.thumb(node.firstChild, l, h, cell, high)));
     this.measures();
   }
@@ -157,8 +156,8 @@ class Overview {
     const [token, share] = captions[l][h], [q, k] = this.header.thumb;
     const sentence = [bold(`Layer ${l + 1}, head ${h + 1}`), " looks most at ", bold(token), `, ${percent(share)} on average`];
     const pooled = queries === keys ? `${queries} to ${q}` : `${queries} × ${keys} to ${q} × ${k}`;
-    const notes = [q < queries || k < keys ? `Thumbnails are max-pooled from ${pooled} tokens.` : "", scaleNote(scale, peak)];
-    const note = notes.filter(Boolean).join(" ");
+    const pooling = q < queries || k < keys ? `Thumbnails are max-pooled from ${pooled} tokens.` : "";
+    const note = [pooling, scaleNote(scale, peak)].filter(Boolean).join(" ");
     this.caption.replaceChildren(...sentence, ...(note ? [el("small", {}, note)] : []));
   }
 
@@ -166,9 +165,10 @@ class Overview {
     const { profile, layers, heads } = this.header, [l, h] = this.hovered || this.selected;
     this.profile.hidden = !profile;
     if (!profile) return;
-    const count = layers * heads, title = el("div", { class: "muted" }, bold(`Layer ${l + 1}, head ${h + 1}`), ` among the ${inWords(count)}`);
+    const title = el("div", { class: "muted" }, bold(`Layer ${l + 1}, head ${h + 1}`), ` among the ${inWords(layers * heads)}`);
     if (this.profile.childElementCount !== 1 + 3 * profile.names.length) {
-      this.profile.replaceChildren(title, ...profile.names.flatMap(() => [el("span", { class: "muted" }), el("canvas", { "aria-hidden": "true" }), el("b")]));
+      const strip = () => [el("span", { class: "muted" }), el("canvas", { "aria-hidden": "true" }), el("b")];
+      this.profile.replaceChildren(title, ...profile.names.flatMap(strip));
     }
     this.profile.firstChild.replaceWith(title);
     profile.names.forEach((name, m) => {
