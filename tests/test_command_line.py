@@ -54,7 +54,7 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
     rows = [f"{words[i]} {words[j]}\t{words[j]} {words[i]}" for i in range(10) for j in range(10)]
     data.write_text("\n".join(rows) + "\n")
     network = ["--preset", "tiny", "--d-model", "32", "--n-heads", "2", "--d-ff", "32", "--tokenizer", "words"]
-    steps = ["--steps", "6", "--warmup", "2", "--evaluate-every", "3", "--batch-tokens", "128"]
+    steps = ["--steps", "6", "--warmup", "2", "--evaluate-every", "3", "--batch-tokens", "128", "--snapshots", "2"]
     assert main(["train", "--data", str(data), "--validation", str(data), "--out", str(run), *network, *steps]) == 0
     assert (run / "status.json").exists()
     assert main(["evaluate", str(run / "checkpoints" / "best"), "--data", str(data), "--split", "validation"]) == 0
@@ -62,6 +62,7 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
     assert "BLEU" in printed and "tok:13a" in printed
     assert main(["export", str(run), "--out", str(out)]) == 0
     assert (out / "model.safetensors").stat().st_size < (run / "checkpoints/best/model.safetensors").stat().st_size
+    assert len(list((out / "history").glob("*.safetensors"))) == 2
     assert "train" in json.loads((out / "card.json").read_text())["command"]
     capsys.readouterr()
     assert main(["describe", str(out), "--json"]) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
@@ -93,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     _takes_corpus(sub)
     sub.add_argument("--translations", help="a file to write the translations to")
 
-    sub = verb(export, "Make a run's best checkpoint a folder to ship: weights in 16 bits, scored, with its card.")
+    sub = verb(export, "Make a run's best checkpoint a folder to ship: weights in 16 bits, its history, a card with scores.")
     sub.add_argument("run_folder", metavar="run", help="the run folder")
     sub.add_argument("--out", required=True, help="the checkpoint folder to make")
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
@@ -180,7 +181,7 @@ def train(options: argparse.Namespace) -> None:
     config = _model_config(options, source.vocab_size, target.vocab_size)
     training = TrainConfig(**{f.name: getattr(options, f.name) for f in fields(TrainConfig)})
     torch.manual_seed(training.seed)
-    model = Transformer(config)
+    model = Transformer(config).to("cuda" if torch.cuda.is_available() else "cpu")
     card = {**about(options.data), "command": shlex.join(["python", "-m", "transformer", *options.arguments])}
     run = Run(options.out, Checkpoint(model, source, target, card), training, {"data_spec": options.data, **card})
     examples = Encoded(splits.train, source, target, config.max_length)
@@ -266,6 +267,9 @@ def export(options: argparse.Namespace) -> None:
             f"--length-penalty {options.length_penalty:g}",
         }
     checkpoints.save(checkpoint, out, half=True)
+    for snapshot in sorted((folder / "history").glob("*.safetensors")):
+        (out / "history").mkdir(exist_ok=True)
+        shutil.copy2(snapshot, out / "history" / snapshot.name)
     print(json.dumps(checkpoint.card, indent=2, ensure_ascii=False))
 
 

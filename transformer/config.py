@@ -127,7 +127,7 @@ class ModelConfig:
             _whole(name, getattr(self, name), 0, size - 1)
         if self.pad_id in (self.sos_id, self.eos_id):
             raise ValueError(
-                f"pad_id is {self.pad_id}, which is also the start or end of a sentence; padding needs an id of its own."
+                f"pad_id is {self.pad_id}, which is also the start or end of a sentence; give padding an id of its own."
             )
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(

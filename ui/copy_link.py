@@ -6,18 +6,20 @@ import streamlit as st
 
 _BUTTON = st.components.v2.component(
     "copy_link",
-    html="""<button type="button"><span class="icon" aria-hidden="true"></span><span class="text"></span></button>""",
+    html="""
+<button type="button">
+  <svg viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" stroke-width="2"
+    stroke-linecap="round" aria-hidden="true"><path d="M9 15l6-6"/><path d="M10.500 6.500l2-2a4.200 4.200 0 0 1 6 6l-2 2"/>
+    <path d="M13.500 17.500l-2 2a4.200 4.200 0 0 1-6-6l2-2"/></svg>
+  <span class="text"></span>
+</button>
+""",
     css="""
 button { font: inherit; font-size: 0.93rem; width: 100%; padding: 0.45rem 0.75rem; cursor: pointer;
   color: var(--st-text-color); background: transparent; border: 1px solid var(--st-border-color);
   border-radius: var(--st-base-radius); display: flex; gap: 0.5rem; align-items: center; justify-content: center; }
 button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
-.icon { width: 16px; height: 16px; background: currentColor; -webkit-mask: var(--link) center / contain no-repeat;
-  mask: var(--link) center / contain no-repeat; }
-:host, button { --link: url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath \
-d='M9 15l6-6M10.500 6.500l2-2a4.200 4.200 0 0 1 6 6l-2 2M13.500 17.500l-2 2a4.200 4.200 0 0 1-6-6l2-2' fill='none' \
-stroke='black' stroke-width='2' stroke-linecap='round'/%3E%3C/svg%3E"); }
 """,
     js="""
 export default function ({ parentElement }) {

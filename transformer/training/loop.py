@@ -31,10 +31,8 @@ class StepReport:
 def train_dtype(precision: str, device: torch.device) -> torch.dtype:
     """The precision of the matrix products; "auto" takes bfloat16 where the hardware computes in it."""
     if precision == "auto":
-        if device.type == "cuda":
-            fast = torch.cuda.is_bf16_supported()
-        else:
-            fast = torch.cpu._is_avx512_bf16_supported()
+        on_cuda = device.type == "cuda"
+        fast = torch.cuda.is_bf16_supported() if on_cuda else torch.cpu._is_avx512_bf16_supported()
         return torch.bfloat16 if fast else torch.float32
     return {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
 

@@ -184,7 +184,8 @@ class Head {
       "-": () => this.zoom(1 / 1.6, this.centre()), 0: () => this.reset(), Escape: () => this.point(null, true) };
     if (moves[event.key]) {
       const [down, right] = this.cell ? moves[event.key] : [0, 0];
-      this.point({ row: clamp(from.row + down, 0, rows.length - 1), column: clamp(from.column + right, 0, columns.length - 1) }, true);
+      const row = clamp(from.row + down, 0, rows.length - 1), column = clamp(from.column + right, 0, columns.length - 1);
+      this.point({ row, column }, true);
       this.reveal();
       this.spoken.textContent = this.tip.node.textContent;
     } else if (acts[event.key]) acts[event.key]();
@@ -201,7 +202,8 @@ class Head {
 
   reveal() {
     const { view, box, cell } = this, wide = box.w / view.gap, high = box.h / view.gap;
-    this.look({ gap: view.gap, x: clamp(view.x, cell.column + 1 - wide, cell.column), y: clamp(view.y, cell.row + 1 - high, cell.row) });
+    const x = clamp(view.x, cell.column + 1 - wide, cell.column), y = clamp(view.y, cell.row + 1 - high, cell.row);
+    this.look({ gap: view.gap, x, y });
     this.tell();
   }
 
@@ -209,7 +211,8 @@ class Head {
 
   point(cell, own) {
     const nothing = !cell || (cell.row === null && cell.column === null);
-    const next = nothing ? null : { row: cell.row, column: cell.column }, same = JSON.stringify(next) === JSON.stringify(this.cell);
+    const next = nothing ? null : { row: cell.row, column: cell.column };
+    const same = JSON.stringify(next) === JSON.stringify(this.cell);
     if (same && (nothing || own === this.own)) return;
     this.cell = next;
     this.own = own;

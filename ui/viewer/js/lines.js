@@ -20,7 +20,8 @@ class Lines {
     this.sides = ["left", "right"].map(name => el("div", { class: `side ${name}`, role: "listbox", tabindex: 0 }));
     this.tall = el("div", { class: "tall" }, el("div", { class: "pinned" }, this.base, this.over), ...this.sides);
     this.stage = el("div", { class: "stage" }, this.tall);
-    this.slider = el("input", { type: "range", min: 50, max: 100, step: 1, "aria-label": "Share of each row that is drawn, in percent" });
+    const sliderName = "Share of each row that is drawn, in percent";
+    this.slider = el("input", { type: "range", min: 50, max: 100, step: 1, "aria-label": sliderName });
     this.sentence = el("output");
     this.spoken = el("div", { class: "unseen", "aria-live": "polite" });
     const share = el("div", { class: "share" }, this.slider, this.sentence);
@@ -135,7 +136,8 @@ class Lines {
     }
     [...this.chips.children].forEach((chip, h) => chip.setAttribute("aria-pressed", heads.includes(h)));
     const share = total > 0 ? hidden / total : 0;
-    this.sentence.textContent = `The strongest ${Math.round(mass * 100)}${NBSP}% of each row is drawn, ${percent(share)}${NBSP}hidden`;
+    const drawn = `The strongest ${percent(mass)} of each row is drawn`;
+    this.sentence.textContent = `${drawn}, ${percent(share)}${NBSP}hidden`;
     this.draw();
   }
 
@@ -320,7 +322,8 @@ class Lines {
   }
 
   key(event, side) {
-    const last = this.sides[side].childElementCount - 1, now = this.marked?.own && this.marked.side === side ? this.marked.at : -1;
+    const last = this.sides[side].childElementCount - 1, mark = this.marked;
+    const now = mark?.own && mark.side === side ? mark.at : -1;
     const to = { ArrowDown: now + 1, ArrowUp: now < 0 ? last : now - 1, Home: 0, End: last, Escape: null }[event.key];
     if (to === undefined) return;
     event.preventDefault();

@@ -45,7 +45,8 @@ class Overview {
     const top = span(heads).map(h => el("div", { class: "head", role: "columnheader" }, ...(h ? [] : [word]), `${h + 1}`));
     this.cells = [];
     const rows = span(layers).map(l => {
-      const name = `Layer ${l + 1}`, label = el("div", { class: "layer", role: "rowheader", "aria-label": name, title: name }, `${l + 1}`);
+      const name = `Layer ${l + 1}`, named = { role: "rowheader", "aria-label": name, title: name };
+      const label = el("div", { class: "layer", ...named }, `${l + 1}`);
       const cells = span(heads).map(h => {
         const cell = el("div", { class: "thumb", role: "gridcell", tabindex: -1 }, el("canvas", { "aria-hidden": "true" }));
         cell.onclick = () => this.pick([l, h], true);
