@@ -29,6 +29,7 @@ def offline(page: Page, tmp_path: Path) -> Callable[[str], list[str]]:
         path = tmp_path / "view.html"
         path.write_text(html, encoding="utf-8")
         asked: list[str] = []
+        page.set_default_timeout(120_000)
         page.on("request", lambda request: asked.append(request.url))
         page.context.set_offline(True)
         page.goto(path.as_uri())

@@ -92,7 +92,8 @@ class Overview {
   thumb(canvas, l, h, width, height) {
     const { thumbs, thumbs_masked: masked } = this.arrays;
     const [rows, columns] = this.header.thumb, size = rows * columns, at = (l * this.header.heads + h) * size;
-    const shade = Uint16Array.from(thumbs.subarray(at, at + size), v => (v * STEPS) / 255);
+    const shade = new Uint16Array(size);
+    for (let n = 0; n < size; n++) shade[n] = (thumbs[at + n] * STEPS) / 255;
     const context = sized(canvas, width, height);
     const pooled = maxPooled(shade, masked, rows, columns, canvas.height, canvas.width);
     const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, this.theme);

@@ -1,0 +1,1 @@
+"""Each figure that the documents show, measured beside what people would pick instead."""

@@ -1,0 +1,21 @@
+"""`python -m benchmarks NAME`: measures, prints, and writes benchmarks/results/NAME.json and NAME.svg."""
+
+import argparse
+
+from benchmarks import showing
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    names = parser.add_subparsers(metavar="NAME", required=True)
+    showing.add_arguments(names.add_parser("showing", help="bytes and time until every head is seen"))
+    options = vars(parser.parse_args())
+    run = options.pop("run")
+    try:
+        run(**options)
+    except ValueError as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""The app and single files in a real Chromium; every time is taken inside the page, in milliseconds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import TimeoutError as TooLate
+
+from tools.serving import VIEWPORT, wait_until_idle
+from transformer import Trace, Translator
+from transformer.trace import KINDS
+from ui.picture import captions, layout
+
+WARM_UPS = 3
+SCRIPT = Path(__file__).with_name("painted.js")
+
+
+def opened(browser: Browser, url: str) -> Page:
+    """The app at an address, once nothing is left to draw."""
+    page = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce").new_page()
+    page.add_init_script(path=SCRIPT)
+    page.goto(url)
+    page.locator(".thumb").first.wait_for(timeout=60_000)
+    wait_until_idle(page)
+    return page
+
+
+def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], None]) -> float:
+    """From the event that `act` causes until the page shows `wanted`, plus two frames."""
+    page.evaluate("given => painted.after(...given)", [event, what, wanted])
+    act()
+    found = float(page.evaluate("painted.took"))
+    wait_until_idle(page)
+    return found
+
+
+def choosing(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:
+    """From pressing on another head's thumbnail to its heatmap."""
+    page = opened(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}")
+    n_layers, n_heads = trace.cross.shape[:2]
+    heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)][1:]
+    random.Random(0).shuffle(heads)
+
+    def choose(layer: int, head: int) -> float:
+        thumb = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"]')
+        return took(page, "pointerdown", "head", trace.cross[layer, head].tolist(), thumb.click)
+
+    return [choose(*head) for head in islice(cycle(heads), WARM_UPS + count)][WARM_UPS:]
+
+
+def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:
+    """From pressing on encoder, decoder or cross to the overview of that kind."""
+    page = opened(browser, f"{url}/?{urlencode(_given(trace))}")
+    times = []
+    for kind in islice(cycle(KINDS), WARM_UPS + count):
+        button = page.get_by_test_id("stMain").get_by_role("radio", name=kind.capitalize())
+        times.append(took(page, "pointerdown", "overview", named_heads(trace, kind), button.click))
+    return times[WARM_UPS:]
+
+
+def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[float]:
+    """From moving the pointer to another token of the line view, all heads of a layer shown, to the frame's end."""
+    heads = ",".join(str(head + 1) for head in range(trace.cross.shape[1]))
+    page = opened(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1, 'lines': heads})}")
+    page.locator(".side.left").scroll_into_view_if_needed()
+    middles = _middles(page.locator(".side.left .token"))
+    tokens = [(x, y) for x, y in middles if 0 < y < VIEWPORT["height"]]
+    times = []
+    for x, y in tokens * (rounds + 1):
+        page.evaluate("painted.hovered()")
+        page.mouse.move(x, y)
+        times.append(float(page.evaluate("painted.took")))
+    return times[len(tokens) :]
+
+
+def typing(browser: Browser, url: str, model: Translator, count: int) -> list[float]:
+    """From Enter on a sentence of twenty tokens that nobody asked for before to its overview."""
+    page = opened(browser, url)
+    times = []
+    for text in islice(sentences(model, 20), WARM_UPS + count):
+        wanted = named_heads(model.trace(text), "cross")
+        box = page.get_by_role("textbox").first
+        box.fill(text)
+        times.append(took(page, "keydown", "overview", wanted, lambda box=box: box.press("Enter")))  # type: ignore[misc]
+    return times[WARM_UPS:]
+
+
+def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, limit: float) -> float | None:
+    """From opening a file until `selector` is there and painted; None where that takes more than `limit` seconds."""
+    # Our file allows no script but its own, and so not the clock either.
+    page = browser.new_context(viewport=VIEWPORT, bypass_csp=True).new_page()
+    if scripts is not None:
+        page.route("**/*.min.js", lambda route: route.fulfill(path=scripts / _peer_script(route.request.url)))
+    page.add_init_script(path=SCRIPT)
+    page.add_init_script(f"painted.opened({selector!r})")
+    try:
+        page.goto(file.as_uri(), wait_until="commit")
+        page.wait_for_function("painted.took", timeout=1000 * limit)
+        return float(page.evaluate("painted.took"))
+    except TooLate:
+        return None
+    finally:
+        page.context.close()
+
+
+def named_heads(trace: Trace, kind: str) -> list[str]:
+    """How the name of each thumbnail begins."""
+    place = layout(trace, kind, words=False, hide=False)
+    found = captions(place.apply(trace.pattern(kind)), place)
+    return [
+        f"Layer {layer + 1}, head {head + 1}, looks most at {label}, "
+        for layer, heads in enumerate(found)
+        for head, (label, _) in enumerate(heads)
+    ]
+
+
+def sentences(model: Translator, tokens: int) -> Iterator[str]:
+    """English captions of exactly so many tokens, [EOS] not counted, none twice."""
+    parts = [
+        ["A man", "A young woman", "An old man", "A little girl", "The boy", "A player", "Two children"],
+        ["in a red shirt", "in a blue jacket", "with a black hat", "in yellow", "with long hair", "in green and white"],
+        ["sits on a bench", "walks through the park", "plays with a ball", "stands in the street", "jumps over a log"],
+        ["near a large tree", "beside the water", "in front of a house", "behind a white car", "next to a brown horse"],
+        ["while people watch", "on a sunny day", "while a dog runs by", "and looks at the camera", "during a game"],
+    ]
+    draw, seen = random.Random(0), set[str]()
+    while True:
+        text = " ".join(draw.choice(choices) for choices in parts) + "."
+        if text not in seen and len(model.encode(text)) == tokens + 1:
+            yield text
+        seen.add(text)
+
+
+def _given(trace: Trace) -> dict[str, str]:
+    return {"model": "large", "text": trace.text, "target": trace.translation}
+
+
+def _peer_script(url: str) -> str:
+    """The file for what BertViz's page asks the internet for; the package of require.js has it unminified."""
+    name = url.rsplit("/", 1)[-1]
+    return "require.js" if name == "require.min.js" else name
+
+
+def _middles(elements: Locator) -> list[tuple[float, float]]:
+    """Where the middles of some elements are on the screen."""
+    script = "all => all.map(e => e.getBoundingClientRect()).map(b => [b.x + b.width / 2, b.y + b.height / 2])"
+    return [(x, y) for x, y in elements.evaluate_all(script)]

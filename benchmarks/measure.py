@@ -1,0 +1,148 @@
+"""What the benchmarks share: rounds in which they take turns, what is told of them, and where that is kept."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from transformer.files import write_json, write_text
+
+RESULTS = Path(__file__).parent / "results"
+OURS, THEIRS, TARGET = "#2f5fa8", "#98a2b3", "#d55e00"
+
+
+def spread(values: Iterable[float]) -> dict[str, float]:
+    """The median, the 95th percentile, the least and the most of some values, and how many they are."""
+    found = list(values)
+    return {
+        "median": statistics.median(found),
+        "p95": float(np.percentile(found, 95)),
+        "least": min(found),
+        "most": max(found),
+        "count": len(found),
+    }
+
+
+def alternate(rounds: int, tasks: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
+    """What each task measures, round by round after one to warm up; every other round runs them backwards."""
+    for task in tasks.values():
+        task()
+    found: dict[str, list[float]] = {name: [] for name in tasks}
+    for turn in range(rounds):
+        for name in list(tasks)[:: 1 if turn % 2 else -1]:
+            found[name].append(tasks[name]())
+    return found
+
+
+def seconds(work: Callable[[], object]) -> Callable[[], float]:
+    """The task that measures how long `work` takes."""
+
+    def task() -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    return task
+
+
+def ratios(theirs: Sequence[float], ours: Sequence[float]) -> dict[str, float]:
+    """How many times ours theirs are, round by round."""
+    return spread(t / o for t, o in zip(theirs, ours, strict=True))
+
+
+def machine(*packages: str) -> dict[str, Any]:
+    """What it was measured on, with the load of the minute before."""
+    names = [line.split(":")[1].strip() for line in _cpu_lines() if line.startswith("model name")]
+    return {
+        "processor": names[0] if names else platform.machine(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
+        **{package: version(package) for package in packages},
+    }
+
+
+def _cpu_lines() -> list[str]:
+    path = Path("/proc/cpuinfo")
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def short(value: float) -> str:
+    """Three digits: "0.123", "45.6", "7,890"."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A measured value, as the text beside it tells it; `target` is what it should not pass."""
+
+    label: str
+    value: float
+    text: str
+    colour: str
+    target: float | None = None
+
+
+def keep(name: str, result: dict[str, Any], title: str, panels: Mapping[str, Sequence[Dot]]) -> None:
+    """Writes results/NAME.json and results/NAME.svg."""
+    RESULTS.mkdir(exist_ok=True)
+    write_json(RESULTS / f"{name}.json", result)
+    write_text(RESULTS / f"{name}.svg", picture(title, panels))
+    print(f"\nWritten: {RESULTS / name}.json and .svg")
+
+
+def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:
+    """An SVG of panels, each with dots on a logarithmic axis of its own; the key of a panel is its title."""
+    parts, y = [_text(16, 28, title, size=17, weight=650)], 62
+    parts.append(_text(16, 52, "Each grid line is ten times the one to its left."))
+    for name, dots in panels.items():
+        parts.append(_text(16, y + 28, name, weight=600))
+        y += 44
+        edges = [edge for dot in dots for edge in (dot.value, dot.target) if edge]
+        low, high = math.floor(math.log10(min(edges))), math.ceil(math.log10(max(edges)))
+
+        def x(value: float, low: int = low, high: int = high) -> float:
+            return 250 + 400 * (math.log10(value) - low) / max(high - low, 1)
+
+        for power in range(low, high + 1):
+            parts.append(_line(x(10**power), y - 4, x(10**power), y + 22 * len(dots), "#e6e9ee"))
+        for dot in dots:
+            middle = y + 11
+            parts.append(_text(238, middle + 5, dot.label, anchor="end"))
+            if dot.target:
+                parts.append(_line(x(dot.target), y + 2, x(dot.target), y + 20, TARGET, 2))
+            parts.append(f'<circle cx="{x(dot.value):.1f}" cy="{middle}" r="5" fill="{dot.colour}"/>')
+            parts.append(_text(670, middle + 5, dot.text))
+            y += 22
+        y += 6
+    size = f'width="900" height="{y + 16}" viewBox="0 0 900 {y + 16}"'
+    font = 'font-family="system-ui, sans-serif" font-size="13"'
+    ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>', ground, *parts, "</svg>", ""])
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 13, weight: int = 400) -> str:
+    style = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}" fill="#1d2433"'
+    return f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
+    style = f'stroke="{colour}" stroke-width="{width}"'
+    return f'<line x1="{x1:.1f}" y1="{y1}" x2="{x2:.1f}" y2="{y2}" {style}/>'

@@ -1,0 +1,63 @@
+// Times inside the page: from an event's own time stamp to two frames after what it asked for is there.
+
+{
+  const frames = (left, then) => (left ? requestAnimationFrame(() => frames(left - 1, then)) : then());
+
+  const thumbs = () => {
+    const hosts = [...document.querySelectorAll('[class*="st-key-overview-"] *')].filter(e => e.shadowRoot);
+    return hosts.flatMap(host => [...host.shadowRoot.querySelectorAll(".thumb")]);
+  };
+
+  const drawn = canvas => canvas.getContext("2d").getImageData(0, 0, 1, 1).data[3] > 0;
+
+  const shows = {
+    // Plotly has these weights and a picture of them.
+    head(wanted) {
+      const chart = document.querySelector(".st-key-head .js-plotly-plot");
+      const maps = (chart?._fullData ?? []).filter(data => data.type === "heatmap" && data.showscale !== false);
+      const z = maps.at(-1)?.z, near = (weight, q, k) => Math.abs(z[q][k] - weight) < 1e-6;
+      return z?.length === wanted.length && chart.querySelector(".heatmaplayer image") !== null &&
+        wanted.every((row, q) => row.every((weight, k) => near(weight, q, k)));
+    },
+    // Every head is named by what it looks at most, and its canvas holds a picture.
+    overview(wanted) {
+      const found = thumbs();
+      return found.length === wanted.length &&
+        found.every((thumb, i) => thumb.getAttribute("aria-label").startsWith(wanted[i])) &&
+        found.every(thumb => drawn(thumb.querySelector("canvas")));
+    },
+    // A page of its own: ours has its thumbnails, BertViz its drawing.
+    file: selector => document.querySelector(selector) !== null,
+  };
+
+  window.painted = {
+    // The next `type` of event starts the clock; `painted.took` is a promise of the milliseconds.
+    after(type, what, wanted) {
+      this.took = new Promise((resolve, reject) => {
+        setTimeout(() => reject(new Error(`${what} was not painted within a minute`)), 60_000);
+        const look = start => (shows[what](wanted) ? frames(2, () => resolve(performance.now() - start)) : frames(1, () => look(start)));
+        window.addEventListener(type, event => look(event.timeStamp), { capture: true, once: true });
+      });
+    },
+    // From the start of the navigation.
+    opened(selector) {
+      const look = () => (shows.file(selector) ? frames(2, () => (this.took = performance.now())) : frames(1, look));
+      look();
+    },
+    // From a pointer's move to the end of the frame that shows it: script, style, layout and paint.
+    hovered() {
+      this.took = new Promise(resolve => {
+        const end = start => {
+          const { port1, port2 } = new MessageChannel();
+          port1.onmessage = () => resolve(performance.now() - start);
+          port2.postMessage(null);
+        };
+        const move = () => {
+          const start = performance.now();
+          frames(1, () => end(start));
+        };
+        window.addEventListener("pointermove", move, { capture: true, once: true });
+      });
+    },
+  };
+}
