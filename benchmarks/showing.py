@@ -80,6 +80,7 @@ def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
         print(told_sizes(result["sizes"]))
         result |= in_the_browser(folder, traces, [n for n in tokens if n <= PAINTED_UP_TO], rounds, scripts)
         print(told_times(result["files"], result["app"]))
+    result["load_after"] = round(os.getloadavg()[0], 1)
     keep("showing", result, "Until every head is seen: Headlight beside BertViz", panels(result))
 
 

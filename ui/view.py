@@ -124,10 +124,11 @@ def current() -> View:
     """The view of this session: the address where it says something new (a link, Back), else what was last shown.
 
     Two places hold it: the session, since Streamlit drops the parameters when a page is chosen in the menu, and
-    the address. Whichever changed last is right.
+    the address. Whichever changed last is right: after a widget's callback that is the session, for the browser may
+    have sent the address of the moment before.
     """
     query = st.query_params.to_dict()
-    if query and query != st.session_state.get("address"):
+    if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
         st.session_state["view"] = View.from_query(query)
         st.session_state["address"] = query
         reseed()
@@ -136,6 +137,7 @@ def current() -> View:
 
 def update(**changes: object) -> None:
     """Changes the view of this session; the address follows when the page is drawn."""
+    st.session_state["touched"] = True
     st.session_state["view"] = replace(st.session_state.get("view", View()), **changes)
 
 
@@ -155,6 +157,7 @@ def write_address() -> None:
     if query != st.query_params.to_dict():
         st.query_params.from_dict(query)
     st.session_state["address"] = query
+    st.session_state["touched"] = False
 
 
 def widget_key(name: str) -> str:

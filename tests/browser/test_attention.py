@@ -33,7 +33,13 @@ WORDS = ["one", "two", "three", "four", "five"]
 SENTENCE = " ".join([*HOSTILE, *WORDS])
 PLOT = ".st-key-head .js-plotly-plot"
 
-Opened = Callable[..., Page]
+LABELS = {
+    "PNG": "PNG, for slides",
+    "SVG": "SVG, for print",
+    "CSV": "CSV, the exact weights",
+    "NPZ": "NPZ, every pattern",
+    "HTML": "HTML, this view offline",
+}
 
 
 @pytest.fixture(scope="session")
@@ -253,7 +259,7 @@ def test_the_checks_hold_and_can_be_read(page: Page, odd_url: str) -> None:
 
 def download(page: Page, label: str, tmp_path: Path) -> Path:
     with page.expect_download(timeout=30_000) as waiting:
-        page.get_by_role("button", name=label).click()
+        page.get_by_role("button", name=LABELS[label], exact=True).click()
     path = tmp_path / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
