@@ -9,7 +9,8 @@ _BUTTON = st.components.v2.component(
     html="""
 <button type="button">
   <svg viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" stroke-width="2"
-    stroke-linecap="round" aria-hidden="true"><path d="M9 15l6-6"/><path d="M10.500 6.500l2-2a4.200 4.200 0 0 1 6 6l-2 2"/>
+    stroke-linecap="round" aria-hidden="true"><path d="M9 15l6-6"/>
+    <path d="M10.500 6.500l2-2a4.200 4.200 0 0 1 6 6l-2 2"/>
     <path d="M13.500 17.500l-2 2a4.200 4.200 0 0 1-6-6l2-2"/></svg>
   <span class="text"></span>
 </button>

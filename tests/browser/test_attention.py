@@ -238,6 +238,7 @@ def test_back_returns_to_the_view_before(page: Page, odd_url: str, odd_trace: Tr
     go(page, f"{odd_url}/?layer=1&head=1")
     thumb(page, 3, 2).click()
     agree(page, odd_trace.cross[2, 1])
+    expect(page).to_have_url(re.compile("layer=3&head=2"))
     page.go_back()
     page.wait_for_timeout(500)
     agree(page, odd_trace.cross[0, 0])
@@ -333,7 +334,9 @@ def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Tran
     go(page, f"{odd_url}/?kind=encoder&text={quote(text)}&target=one&layer=1&head=1")
     expect(page.locator(".where")).to_contain_text("512 × 512 tokens")
     expect(page.locator(".caption")).to_contain_text("512")
-    page.locator("canvas.map, .map canvas").first.hover(position={"x": 60, "y": 60})
+    canvas = page.locator(".map canvas[data-cells]")
+    x, y, cell = (float(part) for part in str(canvas.get_attribute("data-cells")).split())
+    canvas.hover(position={"x": x + 100.5 * cell, "y": y + 200.5 * cell})
     expect(page.locator(".map .tip .value")).to_be_visible()
     assert odd[1].encode(text)[-1] == 3
 
