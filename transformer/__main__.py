@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     _takes_corpus(sub)
     sub.add_argument("--translations", help="a file to write the translations to")
 
-    sub = verb(export, "Make a run's best checkpoint a folder to ship: weights in 16 bits, its history, a card with scores.")
+    sub = verb(export, "Make a run's best checkpoint a folder to ship: 16-bit weights, history, a card with scores.")
     sub.add_argument("run_folder", metavar="run", help="the run folder")
     sub.add_argument("--out", required=True, help="the checkpoint folder to make")
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
