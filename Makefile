@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint screenshots browser clean
+.PHONY: help run test lint screenshots bench browser clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -38,6 +38,10 @@ lint: $(DEV_READY) ## Run ruff and mypy
 
 screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/images
 	@$(BIN)/python -m tools.screenshots
+
+bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
+	@$(BIN)/python -m pip install --quiet --requirement requirements-bench.txt
+	@$(BIN)/python -m benchmarks showing
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }
