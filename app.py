@@ -5,7 +5,6 @@ from pathlib import Path
 import streamlit as st
 
 from ui.resources import prepare
-from ui.sidebar import sidebar
 
 UI = Path(__file__).parent / "ui"
 
@@ -13,5 +12,4 @@ st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", 
 prepare()
 page = st.navigation([st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True)])
 st.html(UI / "page.css")
-sidebar()
 page.run()

@@ -14,7 +14,7 @@ from playwright.sync_api import TimeoutError as TooLate
 from tools.serving import VIEWPORT, wait_until_idle
 from transformer import Trace, Translator
 from transformer.trace import KINDS
-from ui.picture import captions, layout
+from ui.attention.picture import captions, layout
 
 WARM_UPS = 3
 SCRIPT = Path(__file__).with_name("painted.js")

@@ -26,7 +26,7 @@ from transformer.checkpoints import Checkpoint
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import write_text
 from transformer.trace import KINDS
-from ui.picture import captions, layout, measures
+from ui.attention.picture import captions, layout, measures
 from ui.viewer import Profile
 from ui.viewer.export import KindView, standalone_html
 from ui.viewer.packing import overview_payload

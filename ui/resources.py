@@ -44,14 +44,14 @@ def prepare() -> None:
 
 def translator(name: str) -> Translator:
     """A model by its folder's name, loaded again when its files change. Raises ValueError where it can't be."""
-    folder = CHECKPOINTS / name
     if name not in model_names():
         raise ValueError(f"There is no model {name!r} in checkpoints/; choose one in the sidebar.")
-    return _translator(name, _version(folder))
+    return _translator(name, version(name))
 
 
-def _version(folder: Path) -> tuple[int, ...]:
-    files = (folder / file for file in (WEIGHTS, CONFIG, CARD))
+def version(name: str) -> tuple[int, ...]:
+    """When a model's files last changed: a part of the key of whatever is computed from it."""
+    files = (CHECKPOINTS / name / file for file in (WEIGHTS, CONFIG, CARD))
     return tuple(file.stat().st_mtime_ns for file in files if file.exists())
 
 
@@ -62,17 +62,17 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
 
 def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:
     """The trace of a sentence, shared by the sessions that ask for the same; its arrays can't be written to."""
-    return _trace(name, _version(CHECKPOINTS / name), text, target, interventions)
+    return _trace(name, version(name), text, target, interventions)
 
 
 def checks(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> list[Check]:
     """The checks of that very trace."""
-    return _checks(name, _version(CHECKPOINTS / name), text, target, interventions)
+    return _checks(name, version(name), text, target, interventions)
 
 
 def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
     """The trace of one given target with heads changed."""
-    return _forced_trace(name, _version(CHECKPOINTS / name), tuple(source), tuple(target), interventions)
+    return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
 
 
 # Ten minutes are longer than anybody looks at a sentence, and 40 traces of 512 tokens fit in two gigabytes.

@@ -9,17 +9,16 @@ import streamlit as st
 from transformer import Translator
 from transformer.model import count_parameters
 from ui.copy_link import copy_link
-from ui.resources import model_names, plain_errors, translator
-from ui.view import current, reseed, update, widget_key
+from ui.resources import plain_errors, translator
+from ui.view import View, reseed, update, widget_key
 
 ASSETS = Path(__file__).parent / "assets"
 
 
-def sidebar() -> None:
-    """Draws the sidebar; the chosen model goes into the view."""
+def sidebar(view: View, names: list[str]) -> None:
+    """Draws the logo, the choice of a model among `names`, its facts, and the link."""
     theme = st.context.theme.type or "light"
     st.logo(ASSETS / f"headlight-{theme}.svg", size="large")
-    view, names = current(), model_names()
     if not names:
         return
     chosen = view.model if view.model in names else names[0]
@@ -32,8 +31,8 @@ def sidebar() -> None:
 
 
 def _take_model(key: str) -> None:
-    """Another model reads another language and has other heads, so only the way of looking stays."""
-    update(model=st.session_state[key], text=None, target=None, layer=None, head=None, lines=(), changes=())
+    """Another model reads another language, so only the way of looking stays."""
+    update(model=st.session_state[key], text=None, target=None)
     reseed()
 
 

@@ -5,62 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Literal, get_args
+from typing import ClassVar, Self, TypeVar
 
 import streamlit as st
 
-from transformer.config import ModelConfig
-from transformer.taps import Ablate, Intervention, Scale, Site, Uniform
 from transformer.trace import KINDS, Kind
 
-Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
-ScaleName = Literal["fixed", "row", "sqrt"]
+V = TypeVar("V", bound="View")
 LONGEST_TEXT = 10_000  # characters that a link may carry
-
-_SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
-
-
-@dataclass(frozen=True)
-class Change:
-    """A head that is changed, as an address spells it: cross.2.3 is off, ...u uniform, ...x0.5 scaled."""
-
-    kind: str
-    layer: int  # from 1
-    head: int  # from 1
-    action: str = "off"  # "off", "uniform" or "scale"
-    factor: float = 0.5
-
-    def tap(self) -> Intervention:
-        stack, kind = _SITES[self.kind]
-        site = Site(stack, self.layer - 1, kind)
-        if self.action == "off":
-            return Ablate(site, self.head - 1)
-        if self.action == "uniform":
-            return Uniform(site, self.head - 1)
-        return Scale(site, self.head - 1, self.factor)
-
-    def exists_in(self, config: ModelConfig) -> bool:
-        """Whether a model has this head; an address may have been written for another."""
-        stack = config.encoder if self.kind == "encoder" else config.decoder
-        return 1 <= self.layer <= stack.n_layers and 1 <= self.head <= stack.n_heads
-
-    def __str__(self) -> str:
-        ending = {"off": "", "uniform": "u", "scale": f"x{self.factor:g}"}[self.action]
-        return f"{self.kind}.{self.layer}.{self.head}{ending}"
-
-    @classmethod
-    def parse(cls, text: str) -> Change | None:
-        found = re.fullmatch(r"(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})(u|x(\d{1,2}(?:\.\d{1,3})?))?", text)
-        if found is None:
-            return None
-        kind, layer, head, ending, factor = found.groups()
-        action = "off" if not ending else "uniform" if ending == "u" else "scale"
-        return cls(kind, int(layer), int(head), action, float(factor) if factor else 0.5)
 
 
 @dataclass(frozen=True)
 class View:
-    """Everything that defines the Attention page. `None` is the page's own choice."""
+    """What all pages share; a page's own view adds its fields. `None` is the page's own choice."""
+
+    OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
 
     model: str | None = None
     text: str | None = None
@@ -68,13 +28,6 @@ class View:
     kind: Kind = "cross"
     layer: int | None = None  # from 1
     head: int | None = None  # from 1
-    show: str = "raw"
-    scale: str = "fixed"
-    words: bool = False
-    hide: bool = False
-    lines: tuple[int, ...] = ()  # heads in the line view, from 1; none is the chosen one
-    mass: int = 90  # percent of each row that the line view draws
-    changes: tuple[Change, ...] = ()
 
     def to_query(self) -> dict[str, str]:
         """The parameters that differ from the defaults."""
@@ -85,60 +38,88 @@ class View:
                 continue
             if isinstance(value, tuple):
                 values[field.name] = ",".join(map(str, value))
+            elif isinstance(value, bool):
+                values[field.name] = str(int(value))
             else:
-                values[field.name] = "1" if value is True else str(value)
+                values[field.name] = str(value)
         return values
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> View:
+    def from_query(cls, query: Mapping[str, str]) -> Self:
         """The view that an address describes; what makes no sense in it is left at the default."""
-        number = {name: _number(query.get(name, "")) for name in ("layer", "head", "mass")}
-        changes = [Change.parse(part) for part in query.get("changes", "").split(",")[:1000]]
-        heads = [_number(part) for part in query.get("lines", "").split(",")[:100]]
         return cls(
             model=query.get("model", "")[:200] or None,
             text=query["text"][:LONGEST_TEXT] if "text" in query else None,
             target=query["target"][:LONGEST_TEXT] if "target" in query else None,
-            kind=_one_of(query.get("kind"), KINDS, cls.kind),  # type: ignore[arg-type]
-            layer=number["layer"],
-            head=number["head"],
-            show=_one_of(query.get("show"), get_args(Show), cls.show),
-            scale=_one_of(query.get("scale"), get_args(ScaleName), cls.scale),
-            words=query.get("words") == "1",
-            hide=query.get("hide") == "1",
-            lines=tuple(head for head in heads if head),
-            mass=mass if (mass := number["mass"]) and 50 <= mass <= 100 else cls.mass,
-            changes=tuple(change for change in changes if change),
+            kind=one_of(query.get("kind"), KINDS, cls.kind),  # type: ignore[arg-type]
+            layer=whole(query.get("layer", ""), 1, 9999),
+            head=whole(query.get("head", ""), 1, 9999),
+            **cls.own(query),
         )
 
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        """The fields that a page adds, as the address has them."""
+        return {}
 
-def _number(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[1-9]\d{0,3}", text) else None
+
+def whole(text: str | None, least: int, most: int) -> int | None:
+    """The whole number that an address says, or None where it is none or out of range."""
+    found = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
+    return found if found is not None and least <= found <= most else None
 
 
-def _one_of(value: str | None, choices: tuple[str, ...], default: str) -> str:
+def number(text: str | None, least: float, most: float) -> float | None:
+    """The number that an address says, or None where it is none or out of range."""
+    found = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
+    return found if found is not None and least <= found <= most else None
+
+
+def one_of(value: str | None, choices: tuple[str, ...], default: str) -> str:
     return value if value in choices else default
 
 
-def current() -> View:
-    """The view of this session: the address where it says something new (a link, Back), else what was last shown.
+def current(page: type[V]) -> V:
+    """The view of this session on a page: the address where it says something new (a link, Back), else what was
+    last chosen, here or, of what all pages share, on another page.
 
-    Two places hold it: the session, since Streamlit drops the parameters when a page is chosen in the menu, and
-    the address. Whichever changed last is right: after a widget's callback that is the session, for the browser may
-    have sent the address of the moment before.
+    Two places hold it: the session, as the parameters of all pages, since Streamlit drops them from the address
+    when a page is chosen in the menu; and the address, with those of this page. Whichever changed last is right:
+    after a widget's callback that is the session, for the browser may have sent the address of the moment before.
     """
-    query = st.query_params.to_dict()
+    query, kept = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
     if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
-        st.session_state["view"] = View.from_query(query)
+        mine = {field.name for field in fields(page)}
+        for name in mine:
+            kept.pop(name, None)
+        kept |= {name: value for name, value in query.items() if name in mine}
         st.session_state["address"] = query
         reseed()
-    return st.session_state.setdefault("view", View())
+    st.session_state["view"] = view = page.from_query(kept)
+    return view
 
 
 def update(**changes: object) -> None:
-    """Changes the view of this session; the address follows when the page is drawn."""
+    """Changes the view of this session; the address follows when the page is drawn.
+
+    With another model or sentence, every page forgets what meant the one before.
+    """
+    view: View = st.session_state["view"]
+    lost = _lost(changes)
+    mine = {field.name: field.default for field in fields(view) if field.name in lost}
+    if any(getattr(view, name) != value for name, value in mine.items()):
+        reseed()
     st.session_state["touched"] = True
-    st.session_state["view"] = replace(st.session_state.get("view", View()), **changes)
+    st.session_state["view"] = view = replace(view, **mine | changes)  # type: ignore[arg-type]
+    kept, gone = st.session_state["kept"], lost | {field.name for field in fields(view)}
+    st.session_state["kept"] = {name: value for name, value in kept.items() if name not in gone} | view.to_query()
+
+
+def _lost(changes: Mapping[str, object]) -> set[str]:
+    pages = View.__subclasses__()
+    of_model = {name for page in pages for name in page.OF_MODEL} if "model" in changes else set()
+    of_sentence = {name for page in pages for name in page.OF_SENTENCE} if changes.keys() & {"model", "text"} else set()
+    return of_model | of_sentence
 
 
 def take(field: str, key: str) -> None:

@@ -177,7 +177,7 @@ def test_switching_a_head_off_changes_everything_that_depends_on_it(
     page.get_by_text("Log-probability of the original").wait_for(timeout=30_000)
     wait_until_idle(page)
     expect(page).to_have_url(re.compile(r"changes=cross\.1\.1"))
-    from ui.view import Change
+    from ui.attention.view import Change
 
     tap = Change("cross", 1, 1).tap()
     changed = odd[1].trace(SENTENCE, interventions=[tap])
@@ -201,7 +201,7 @@ def test_every_head_is_ranked_by_its_cost(
     page.get_by_role("button", name="What does each head cost?").click()
     page.locator(".ranking").wait_for(timeout=30_000)
     from transformer.analysis import head_importance
-    from ui.switches import name
+    from ui.attention.switches import name
 
     worst = head_importance(odd[1].model, odd_trace.source.ids, odd_trace.target.ids)[0]
     expect(page.locator(".ranking")).to_contain_text(name(worst))

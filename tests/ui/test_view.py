@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from transformer import ModelConfig, StackConfig
 from transformer.taps import Ablate, Scale, Site, Uniform
-from ui.view import Change, View
+from ui.attention.view import AttentionView, Change
 
 CONFIG = ModelConfig(10, 10, d_model=8, encoder=StackConfig(2, 4, 8), decoder=StackConfig(3, 2, 8))
 
@@ -21,7 +21,7 @@ changes = st.builds(
     st.sampled_from([0.0, 0.25, 1.5, 3.0]),
 ) | st.builds(Change, st.just("cross"), st.integers(1, 9), st.integers(1, 9), st.sampled_from(["off", "uniform"]))
 views = st.builds(
-    View,
+    AttentionView,
     model=st.none() | st.sampled_from(["en-fr", "de-en"]),
     text=st.none() | st.text(max_size=50),
     target=st.none() | st.text(max_size=50),
@@ -39,17 +39,17 @@ views = st.builds(
 
 
 @given(views)
-def test_a_view_survives_the_address(view: View) -> None:
-    assert View.from_query(view.to_query()) == view
+def test_a_view_survives_the_address(view: AttentionView) -> None:
+    assert AttentionView.from_query(view.to_query()) == view
 
 
 def test_the_default_view_has_an_empty_address() -> None:
-    assert View().to_query() == {}
+    assert AttentionView().to_query() == {}
 
 
-@given(st.dictionaries(st.sampled_from([*View.__dataclass_fields__, "other"]), st.text(max_size=30)))
+@given(st.dictionaries(st.sampled_from([*AttentionView.__dataclass_fields__, "other"]), st.text(max_size=30)))
 def test_no_address_is_too_strange(query: dict[str, str]) -> None:
-    view = View.from_query(query)
+    view = AttentionView.from_query(query)
     assert view.kind in ("encoder", "decoder", "cross")
     assert 50 <= view.mass <= 100
 
@@ -66,8 +66,8 @@ def test_no_address_is_too_strange(query: dict[str, str]) -> None:
     ],
 )
 def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
-    found = View.from_query(query)
-    assert replace(found, changes=tuple(c for c in found.changes if c.exists_in(CONFIG))) == View()
+    found = AttentionView.from_query(query)
+    assert replace(found, changes=tuple(c for c in found.changes if c.exists_in(CONFIG))) == AttentionView()
 
 
 def test_a_change_is_the_intervention_that_it_names() -> None:

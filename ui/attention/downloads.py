@@ -15,13 +15,13 @@ import streamlit as st
 from transformer import Trace
 from transformer.charts.svg import pattern_svg
 from transformer.trace import KINDS
-from ui.picture import SHOWS, Panel, Shown, captions, layout
-from ui.save_png import save_png
-from ui.view import View
+from ui.attention.picture import SHOWS, Panel, Shown, captions, layout
+from ui.attention.save_png import save_png
+from ui.attention.view import AttentionView
 from ui.viewer.export import KindView, standalone_html
 
 
-def export(shown: Shown, view: View, large: Panel) -> None:
+def export(shown: Shown, view: AttentionView, large: Panel) -> None:
     """The menu with every download; a file is made when it is asked for."""
     menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
@@ -81,7 +81,7 @@ def trace_npz(trace: Trace) -> bytes:
         return path.read_bytes()
 
 
-def page_html(shown: Shown, view: View, large: Panel, theme: Literal["light", "dark"]) -> str:
+def page_html(shown: Shown, view: AttentionView, large: Panel, theme: Literal["light", "dark"]) -> str:
     trace, card = shown.trace, shown.model.card
     kinds: dict[str, KindView] = {}
     for kind in KINDS:

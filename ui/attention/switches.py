@@ -8,9 +8,10 @@ import streamlit as st
 
 from transformer.analysis import HeadEffect, head_importance, kind_of
 from transformer.charts.colours import LESS, MORE
-from ui.picture import Shown
+from ui.attention.picture import Shown
+from ui.attention.view import AttentionView, Change
 from ui.sentence import difference
-from ui.view import Change, View, reseed, update, widget_key
+from ui.view import reseed, update, widget_key
 
 ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
 ACTION_HELP = (
@@ -22,7 +23,7 @@ MOST_BARS = 8
 
 def switches(shown: Shown) -> None:
     """The section: which heads are changed, what became of the translation, and which heads matter most."""
-    view: View = st.session_state["view"]
+    view: AttentionView = st.session_state["view"]
     st.subheader("Switch heads off", anchor="switch-heads-off")
     st.caption("The model reads and writes again with the heads you choose changed.")
     action, factor = _action(view)
@@ -32,7 +33,7 @@ def switches(shown: Shown) -> None:
     _ranking(shown)
 
 
-def _action(view: View) -> tuple[str, float]:
+def _action(view: AttentionView) -> tuple[str, float]:
     first = view.changes[0] if view.changes else Change("cross", 1, 1)
     with st.container(horizontal=True, vertical_alignment="center"):
         key = widget_key("action")
@@ -58,13 +59,13 @@ def _action(view: View) -> tuple[str, float]:
 
 def _redo(key: str, slider: str | None) -> None:
     """The heads that are changed already take the new action."""
-    view: View = st.session_state["view"]
+    view: AttentionView = st.session_state["view"]
     action = st.session_state[key]
     factor = st.session_state[slider] if slider else 0.5
     update(changes=tuple(Change(c.kind, c.layer, c.head, action, factor) for c in view.changes))
 
 
-def _grid(shown: Shown, view: View, action: str, factor: float) -> None:
+def _grid(shown: Shown, view: AttentionView, action: str, factor: float) -> None:
     """A row of head numbers for each layer of the kind that is looked at; those that are changed are lit."""
     n_layers, n_heads = shown.plain.pattern(view.kind).shape[:2]
     mine = {(c.layer, c.head) for c in view.changes if c.kind == view.kind}
@@ -122,19 +123,19 @@ def _set(kind: str, layers: list[int], heads: range, action: str, factor: float)
 
 def _put(kind: str, layers: list[int], heads: list[int], action: str, factor: float) -> None:
     """These heads of these layers are changed, and no others of these layers."""
-    view: View = st.session_state["view"]
+    view: AttentionView = st.session_state["view"]
     kept = [c for c in view.changes if not (c.kind == kind and c.layer in layers)]
     new = [Change(kind, layer, head, action, factor) for layer in layers for head in sorted(heads)]
     update(changes=tuple(kept + new))
 
 
 def _clear() -> None:
-    view: View = st.session_state["view"]
+    view: AttentionView = st.session_state["view"]
     update(changes=(), show="raw" if view.show == "difference" else view.show)
     reseed()
 
 
-def _effect(shown: Shown, view: View) -> None:
+def _effect(shown: Shown, view: AttentionView) -> None:
     """What the changes did: to the text, and to the log-probability of what was written without them."""
     assert shown.forced is not None
     side = shown.model.card.get("target", "Translation")

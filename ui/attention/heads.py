@@ -11,9 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import charts
 from transformer.analysis import MEASURES, Measures
-from ui.downloads import export
-from ui.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, layout, measures, panel
-from ui.view import View, take, update, widget_key, write_address
+from ui.attention.downloads import export
+from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, layout, measures, panel
+from ui.attention.view import AttentionView
+from ui.view import take, update, widget_key, write_address
 from ui.viewer import LinesState, Profile, big_head, lines, overview
 
 CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
@@ -23,7 +24,7 @@ CAUTION = "Attention shows where a head looked, not why a word was chosen."
 
 def controls(shown: Shown) -> None:
     """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
-    view: View = st.session_state["view"]
+    view: AttentionView = st.session_state["view"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         key = widget_key("kind")
         st.segmented_control(
@@ -77,7 +78,7 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head draws these
     parts anew and nothing else.
     """
-    view: View = st.session_state["view"]
+    view: AttentionView = st.session_state["view"]
     place = layout(shown.trace, view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     found = measures(shown.trace, place)
@@ -95,7 +96,7 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     write_address()
 
 
-def _overview(shown: Shown, view: View, place: Layout, large: Panel, found: Measures) -> None:
+def _overview(shown: Shown, view: AttentionView, place: Layout, large: Panel, found: Measures) -> None:
     st.markdown("**Every head**")
     patterns = place.apply(shown.trace.pattern(view.kind))
     values = np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES])
@@ -116,7 +117,7 @@ def _overview(shown: Shown, view: View, place: Layout, large: Panel, found: Meas
     )
 
 
-def _head(large: Panel, view: View) -> None:
+def _head(large: Panel, view: AttentionView) -> None:
     place, what = large.place, "" if large.show == "raw" else f" :gray[{SHOWS[large.show].lower()}]"
     st.markdown(f"**{large.title}**{what}")
     if max(large.cells.shape) >= CANVAS_FROM and not large.signed:
@@ -158,7 +159,7 @@ def _twin(large: Panel) -> None:
     st.dataframe(table, hide_index=True, column_config=numbers, key="twin-table")
 
 
-def _figure(large: Panel, view: View) -> go.Figure:
+def _figure(large: Panel, view: AttentionView) -> go.Figure:
     place = large.place
     options: dict[str, Any] = {
         "masked": place.masked,
@@ -174,7 +175,7 @@ def _figure(large: Panel, view: View) -> go.Figure:
     return figure.update_layout(width=None)  # the column's own
 
 
-def _lines(shown: Shown, view: View, place: Layout, large: Panel) -> None:
+def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
     patterns = place.apply(shown.trace.pattern(view.kind)[large.layer])
     drawn = [line - 1 for line in view.lines if line <= len(patterns)] or [large.head]
 
@@ -201,7 +202,7 @@ def _lines(shown: Shown, view: View, place: Layout, large: Panel) -> None:
             st.markdown(f"{mark} **{check.name}.** {check.detail}")
 
 
-def _table(view: View, large: Panel, found: Measures) -> None:
+def _table(view: AttentionView, large: Panel, found: Measures) -> None:
     """Every head in numbers; a row opens it."""
     n_layers, n_heads = found.entropy.shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")

@@ -11,9 +11,9 @@ from tests.small import small_translator
 from transformer import Trace
 from transformer.analysis import check
 from transformer.taps import Ablate, Site
-from ui.downloads import page_html, picture_csv, picture_svg, trace_npz
-from ui.picture import Shown, chosen_head, layout, panel, sharpest
-from ui.view import Change, View
+from ui.attention.downloads import page_html, picture_csv, picture_svg, trace_npz
+from ui.attention.picture import Shown, chosen_head, layout, panel, sharpest
+from ui.attention.view import AttentionView, Change
 
 MODEL = small_translator(kind="bpe")
 # Rare words, so that some are in several pieces.
@@ -28,7 +28,7 @@ def shown(changes: tuple[Change, ...] = ()) -> Shown:
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_the_plain_panel_is_the_pattern_bit_for_bit(kind: str) -> None:
-    view = View(kind=kind, layer=2, head=2)
+    view = AttentionView(kind=kind, layer=2, head=2)
     large = panel(shown(), view, layout(TRACE, kind, words=False, hide=False))
     assert np.array_equal(large.cells, TRACE.pattern(kind)[1, 1])
     assert (large.limit, large.hidden) == (1.0, 0.0)
@@ -47,7 +47,7 @@ def test_words_are_merged_and_rows_still_sum_to_one(kind: str) -> None:
 
 def test_what_is_hidden_is_said() -> None:
     place = layout(TRACE, "cross", words=False, hide=True)
-    large = panel(shown(), View(layer=1, head=1, hide=True), place)
+    large = panel(shown(), AttentionView(layer=1, head=1, hide=True), place)
     assert "[EOS]" not in place.columns
     assert large.hidden == pytest.approx(TRACE.cross[0, 0][:, -1].sum() / len(TRACE.cross[0, 0]), rel=1e-4)
     assert np.array_equal(large.cells, TRACE.cross[0, 0][:, :-1])
@@ -55,7 +55,9 @@ def test_what_is_hidden_is_said() -> None:
 
 def test_means_largest_and_rollout_keep_their_promises() -> None:
     place = layout(TRACE, "cross", words=False, hide=False)
-    cells = {show: panel(shown(), View(layer=2, show=show), place).cells for show in ("mean", "max", "rollout")}
+    cells = {
+        show: panel(shown(), AttentionView(layer=2, show=show), place).cells for show in ("mean", "max", "rollout")
+    }
     assert np.allclose(cells["mean"], TRACE.cross[1].mean(0))
     assert np.array_equal(cells["max"], TRACE.cross[1].max(0))
     assert (cells["rollout"].sum(-1) <= 1 + 1e-5).all()
@@ -64,41 +66,41 @@ def test_means_largest_and_rollout_keep_their_promises() -> None:
 def test_the_difference_is_with_minus_without_on_the_same_tokens() -> None:
     changes = (Change("encoder", 1, 1),)
     found = shown(changes)
-    large = panel(found, View(layer=2, head=1, show="difference"), layout(found.trace, "cross", False, False))
+    large = panel(found, AttentionView(layer=2, head=1, show="difference"), layout(found.trace, "cross", False, False))
     expected = found.forced.cross[1, 0] - TRACE.cross[1, 0]  # type: ignore[union-attr]
     assert np.array_equal(large.cells, expected) and large.signed
     assert large.limit == pytest.approx(np.abs(expected).max())
 
 
 def test_without_changes_a_difference_falls_back_to_the_weights() -> None:
-    large = panel(shown(), View(layer=1, head=1, show="difference"), layout(TRACE, "cross", False, False))
+    large = panel(shown(), AttentionView(layer=1, head=1, show="difference"), layout(TRACE, "cross", False, False))
     assert not large.signed and np.array_equal(large.cells, TRACE.cross[0, 0])
 
 
 def test_value_weighted_cells_are_weights_times_lengths() -> None:
     place = layout(TRACE, "encoder", False, False)
-    large = panel(shown(), View(kind="encoder", layer=1, head=3, show="value"), place)
+    large = panel(shown(), AttentionView(kind="encoder", layer=1, head=3, show="value"), place)
     lengths = large.cells / TRACE.encoder[0, 2]
     assert np.allclose(lengths, lengths[0], rtol=1e-3)  # a key's value is as long for every query
     assert large.name == "length"
 
 
 def test_a_head_that_the_model_lacks_is_not_chosen() -> None:
-    layer, head = chosen_head(shown(), View(layer=99, head=99))
+    layer, head = chosen_head(shown(), AttentionView(layer=99, head=99))
     assert (layer, head) == sharpest(TRACE, "cross")
-    assert chosen_head(shown(), View(layer=3, head=2)) == (2, 1)
+    assert chosen_head(shown(), AttentionView(layer=3, head=2)) == (2, 1)
 
 
 def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
     found = shown((Change("cross", 1, 1),))
-    large = panel(found, View(layer=1, head=1), layout(found.trace, "cross", False, False))
+    large = panel(found, AttentionView(layer=1, head=1), layout(found.trace, "cross", False, False))
     assert not large.cells.any()
     assert all(c.holds for c in found.checks)
     assert Ablate(Site("decoder", 0, "cross"), 0) == found.changes[0].tap()
 
 
 def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
-    large = panel(shown(), View(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
+    large = panel(shown(), AttentionView(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
     rows = list(csv.reader(io.StringIO(picture_csv(large))))
     assert rows[0][1:] == large.place.columns and [row[0] for row in rows[1:]] == large.place.rows
     for q, row in enumerate(rows[1:]):
@@ -111,7 +113,7 @@ def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
 
 @pytest.mark.parametrize("start", "=+-@")
 def test_a_token_is_no_formula_in_a_spreadsheet(start: str) -> None:
-    large = panel(shown(), View(layer=1, head=1), layout(TRACE, "cross", False, False))
+    large = panel(shown(), AttentionView(layer=1, head=1), layout(TRACE, "cross", False, False))
     labels = [f"{start}1", *large.place.columns[1:]]
     text = picture_csv(replace(large, place=replace(large.place, columns=labels)))
     assert next(csv.reader(io.StringIO(text)))[1] == f"'{start}1"
@@ -122,7 +124,7 @@ def test_the_svg_draws_each_cell_once_in_its_colour() -> None:
 
     from transformer.charts.colours import THEMES, lookup
 
-    large = panel(shown(), View(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
+    large = panel(shown(), AttentionView(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
     root = ElementTree.fromstring(picture_svg(large, "decoder", "light"))
     table = ["#" + "".join(f"{c:02x}" for c in colour) for colour in lookup(THEMES["light"].sequential).tolist()]
     drawn: dict[tuple[int, int], str] = {}
@@ -147,7 +149,7 @@ def test_the_npz_is_the_trace(tmp_path) -> None:
 
 def test_the_page_holds_the_sentence_and_no_address() -> None:
     found = shown()
-    view = View(layer=1, head=1)
+    view = AttentionView(layer=1, head=1)
     large = panel(found, view, layout(TRACE, "cross", False, False))
     page = page_html(found, view, large, "light")
     assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page

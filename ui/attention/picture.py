@@ -27,7 +27,8 @@ from transformer.analysis import (
 )
 from transformer.data.tokenizers import number_duplicates
 from transformer.taps import chain
-from ui.view import Change, View
+from ui import resources
+from ui.attention.view import AttentionView, Change
 
 SHOWS = {
     "raw": "Raw weights",
@@ -60,6 +61,19 @@ class Shown:
     forced: Trace | None  # the plain translation, read with the changes
     changes: tuple[Change, ...]
     checks: list[Check]
+
+
+def shown(name: str, text: str, view: AttentionView) -> Shown:
+    """The traces of a sentence in the model of that name, with and without the heads that are changed."""
+    model = resources.translator(name)
+    changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
+    taps = tuple(change.tap() for change in changes)
+    plain = resources.trace(name, text, view.target)
+    if not taps:
+        return Shown(model, plain, plain, None, (), resources.checks(name, text, view.target))
+    changed = resources.trace(name, text, view.target, taps)
+    forced = resources.forced_trace(name, plain.source.ids, plain.target.ids, taps)
+    return Shown(model, changed, plain, forced, changes, resources.checks(name, text, view.target, taps))
 
 
 @dataclass(frozen=True)
@@ -183,7 +197,7 @@ class Panel:
         return self.show == "difference"
 
 
-def chosen_head(shown: Shown, view: View) -> tuple[int, int]:
+def chosen_head(shown: Shown, view: AttentionView) -> tuple[int, int]:
     """(layer, head) from 0: the view's where this model has it, else the sharpest."""
     n_layers, n_heads = shown.trace.pattern(view.kind).shape[:2]
     layer = view.layer if view.layer and view.layer <= n_layers else None
@@ -194,7 +208,7 @@ def chosen_head(shown: Shown, view: View) -> tuple[int, int]:
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 
-def panel(shown: Shown, view: View, place: Layout) -> Panel:
+def panel(shown: Shown, view: AttentionView, place: Layout) -> Panel:
     """The chosen head, or the heads of its layer together, as the view wants it."""
     layer, head = chosen_head(shown, view)
     weights, name, limit = shown.trace.pattern(view.kind)[layer, head], "weight", 1.0

@@ -1,0 +1,1 @@
+"""The Attention page: its view, its picture, and what heads can be switched off."""
