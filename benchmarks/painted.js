@@ -4,11 +4,16 @@
   const frames = (left, then) => (left ? requestAnimationFrame(() => frames(left - 1, then)) : then());
 
   const thumbs = () => {
-    const hosts = [...document.querySelectorAll('[class*="st-key-overview-"] *')].filter(e => e.shadowRoot);
+    const hosts = [...document.querySelectorAll('[class*="st-key-overview"] *')].filter(e => e.shadowRoot);
     return hosts.flatMap(host => [...host.shadowRoot.querySelectorAll(".thumb")]);
   };
 
-  const drawn = canvas => canvas.getContext("2d").getImageData(0, 0, 1, 1).data[3] > 0;
+  // The middle of a thumbnail has a colour on the canvas that lies under all of them.
+  const drawn = thumb => {
+    const sheet = thumb.getRootNode().querySelector(".sheet"), ratio = sheet.width / sheet.offsetWidth;
+    const x = (thumb.offsetLeft + thumb.offsetWidth / 2) * ratio, y = (thumb.offsetTop + thumb.offsetHeight / 2) * ratio;
+    return sheet.getContext("2d").getImageData(x, y, 1, 1).data[3] > 0;
+  };
 
   const shows = {
     // Plotly has these weights and a picture of them.
@@ -19,12 +24,12 @@
       return z?.length === wanted.length && chart.querySelector(".heatmaplayer image") !== null &&
         wanted.every((row, q) => row.every((weight, k) => near(weight, q, k)));
     },
-    // Every head is named by what it looks at most, and its canvas holds a picture.
+    // Every head is named by what it looks at most; they are drawn together, so the first and the last will do.
     overview(wanted) {
       const found = thumbs();
       return found.length === wanted.length &&
         found.every((thumb, i) => thumb.getAttribute("aria-label").startsWith(wanted[i])) &&
-        found.every(thumb => drawn(thumb.querySelector("canvas")));
+        drawn(found[0]) && drawn(found.at(-1));
     },
     // A page of its own: ours has its thumbnails, BertViz its drawing.
     file: selector => document.querySelector(selector) !== null,

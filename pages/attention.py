@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.attention.heads import controls, heads
+from ui.attention.heads import heads
 from ui.attention.picture import shown
 from ui.attention.switches import switches
 from ui.attention.view import AttentionView
@@ -28,7 +28,6 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
                 target_box(view)
             token_strip(picture.trace, model)
             unknown_note(picture.trace)
-        controls(picture)
         middle = st.container()
         numbers, off = st.columns([54, 46], gap="large")
         with middle:

@@ -43,7 +43,7 @@ _IDLE = """() => {
   if (!app || app.dataset.testScriptState !== "notRunning") return false;
   const waiting = ["stSkeleton", "stAppSkeleton", "stSpinner"].map(id => `[data-testid="${id}"]`).join();
   if (all(waiting).length) return false;
-  if (all('[data-testid="stPlotlyChart"]').some(e => !e.querySelector(".main-svg"))) return false;
+  if (all('[data-testid="stPlotlyChart"], .plot').some(e => !e.querySelector(".main-svg"))) return false;
   return all("canvas").filter(c => c.width && c.height && c.offsetParent).every(canvas => {
     const small = new OffscreenCanvas(16, 16).getContext("2d");
     small.drawImage(canvas, 0, 0, 16, 16);

@@ -16,79 +16,81 @@ from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, caption
 from ui.attention.view import AttentionView
 from ui.view import take, update, widget_key, write_address
 from ui.viewer import LinesState, Profile, big_head, lines, overview
+from ui.viewer.plot import plot
 
 CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 CAUTION = "Attention shows where a head looked, not why a word was chosen."
 
 
-def controls(shown: Shown) -> None:
+def _controls(shown: Shown, view: AttentionView) -> None:
     """The switches of the picture: which attention, what of it, and how it is coloured and labelled."""
-    view: AttentionView = st.session_state["view"]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        key = widget_key("kind")
-        st.segmented_control(
-            "Attention",
-            ["encoder", "decoder", "cross"],
-            default=view.kind,
-            required=True,
-            format_func=str.capitalize,
-            key=key,
-            on_change=take,
-            args=("kind", key),
-            label_visibility="collapsed",
-            help="Encoder: the source looks at itself. Decoder: the translation looks at what it has written. "
-            "Cross: the translation looks at the source.",
-        )
-        st.space("stretch")
-        shows = [name for name in SHOWS if name != "difference" or shown.forced is not None]
-        key = widget_key("show")
-        st.selectbox(
-            "Show",
-            shows,
-            index=shows.index(view.show) if view.show in shows else 0,
-            format_func=SHOWS.__getitem__,
-            key=key,
-            on_change=take,
-            args=("show", key),
-            width=165,
-            label_visibility="collapsed",
-        )
-        key = widget_key("scale")
-        st.selectbox(
-            "Scale",
-            list(SCALES),
-            index=list(SCALES).index(view.scale),
-            format_func=SCALES.__getitem__,
-            key=key,
-            on_change=take,
-            args=("scale", key),
-            width=185,
-            label_visibility="collapsed",
-        )
-        for field, label in (("words", "Whole words"), ("hide", "Hide special")):
-            key = widget_key(field)
-            st.checkbox(label, getattr(view, field), key=key, on_change=take, args=(field, key))
+    key = widget_key("kind")
+    st.segmented_control(
+        "Attention",
+        ["encoder", "decoder", "cross"],
+        default=view.kind,
+        required=True,
+        format_func=str.capitalize,
+        key=key,
+        on_change=take,
+        args=("kind", key),
+        label_visibility="collapsed",
+        help="Encoder: the source looks at itself. Decoder: the translation looks at what it has written. "
+        "Cross: the translation looks at the source.",
+    )
+    st.space("stretch")
+    shows = [name for name in SHOWS if name != "difference" or shown.forced is not None]
+    key = widget_key("show")
+    st.selectbox(
+        "Show",
+        shows,
+        index=shows.index(view.show) if view.show in shows else 0,
+        format_func=SHOWS.__getitem__,
+        key=key,
+        on_change=take,
+        args=("show", key),
+        width=165,
+        label_visibility="collapsed",
+    )
+    key = widget_key("scale")
+    st.selectbox(
+        "Scale",
+        list(SCALES),
+        index=list(SCALES).index(view.scale),
+        format_func=SCALES.__getitem__,
+        key=key,
+        on_change=take,
+        args=("scale", key),
+        width=185,
+        label_visibility="collapsed",
+    )
+    for field, label in (("words", "Whole words"), ("hide", "Hide special")):
+        key = widget_key(field)
+        st.checkbox(label, getattr(view, field), key=key, on_change=take, args=(field, key))
 
 
 @st.fragment
 def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
-    """The overview, the chosen head and its lines.
+    """The overview, the chosen head and its lines, and what is looked at in them.
 
     The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head draws these
     parts anew and nothing else.
     """
     view: AttentionView = st.session_state["view"]
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     place = layout(shown.trace, view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     found = measures(shown.trace, place)
     left, middle, right = st.columns([28, 46, 26], gap="medium")
+    with middle:  # first, so that it is painted first
+        _head(large, view)
     with left:
         _overview(shown, view, place, large, found)
-    with middle:
-        _head(large, view)
     with right:
         _lines(shown, view, place, large)
+    with bar:
+        _controls(shown, view)
     with numbers:
         _table(view, large, found)
     with actions:
@@ -102,7 +104,7 @@ def _overview(shown: Shown, view: AttentionView, place: Layout, large: Panel, fo
     values = np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES])
     overview(
         patterns,
-        key=f"overview-{view.kind}",
+        key="overview",
         selected=(large.layer, large.head),
         captions=captions(patterns, place),
         masked=place.masked,
@@ -132,11 +134,8 @@ def _head(large: Panel, view: AttentionView) -> None:
             peak=large.limit,
         )
     else:
-        figure = _figure(large, view)
         with st.container(key="head"):
-            st.plotly_chart(
-                figure, theme=None, key="head-plot", config={"displayModeBar": False}, alt=figure.layout.meta
-            )
+            plot(_figure(large, view), key="head-plot")
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
     if place.hidden.any():
@@ -214,12 +213,12 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
             for layer, head in places
         ]
     }
-    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=106)}
+    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=104)}
     for measure in MEASURES:
         label = measure.label
         table[label] = getattr(found, measure.name).ravel().tolist()
         config[label] = st.column_config.ProgressColumn(
-            width=70,
+            width=63,
             format="%.2f",
             min_value=0.0,
             max_value=max(found.largest[measure.name], 1e-9),

@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer.analysis import HeadEffect, head_importance, kind_of
 from transformer.charts.colours import LESS, MORE
+from transformer.trace import KINDS, Kind
 from ui.attention.picture import Shown
 from ui.attention.view import AttentionView, Change
 from ui.sentence import difference
@@ -66,50 +67,55 @@ def _redo(key: str, slider: str | None) -> None:
 
 
 def _grid(shown: Shown, view: AttentionView, action: str, factor: float) -> None:
-    """A row of head numbers for each layer of the kind that is looked at; those that are changed are lit."""
-    n_layers, n_heads = shown.plain.pattern(view.kind).shape[:2]
-    mine = {(c.layer, c.head) for c in view.changes if c.kind == view.kind}
+    """A row of head numbers for each layer of a kind; those that are changed are lit."""
+    counts = {kind: sum(change.kind == kind for change in view.changes) for kind in KINDS}
+    names = {kind: kind.capitalize() + (f" ({counts[kind]})" if counts[kind] else "") for kind in KINDS}
+    tabs = st.tabs(list(names.values()), default=names[view.kind], on_change="rerun", key=widget_key("off-kinds"))
+    for kind, tab in zip(KINDS, tabs, strict=True):
+        if tab.open:
+            with tab:
+                _layers(shown, view, kind, action, factor)
+    if view.changes:
+        st.button(
+            f"Switch all {len(view.changes)} on again" if len(view.changes) > 1 else "Switch it on again",
+            key=widget_key("on-again"),
+            icon=":material/undo:",
+            on_click=_clear,
+        )
+
+
+def _layers(shown: Shown, view: AttentionView, kind: Kind, action: str, factor: float) -> None:
+    n_layers, n_heads = shown.plain.pattern(kind).shape[:2]
+    mine = {(c.layer, c.head) for c in view.changes if c.kind == kind}
     for layer in range(1, n_layers + 1):
-        key = widget_key(f"off-{view.kind}-{layer}")
+        key = widget_key(f"off-{kind}-{layer}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":gray[layer {layer}]", width=56)
             st.pills(
-                f"Heads of {view.kind} layer {layer} to change",
+                f"Heads of {kind} layer {layer} to change",
                 range(1, n_heads + 1),
                 selection_mode="multi",
                 default=[head for head in range(1, n_heads + 1) if (layer, head) in mine],
                 key=key,
                 label_visibility="collapsed",
                 on_change=_take_layer,
-                args=(view.kind, layer, key, action, factor),
+                args=(kind, layer, key, action, factor),
                 width="content",
             )
             st.button(
                 "all",
                 key=f"{key}-all",
-                help=f"Change every head of {view.kind} layer {layer}",
+                help=f"Change every head of {kind} layer {layer}",
                 type="tertiary",
                 on_click=_set,
-                args=(view.kind, [layer], range(1, n_heads + 1), action, factor),
+                args=(kind, [layer], range(1, n_heads + 1), action, factor),
             )
-    with st.container(horizontal=True):
-        layers = list(range(1, n_layers + 1))
-        st.button(
-            f"Every {view.kind} head",
-            key=widget_key("off-kind"),
-            on_click=_set,
-            args=(view.kind, layers, range(1, n_heads + 1), action, factor),
-        )
-        if view.changes:
-            st.button(
-                f"Switch all {len(view.changes)} on again" if len(view.changes) > 1 else "Switch it on again",
-                key=widget_key("on-again"),
-                icon=":material/undo:",
-                on_click=_clear,
-            )
-    elsewhere = len(view.changes) - len(mine)
-    if elsewhere:
-        st.caption(f"{elsewhere} more {'is' if elsewhere == 1 else 'are'} changed in the other kinds of attention.")
+    st.button(
+        f"Every {kind} head",
+        key=widget_key(f"off-{kind}"),
+        on_click=_set,
+        args=(kind, list(range(1, n_layers + 1)), range(1, n_heads + 1), action, factor),
+    )
 
 
 def _take_layer(kind: str, layer: int, key: str, action: str, factor: float) -> None:

@@ -40,10 +40,12 @@ def cell(page: Page, row: int, column: int) -> dict[str, float]:
 
 
 def thumb_pixel(page: Page, layer: int, head: int, shape: tuple[int, int], at: tuple[int, int]) -> list[int]:
-    canvas = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"] canvas')
-    box = canvas.bounding_box()
-    assert box is not None
-    return pixel(canvas, (at[1] + 0.5) * box["width"] / shape[1], (at[0] + 0.5) * box["height"] / shape[0])
+    canvas = page.locator(".sheet")
+    whole = canvas.bounding_box()
+    box = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"]').bounding_box()
+    assert box is not None and whole is not None
+    x, y = (at[1] + 0.5) * box["width"] / shape[1], (at[0] + 0.5) * box["height"] / shape[0]
+    return pixel(canvas, box["x"] - whole["x"] + x, box["y"] - whole["y"] + y)
 
 
 def tooltip(page: Page) -> str:

@@ -12,6 +12,8 @@ class Overview {
     this.root = root;
     this.wishes = new Wishes();
     this.grid = el("div", { class: "grid", role: "grid" });
+    // One canvas under all cells: the browser makes a layer of each, and 144 of them are slow to put together.
+    this.sheet = el("canvas", { class: "sheet", "aria-hidden": "true" });
     this.frame = el("div", { class: "frame" }, this.grid);
     this.caption = el("div", { class: "caption" });
     this.profile = el("div", { class: "profile" });
@@ -31,7 +33,10 @@ class Overview {
     this.header = header;
     this.arrays = arrays;
     this.theme = themeOf(this.root);
-    if (shape !== this.shape) this.build();
+    if (shape !== this.shape) {
+      this.wishes = new Wishes();  // a pick among other heads
+      this.build();
+    }
     this.shape = shape;
     this.selected = this.wishes.answered(header.selected);
     this.label();
@@ -48,7 +53,7 @@ class Overview {
       const name = `Layer ${l + 1}`, named = { role: "rowheader", "aria-label": name, title: name };
       const label = el("div", { class: "layer", ...named }, `${l + 1}`);
       const cells = span(heads).map(h => {
-        const cell = el("div", { class: "thumb", role: "gridcell", tabindex: -1 }, el("canvas", { "aria-hidden": "true" }));
+        const cell = el("div", { class: "thumb", role: "gridcell", tabindex: -1 });
         cell.onclick = () => this.pick([l, h], true);
         cell.onpointerenter = () => this.hover([l, h]);
         return cell;
@@ -56,7 +61,7 @@ class Overview {
       this.cells.push(cells);
       return el("div", { role: "row" }, label, ...cells);
     });
-    this.grid.replaceChildren(el("div", { role: "row" }, el("div", { role: "columnheader" }), ...top), ...rows);
+    this.grid.replaceChildren(this.sheet, el("div", { role: "row" }, el("div", { role: "columnheader" }), ...top), ...rows);
     this.hovered = null;
   }
 
@@ -85,21 +90,29 @@ class Overview {
     this.frame.style.maxHeight = `${TALLEST_GRID + 12}px`;
     const sizes = { labels: `${labels}px`, heads, cell: `${cell}px`, high: `${high}px` };
     for (const [name, value] of Object.entries(sizes)) this.grid.style.setProperty(`--${name}`, value);
-    this.cells.forEach((row, l) => row.forEach((node, h) => this.thumb(node.firstChild, l, h, cell, high)));
+    const context = sized(this.sheet, this.grid.offsetWidth, this.grid.offsetHeight), hatch = hatched(context, this.theme);
+    context.imageSmoothingEnabled = false;
+    this.cells.forEach((row, l) => row.forEach((node, h) => {
+      context.save();
+      context.translate(node.offsetLeft, node.offsetTop);
+      this.thumb(context, hatch, l, h, cell, high);
+      context.restore();
+    }));
     this.measures();
   }
 
-  thumb(canvas, l, h, width, height) {
-    const { thumbs, thumbs_masked: masked } = this.arrays;
+  thumb(context, hatch, l, h, width, height) {
+    const { thumbs, thumbs_masked: masked } = this.arrays, ratio = context.getTransform().a;
     const [rows, columns] = this.header.thumb, size = rows * columns, at = (l * this.header.heads + h) * size;
     const shade = new Uint16Array(size);
     for (let n = 0; n < size; n++) shade[n] = (thumbs[at + n] * STEPS) / 255;
-    const context = sized(canvas, width, height);
-    const pooled = maxPooled(shade, masked, rows, columns, canvas.height, canvas.width);
+    const pooled = maxPooled(shade, masked, rows, columns, Math.round(height * ratio), Math.round(width * ratio));
     const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, this.theme);
-    context.fillStyle = hatched(context, this.theme);
+    context.beginPath();
+    context.roundRect(0, 0, width, height, 4);
+    context.clip();
+    context.fillStyle = hatch;
     context.fillRect(0, 0, width, height);
-    context.imageSmoothingEnabled = false;
     context.drawImage(image, 0, 0, width, height);
   }
 

@@ -1,0 +1,40 @@
+"""A Plotly chart that is changed in place: choosing another head takes a third of the time of a new chart."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+import plotly
+import plotly.graph_objects as go
+import streamlit as st
+
+from ui.viewer.assets import script
+
+# Streamlit serves this folder at app/static/. The script is the one that the plotly package brings.
+STATIC = Path(__file__).parents[2] / "static"
+
+_PLOT = st.components.v2.component(
+    "headlight_plot", html='<div class="plot"></div>', js=script("plot"), isolate_styles=False
+)
+
+
+def plot(figure: go.Figure, *, key: str) -> None:
+    """The figure as wide as its place; `layout.meta` says in words what it shows."""
+    head = json.dumps({"script": f"app/static/{_served()}", "alt": figure.layout.meta})
+    _PLOT(data=f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode(), key=key)
+
+
+@cache
+def _served() -> str:
+    """The name under which Plotly's script is served; put there at the first call, whole or not at all."""
+    name = f"plotly-{plotly.__version__}.min.js"
+    if not (STATIC / name).exists():
+        STATIC.mkdir(exist_ok=True)
+        part = STATIC / f"{name}.{os.getpid()}.part"
+        shutil.copyfile(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", part)
+        part.replace(STATIC / name)
+    return name
