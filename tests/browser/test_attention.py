@@ -194,6 +194,19 @@ def test_switching_a_head_off_changes_everything_that_depends_on_it(
     agree(page, odd_trace.cross[2, 1])
 
 
+def test_changing_a_head_of_another_kind_keeps_the_picture_and_the_tab(page: Page, odd_url: str) -> None:
+    go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
+    chart = page.locator(PLOT).element_handle()
+    page.get_by_role("tab", name="Encoder").click()
+    wait_until_idle(page)
+    page.get_by_role("button", name="2", exact=True).first.click()
+    page.get_by_text("Changed: 1 encoder.").wait_for()
+    wait_until_idle(page)
+    expect(page).to_have_url(re.compile(r"changes=encoder\.1\.2"))
+    expect(page.get_by_role("tab", name="Encoder")).to_have_attribute("aria-selected", "true")
+    assert page.evaluate("([chart, place]) => chart === document.querySelector(place)", [chart, PLOT])
+
+
 def test_every_head_is_ranked_by_its_cost(
     page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 
 import streamlit as st
 
@@ -68,14 +69,15 @@ def _redo(key: str, slider: str | None) -> None:
 
 def _grid(shown: Shown, view: AttentionView, action: str, factor: float) -> None:
     """A row of head numbers for each layer of a kind; those that are changed are lit."""
-    counts = {kind: sum(change.kind == kind for change in view.changes) for kind in KINDS}
-    names = {kind: kind.capitalize() + (f" ({counts[kind]})" if counts[kind] else "") for kind in KINDS}
-    tabs = st.tabs(list(names.values()), default=names[view.kind], on_change="rerun", key=widget_key("off-kinds"))
+    names = [kind.capitalize() for kind in KINDS]
+    tabs = st.tabs(names, default=view.kind.capitalize(), on_change="rerun", key=widget_key("off-kinds"))
     for kind, tab in zip(KINDS, tabs, strict=True):
         if tab.open:
             with tab:
                 _layers(shown, view, kind, action, factor)
     if view.changes:
+        counts = Counter(change.kind for change in view.changes)
+        st.caption("Changed: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".")
         st.button(
             f"Switch all {len(view.changes)} on again" if len(view.changes) > 1 else "Switch it on again",
             key=widget_key("on-again"),

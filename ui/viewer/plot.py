@@ -30,11 +30,19 @@ def plot(figure: go.Figure, *, key: str) -> None:
 
 @cache
 def _served() -> str:
-    """The name under which Plotly's script is served; put there at the first call, whole or not at all."""
+    """The name under which Plotly's script is served; put there at the first call, whole or not at all.
+
+    Raises ValueError where the folder cannot be written to.
+    """
     name = f"plotly-{plotly.__version__}.min.js"
     if not (STATIC / name).exists():
-        STATIC.mkdir(exist_ok=True)
         part = STATIC / f"{name}.{os.getpid()}.part"
-        shutil.copyfile(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", part)
-        part.replace(STATIC / name)
+        try:
+            STATIC.mkdir(exist_ok=True)
+            shutil.copyfile(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", part)
+            part.replace(STATIC / name)
+        except OSError as error:
+            raise ValueError(
+                f"Plotly's script cannot be put into static/: {error.strerror}. Make that folder writable, and reload."
+            ) from None
     return name
