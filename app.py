@@ -10,6 +10,11 @@ UI = Path(__file__).parent / "ui"
 
 st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
 prepare()
-page = st.navigation([st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True)])
+page = st.navigation(
+    [
+        st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
+        st.Page("pages/positions.py", title="Positions", icon=":material/waves:"),
+    ]
+)
 st.html(UI / "page.css")
 page.run()

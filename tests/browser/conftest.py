@@ -98,7 +98,11 @@ def idle() -> Callable[[Page], None]:
 
 
 def _own_errors(message: ConsoleMessage) -> list[str]:
-    """The message if it is an error of the app; Streamlit's own look-ups on the internet are not."""
+    """The message if it is an error of the app; Streamlit's own look-ups on the internet are not.
+
+    Nor are those for its server below the address of a page, where it looks first.
+    """
     source = message.location.get("url", "")
     own = not source or source.startswith(("http://127.0.0.1", "file:", "blob:"))
+    own = own and "/_stcore/" not in source
     return [f"console: {message.text}"] if message.type == "error" and own else []

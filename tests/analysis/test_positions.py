@@ -1,0 +1,183 @@
+"""Codes of positions against their formulas, and what is measured on them against cases worked out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from transformer.analysis.positions import (
+    FORMULAS,
+    encoding,
+    frequencies,
+    properties,
+    rotation,
+    rotation_residual,
+    shift_misfit,
+    similarity,
+    similarity_gap,
+    sinusoid,
+)
+from transformer.positions import sinusoidal
+
+RANDOM = np.random.default_rng(0).normal(size=(200, 16))
+
+
+@pytest.mark.parametrize(("d_model", "base"), [(2, 10_000.0), (64, 10_000.0), (256, 100.0), (512, 1_000.0)])
+def test_the_sinusoid_is_the_table_of_the_model(d_model: int, base: float) -> None:
+    mine = encoding("sinusoidal", 3_000, d_model, base)
+    assert mine.dtype == np.float64
+    assert np.abs(mine - sinusoidal(3_000, d_model, base).numpy()).max() < 1e-7
+
+
+def test_between_the_words_the_waves_go_on() -> None:
+    omega = frequencies(8, 50)
+    for p in (0.25, 7.5):
+        expected = [f(p / 50 ** (2 * i / 8)) for i in range(4) for f in (math.sin, math.cos)]
+        assert sinusoid(np.array([p]), omega)[0] == pytest.approx(expected)
+
+
+def test_the_other_schemes_are_what_they_are_called() -> None:
+    binary = encoding("binary", 100, 16)
+    assert binary.shape == (100, 7)
+    assert np.array_equal(binary @ 2.0 ** np.arange(7), np.arange(100))
+    assert encoding("integer", 5, 16)[:, 0].tolist() == [0, 1, 2, 3, 4]
+    assert encoding("normalised", 5, 16)[:, 0].tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert not encoding("none", 5, 16).any()
+
+
+@pytest.mark.parametrize("scheme", FORMULAS)
+def test_one_position_is_enough(scheme: str) -> None:
+    table = encoding(scheme, 1, 4)
+    assert len(table) == 1
+    found = properties(table, encoding(scheme, 2, 4))
+    assert math.isnan(found.closest) and math.isnan(found.misfit)
+
+
+def test_what_is_no_scheme_is_refused() -> None:
+    with pytest.raises(ValueError, match="no scheme 'rotary'"):
+        encoding("rotary", 5, 16)
+    with pytest.raises(ValueError, match="d_model is 7"):
+        encoding("sinusoidal", 5, 7)
+
+
+# ---- similarity ----
+
+
+def test_similarity_of_the_sinusoid_is_the_mean_cosine_of_the_distance() -> None:
+    table, omega = encoding("sinusoidal", 80, 32), frequencies(32)
+    for p in (0, 31, 79):
+        assert similarity(table, p) == pytest.approx([np.cos((q - p) * omega).mean() for q in range(80)])
+    assert similarity_gap(table, [10, 40, 60]) < 1e-12
+
+
+def test_the_gap_is_the_largest_difference_at_one_distance() -> None:
+    table = RANDOM[:6]
+    one, other = similarity(table, 1), similarity(table, 3)
+    by_hand = max(abs(one[1 + k] - other[3 + k]) for k in range(-1, 3))
+    assert similarity_gap(table, [1, 3]) == pytest.approx(by_hand)
+    assert by_hand > 0.1
+
+
+def test_zeros_are_like_nothing() -> None:
+    assert np.isnan(similarity(np.zeros((3, 4)), 1)).all()
+    assert math.isnan(similarity_gap(np.zeros((3, 4)), [0, 2]))
+    assert math.isnan(similarity_gap(RANDOM, [5]))
+
+
+# ---- the rotation ----
+
+
+def test_steps_add_up_and_keep_lengths() -> None:
+    turn = rotation(5, 0.3)
+    assert turn @ turn.T == pytest.approx(np.eye(2))
+    assert rotation(2, 0.3) @ rotation(3, 0.3) == pytest.approx(turn)
+    assert rotation(0, 0.3) == pytest.approx(np.eye(2))
+
+
+@pytest.mark.parametrize("base", [10_000.0, 100.0])
+@pytest.mark.parametrize("d_model", [2, 64, 512])
+@pytest.mark.parametrize("k", [0, 1, 5, 100])
+def test_a_step_is_one_rotation_at_ten_thousand_positions(k: int, d_model: int, base: float) -> None:
+    assert rotation_residual(k, frequencies(d_model, base), 10_000) < 1e-5
+
+
+def test_the_residual_is_the_largest_of_all() -> None:
+    """By hand, for a few frequencies; and it sees a matrix that turns by a wrong angle."""
+    omega, k, count = frequencies(6, 100), 7, 50
+    by_hand = 0.0
+    for w in omega:
+        turn = rotation(k, w)
+        for p in range(count):
+            off = turn @ [math.sin(p * w), math.cos(p * w)] - [math.sin((p + k) * w), math.cos((p + k) * w)]
+            by_hand = max(by_hand, np.abs(off).max())
+    assert rotation_residual(k, omega, count) == pytest.approx(by_hand, abs=1e-15)
+    single = rotation_residual(5, frequencies(64), 10_000, np.float32)
+    assert 1e-5 < single < 1e-2  # an angle of 10,000 radians has three decimals left
+
+
+# ---- properties ----
+
+
+def measured(scheme: str, n: int = 200, d_model: int = 32):  # type: ignore[no-untyped-def]
+    return properties(encoding(scheme, n, d_model), encoding(scheme, 2 * n, d_model))
+
+
+def test_integers_count_without_end() -> None:
+    found = measured("integer")
+    assert (found.closest, found.largest, found.reach, found.moved, found.added) == (1, 199, 399, 0, 0)
+    assert found.misfit < 1e-9
+    assert found.step == pytest.approx(3 / 201)  # the mean distance of n numbers in a row is (n + 1) / 3
+
+
+def test_normalised_integers_crowd_and_move() -> None:
+    found = measured("normalised")
+    assert found.closest == pytest.approx(1 / 199)
+    assert (found.largest, found.reach) == (1, 1)
+    assert found.moved == pytest.approx(1 - 199 / 399)  # the last word, in a text twice as long
+    assert found.misfit == pytest.approx((1 / 199 - 1 / 399) / (1 / 399))
+
+
+def test_bits_jump_and_run_out() -> None:
+    found = measured("binary", n=128)
+    assert (found.closest, found.largest, found.added) == (1, 1, 1)
+    bits = encoding("binary", 128, 1)
+    apart = [np.linalg.norm(bits[p] - bits[q]) for p in range(128) for q in range(p)]
+    assert found.step == pytest.approx(math.sqrt(7) / np.mean(apart))  # 63 to 64 flips seven bits
+    assert found.misfit > 0.5
+
+
+def test_no_positions_are_all_alike() -> None:
+    found = measured("none")
+    assert (found.closest, found.largest, found.misfit) == (0, 0, 0)
+    assert math.isnan(found.step)
+
+
+@pytest.mark.parametrize("d_model", [2, 16, 256])
+def test_the_sinusoid_has_them_all(d_model: int) -> None:
+    found = measured("sinusoidal", 1_000, d_model)
+    assert found.closest > 1e-5
+    assert found.largest <= 1 and found.reach is not None and found.reach <= 1
+    assert found.step < 1
+    assert found.misfit < 1e-6
+    assert (found.moved, found.added) == (0, 0)
+
+
+def test_random_vectors_have_no_law_and_an_end() -> None:
+    found = properties(RANDOM, None)
+    assert found.reach is None
+    assert found.misfit > 0.5
+    assert found.step > 1
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_linear_law_is_found_and_a_broken_one_is_seen(k: int) -> None:
+    random = np.random.default_rng(1)
+    law, bias = np.linalg.qr(random.normal(size=(5, 5)))[0], random.normal(size=5)
+    table = [random.normal(size=5)]
+    for _ in range(99):
+        table.append(law @ table[-1] + bias)
+    follows = np.array(table)
+    assert shift_misfit(follows, follows, k) < 1e-9
+    broken = follows.copy()
+    broken[43] += 1  # a position that the map is tried on
+    assert shift_misfit(follows, broken, k) > 0.1

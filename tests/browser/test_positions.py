@@ -1,0 +1,230 @@
+"""The Positions page as a person uses it, in a real Chromium.
+
+One test opens the app as it ships; the others run on small untrained checkpoints, of which one has learned positions
+and one has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.small import small_checkpoint
+from tools.serving import serve, wait_until_idle
+from transformer import Translator, checkpoints
+from transformer.analysis.order import embedded
+from transformer.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
+from ui.positions.numbers import small
+from ui.positions.order import compare
+
+ROOT = Path(__file__).parents[2]
+MODELS = {"a-waves": "sinusoidal", "b-learned": "learned", "c-none": "none"}
+WAVES = ".st-key-waves .js-plotly-plot"
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    for name, positions in MODELS.items():
+        checkpoint = small_checkpoint(positions=positions, max_length=600)
+        checkpoint.card["examples"] = ["two dogs in the snow"]
+        checkpoints.save(checkpoint, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_url(models: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
+        with serve(ROOT / "app.py", tmp_path_factory.mktemp("positions") / "log.txt") as address:
+            visit(browser, address)
+            yield address
+
+
+def visit(browser: Browser, address: str) -> None:
+    """Opens the first page once: until then, Streamlit takes a deeper address for a script of its own finding."""
+    page = browser.new_page()
+    page.goto(address)
+    page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
+    page.close()
+
+
+def go(page: Page, address: str, query: str = "") -> Page:
+    page.goto(f"{address}/positions{query}")
+    page.get_by_role("heading", name="The same words in another order").wait_for(timeout=60_000)
+    wait_until_idle(page)
+    return page
+
+
+def maps(page: Page, selector: str) -> list[np.ndarray]:
+    """The heatmaps of a chart, as the browser has them."""
+    drawn = page.evaluate(
+        """selector => document.querySelector(selector)._fullData
+             .filter(data => data.type === "heatmap").map(data => Array.from(data.z, row => Array.from(row)))""",
+        selector,
+    )
+    return [np.array(cells, dtype=np.float64) for cells in drawn]
+
+
+def cells(page: Page, name: str) -> list[float]:
+    found = page.locator(f'.matrix[data-name="{name}"] span').all_inner_texts()
+    return [float(text.replace("−", "-")) for text in found]
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+def proves(page: Page, p: int, k: int, i: int, d_model: int, base: float = 10_000.0) -> None:
+    """The circle's numbers are those of numpy, for this position, step and pair."""
+    omega = frequencies(d_model, base)
+    pair = slice(2 * i, 2 * i + 2)
+    here, there = sinusoid(np.array([p, p + k]), omega)[:, pair]
+    assert cells(page, "turn") == pytest.approx(rotation(k, omega[i]).ravel(), abs=5.1e-4)
+    assert cells(page, "here") == pytest.approx(here, abs=5.1e-4)
+    assert cells(page, "product") == pytest.approx(there, abs=5.1e-4)
+    assert number(page.locator(".number").first.inner_text()) < 1e-11
+    expect(page.locator(".number.pending")).to_have_count(0)
+    largest = number(page.locator(".number").last.inner_text())
+    assert largest < 1e-5
+    assert largest == pytest.approx(rotation_residual(k, omega), rel=0.1)
+
+
+def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(
+    page: Page, browser: Browser, app_url: str
+) -> None:
+    visit(browser, app_url)
+    go(page, app_url, "?model=en-fr&at=37&shift=9&pair=20")
+    table = encoding("sinusoidal", 100, 256)
+    sines, cosines = maps(page, WAVES)
+    assert np.abs(sines.T - table[:, 0::2]).max() < 1e-6
+    assert np.abs(cosines.T - table[:, 1::2]).max() < 1e-6
+    expect(page.locator(WAVES)).to_contain_text("2π = 6.3 words")
+    expect(page.get_by_text("The model's own table is this one")).to_be_visible()
+    proves(page, 37, 9, 20, 256)
+    shipped = compare(
+        Translator.load(ROOT / "checkpoints" / "en-fr"), "the cat sat on the mat", "the mat sat on the cat"
+    )
+    without, having = shipped.differences(shipped.without).max(), shipped.differences(shipped.having).max()
+    assert number(page.locator(".difference-without span").first.inner_text()) == pytest.approx(without, rel=0.5)
+    assert without < 1e-5
+    expect(page.locator(".difference-with")).to_contain_text(small(having))
+
+
+def test_the_circle_answers_the_sliders_and_the_address_follows(
+    page: Page, new_page: Callable[..., Page], small_url: str
+) -> None:
+    go(page, small_url, "?model=a-waves&base=100")
+    page.get_by_label("Pair i").fill("3")
+    slider = page.get_by_label("Step k")
+    slider.focus()
+    for _ in range(7):
+        page.keyboard.press("ArrowRight")
+    assert cells(page, "turn") == pytest.approx(rotation(12, frequencies(16, 100)[3]).ravel(), abs=5.1e-4)
+    expect(page).to_have_url(re.compile(r"(?=.*shift=12)(?=.*pair=3)"))
+    proves(page, 2, 12, 3, 16, 100)
+    page.locator(".clocks button").first.click()
+    expect(page).to_have_url(re.compile("pair=0"))
+    proves(page, 2, 12, 0, 16, 100)
+    expect(page.locator(".face svg")).to_have_attribute(
+        "aria-label", re.compile("^Pair 0 .* from position 2 as from 19")
+    )
+    other = go(new_page(), page.url.split("/positions")[0], "?" + page.url.split("?")[1])
+    proves(other, 2, 12, 0, 16, 100)
+
+
+def test_each_scheme_is_drawn_and_kept_in_the_address(page: Page, small_url: str, models: Path) -> None:
+    go(page, small_url, "?model=a-waves")
+    main = page.get_by_test_id("stMain")
+    for scheme in ("Binary", "Integer", "Normalised", "None", "Learned"):
+        main.get_by_role("radio", name=scheme).or_(main.get_by_role("button", name=scheme, exact=True)).first.click()
+        expect(page).to_have_url(re.compile(f"scheme={scheme.lower()}"))
+        wait_until_idle(page)
+        if scheme == "Learned":  # that of the one model here which has learned its positions
+            table = Translator.load(models / "b-learned").model.encoder.embedding.positions.table
+            expected = table.detach().numpy()[:100]
+            expect(page.get_by_text("these are those of b-learned")).to_be_visible()
+        else:
+            expected = encoding(scheme.lower(), 100, 16)
+        (whole,) = maps(page, WAVES)
+        assert np.abs(whole.T - expected).max() < 1e-5
+    page.reload()
+    page.get_by_text("these are those of b-learned").wait_for(timeout=60_000)
+    page.go_back()
+    expect(page).not_to_have_url(re.compile("learned"))
+
+
+def test_a_model_opens_with_its_own_positions(page: Page, small_url: str) -> None:
+    go(page, small_url, "?model=b-learned&positions=1000")
+    expect(page.get_by_text("The table ends after 600 positions")).to_be_visible()
+    expect(page.get_by_text("Every position gets its own trained vector")).to_be_visible()
+    go(page, small_url, "?model=c-none")
+    expect(page.get_by_text("Nothing is added to the words")).to_be_visible()
+    expect(page.get_by_text("this model has none, so nothing changes")).to_be_visible()
+    same = [page.locator(f".difference-{side} span").first.inner_text() for side in ("without", "with")]
+    assert same[0] == same[1]
+
+
+def test_what_can_not_be_is_said_in_words(page: Page, small_url: str) -> None:
+    go(page, small_url, "?model=a-waves&d_model=7")
+    expect(page.get_by_text("d_model is 7; sinusoidal positions pair a sine with a cosine")).to_be_visible()
+    box = page.get_by_role("combobox", name="Base")
+    box.fill("much")
+    box.press("Enter")
+    expect(page.get_by_text("Base is 'much'; type a number from 1 to 1,000,000.")).to_be_visible()
+    box = page.get_by_role("combobox", name="d_model")
+    box.fill("6")
+    box.press("Enter")
+    page.locator(WAVES).wait_for()
+    wait_until_idle(page)
+    assert [part.shape for part in maps(page, WAVES)] == [(3, 100), (3, 100)]
+    go(page, small_url, "?model=zzz&scheme=rope&positions=0&base=x&dims=a,9999&at=-3&pair=999&added=7")
+    assert [part.shape for part in maps(page, WAVES)] == [(8, 100), (8, 100)]
+
+
+def test_other_words_empty_and_endless_sentences(page: Page, small_url: str, models: Path) -> None:
+    go(page, small_url, "?model=a-waves&one=two%20dogs&other=two%20snow&added=1&text=")
+    expect(page.get_by_text("dogs only in the first, snow only in the second")).to_be_visible()
+    expect(page.get_by_text("There is nothing to translate: the text is empty.")).to_be_visible()
+    box = page.get_by_label("Another order")
+    box.fill("")
+    box.press("Enter")
+    expect(page.get_by_text("There is nothing to translate: the text is empty.")).to_have_count(2)
+    box.fill("dogs two")
+    box.press("Enter")
+    expect(page.locator(".difference-without")).to_be_visible()
+    expect(page).to_have_url(re.compile("other=dogs"))
+    long = " ".join(["two", "dogs", "snow", "girl"][i % 4] for i in range(599))
+    go(page, small_url, f"?model=a-waves&added=1&text={quote(long)}&one={quote(long)}&other={quote(long[4:] + ' two')}")
+    model = Translator.load(models / "a-waves")
+    parts = embedded(model.model, model.encode(long))
+    drawn = maps(page, ".st-key-added-part .js-plotly-plot")
+    assert [np.abs(cells - part).max() < 1e-6 for cells, part in zip(drawn, parts, strict=True)] == [True] * 3
+    go(page, small_url, f"?model=a-waves&added=1&text={quote(long + ' two two')}")
+    expect(page.get_by_text("this model reads at most 600")).to_be_visible()
+
+
+def test_ten_thousand_positions_and_one(page: Page, small_url: str) -> None:
+    go(page, small_url, "?model=a-waves&positions=10000&d_model=512&at=9999")
+    assert all(part.shape[1] <= 800 for part in maps(page, WAVES))
+    expect(page.get_by_text("A column is the mean of 13 positions")).to_be_visible()
+    proves(page, 9_999, 5, 24, 512)
+    go(page, small_url, "?model=a-waves&positions=1")
+    assert [part.shape for part in maps(page, WAVES)] == [(8, 1), (8, 1)]
+    expect(page.get_by_text("There are too few positions to compare.").first).to_be_visible()
+
+
+def test_a_phone_in_the_dark_shows_everything_below_each_other(new_page: Callable[..., Page], small_url: str) -> None:
+    phone = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    go(phone, small_url, "?model=a-waves")
+    assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    assert phone.locator(".face svg").evaluate("e => getComputedStyle(e.closest('.hl')).color") == "rgb(232, 234, 240)"
+    boxes = [phone.locator(place).first.bounding_box() for place in (WAVES, ".face", ".proof", ".schemes")]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 4 and tops == sorted(tops)

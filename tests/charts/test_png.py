@@ -1,0 +1,16 @@
+import io
+
+import numpy as np
+from PIL import Image
+
+from transformer.charts import THEMES, lookup
+from transformer.charts.png import png
+
+
+def test_each_pixel_is_the_colour_of_its_number() -> None:
+    values = np.array([[-1.0, 0.0, 1.0], [0.5, -2.0, 2.0]])
+    scale = THEMES["light"].diverging
+    image = np.asarray(Image.open(io.BytesIO(png(values, scale, -1, 1))))
+    table = lookup(scale)
+    at = np.rint(255 * (np.clip(values, -1, 1) + 1) / 2).astype(int)
+    assert np.array_equal(image, table[at])

@@ -1,0 +1,114 @@
+"""What the page's parts say, from the numbers that were measured."""
+
+import html
+import math
+import re
+
+import numpy as np
+import pytest
+
+from tests.small import small_translator
+from transformer.analysis.positions import encoding, properties
+from transformer.charts import THEMES
+from ui.positions.codes import Code, Learned, chosen, learned_table, table_difference
+from ui.positions.numbers import small
+from ui.positions.order import compare, default_sentences
+from ui.positions.schemes import _ORDER, _ROWS, table_html
+from ui.positions.view import PositionsView
+from ui.positions.waves import default_dims
+
+MODEL = small_translator()
+UNTRAINED = Learned(np.random.default_rng(0).normal(size=(64, 16)), None)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0"), (1.0, "1"), (2.04, "2.0"), (-0.51, "−0.51"), (1.7e-16, "1.7e−16"), (12.3, "12"),
+        (1234.5, "1,234"), (math.nan, "–"),
+    ],
+)  # fmt: skip
+def test_numbers_have_two_digits(value: float, said: str) -> None:
+    assert small(value) == said
+
+
+def test_the_model_decides_what_the_controls_leave_open() -> None:
+    code = chosen(PositionsView(), "small", MODEL)
+    assert (code.scheme, code.table.shape) == ("sinusoidal", (100, 16))
+    assert chosen(PositionsView(scheme="binary", positions=9), "small", MODEL).table.shape == (9, 4)
+    none = small_translator(positions="none")
+    assert chosen(PositionsView(), "small", none).scheme == "none"
+    with pytest.raises(ValueError, match="even"):
+        chosen(PositionsView(d_model=7), "small", MODEL)
+
+
+def test_the_table_of_a_learned_model_is_its_own() -> None:
+    model = small_translator(positions="learned").model
+    table = model.encoder.embedding.positions.table
+    assert np.array_equal(learned_table(model), table.detach().double().numpy())
+
+
+def test_the_models_table_is_compared_with_the_formula() -> None:
+    apart = table_difference(MODEL.model, 16, 10_000)
+    assert apart is not None and 0 < apart < 1e-7
+    other = table_difference(MODEL.model, 16, 100)
+    assert other is not None and other > 0.1
+    assert table_difference(MODEL.model, 32, 10_000) is None
+    assert table_difference(small_translator(positions="learned").model, 16, 10_000) is None
+
+
+@pytest.mark.parametrize("scheme", _ORDER)
+@pytest.mark.parametrize("positions", [1, 2, 100])
+def test_default_curves_are_there(scheme: str, positions: int) -> None:
+    table = UNTRAINED.table[:positions] if scheme == "learned" else encoding(scheme, positions, 16)
+    dims = default_dims(Code(scheme, table, 10_000, UNTRAINED))
+    assert dims and max(dims) < table.shape[1]
+
+
+def marks(page: str) -> list[list[tuple[str, str]]]:
+    """(what the icon says, the number) for each property and scheme."""
+    rows = re.findall(r"<tr.*?</tr>", page)[2:]
+    found = [re.findall(r'alt="([^"]*):"[^>]*><span>(.*?)</span>', row) for row in rows]
+    return [[(mark, html.unescape(text)) for mark, text in row] for row in found]
+
+
+def test_the_table_says_what_was_measured() -> None:
+    found = {s: properties(encoding(s, 128, 16), encoding(s, 256, 16)) for s in _ORDER if s != "learned"}
+    found["learned"] = properties(UNTRAINED.table, None)
+    code = Code("sinusoidal", encoding("sinusoidal", 16, 16), 10_000, UNTRAINED)
+    rows = marks(table_html(code, found, THEMES["dark"]))
+    assert [len(row) for row in rows] == [len(_ORDER)] * len(_ROWS)
+    unique, bounded, near, linear, beyond = (dict(zip(_ORDER, row, strict=True)) for row in rows)
+    assert unique["none"] == ("lacks it", "0 apart")
+    assert unique["normalised"] == ("in part", "0.0079 apart")
+    assert bounded["integer"] == ("lacks it", "127, and growing")
+    assert near["binary"][0] == "lacks it"
+    assert linear["integer"][0] == "has it"
+    assert linear["normalised"][0] == linear["binary"][0] == linear["learned"][0] == "lacks it"
+    assert beyond["binary"] == ("lacks it", "1 more bit needed")
+    assert beyond["learned"] == ("lacks it", "no row after 64")
+    assert {rows[n][_ORDER.index("sinusoidal")][0] for n in range(5)} == {"has it"}
+
+
+def test_two_orders_are_compared_and_other_words_are_named() -> None:
+    orders = compare(MODEL, "two dogs are running", "dogs are two running")
+    assert orders.labels[1] == ["dogs", "are", "two", "running", "[EOS]"]
+    assert orders.order == [1, 2, 0, 3, 4]
+    assert orders.differences(orders.without).max() < 1e-5
+    assert orders.differences(orders.having).max() > 1e-3
+    with pytest.raises(ValueError, match="are only in the first, snow only in the second"):
+        compare(MODEL, "two dogs are running", "two dogs snow running")
+    with pytest.raises(ValueError, match="running only in the second"):
+        compare(MODEL, "two dogs are", "two dogs are running")
+    with pytest.raises(ValueError, match="empty"):
+        compare(MODEL, "two dogs", " ")
+
+
+def test_every_model_has_two_sentences_of_the_same_words() -> None:
+    model = small_translator()
+    assert default_sentences(model) == ("one two three", "three two one")
+    model.card["examples"] = ["two dogs in the snow"]
+    assert default_sentences(model) == ("two dogs in the snow", "snow the in dogs two")
+    model.card["source"] = "Letters"
+    first, second = default_sentences(model)
+    assert sorted(first) == sorted(second) and first != second

@@ -1,0 +1,63 @@
+"""What the encoder knows of the order of words: it reads one bag of words in two orders.
+
+Letters: S tokens, D = d_model.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from transformer.model import Transformer, visible_keys
+
+
+class Embedded(NamedTuple):
+    """What the encoder's first layer receives, taken apart; each [S, D]."""
+
+    tokens: np.ndarray  # the embeddings, scaled as the model scales them
+    positions: np.ndarray  # what the model adds for where a token stands
+    both: np.ndarray  # their sum, as the model computes it
+
+
+@torch.inference_mode()
+def embedded(model: Transformer, ids: Sequence[int]) -> Embedded:
+    """The embeddings, the encodings and their sum for the source `ids`."""
+    embedding = model.encoder.embedding
+    src = _batch(model, ids)
+    tokens = embedding.tokens(src) * embedding.scale
+    positions = embedding.positions(torch.zeros_like(tokens), 0)
+    return Embedded(*(x[0].float().cpu().numpy() for x in (tokens, positions, embedding(src))))
+
+
+@torch.inference_mode()
+def encoder_states(model: Transformer, ids: Sequence[int], positions: bool = True) -> np.ndarray:
+    """The encoder's output for the source `ids`, with or without what it adds for positions: [S, D]."""
+    src = _batch(model, ids)
+    if positions:
+        return model.encode(src)[0].float().cpu().numpy()
+    encoder, mask = model.encoder, visible_keys(src, model.config.pad_id)
+    x = encoder.embedding.tokens(src) * encoder.embedding.scale
+    for layer in encoder.layers:
+        x = layer(x, mask)
+    return encoder.norm(x)[0].float().cpu().numpy()
+
+
+def _batch(model: Transformer, ids: Sequence[int]) -> torch.Tensor:
+    assert not model.training, "dropout would change what is shown"
+    return torch.tensor([list(ids)], device=next(model.parameters()).device)
+
+
+def reordering(first: Sequence[int], second: Sequence[int]) -> list[int] | None:
+    """Where in `first` each token of `second` stands, or None where they are not the same tokens.
+
+    A token that occurs more than once keeps its order: the second "the" of one is the second "the" of the other.
+    """
+    places = defaultdict[int, list[int]](list)
+    for place in range(len(first) - 1, -1, -1):
+        places[first[place]].append(place)
+    order = [places[token].pop() for token in second if places[token]]
+    return order if len(order) == len(first) == len(second) else None

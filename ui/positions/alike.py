@@ -1,0 +1,81 @@
+"""How alike two positions are, against the distance between them: the sinusoid beside another code."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from transformer.analysis.positions import encoding, similarity, similarity_gap
+from transformer.charts.positions import similarity as chart
+from ui.positions.codes import Code
+from ui.positions.numbers import small
+from ui.viewer.plot import plot
+
+_FURTHEST = 200  # words of distance that are drawn
+_ONE_CURVE = 0.01  # apart at most: drawn inside one another, or only the last would be seen
+_MOST = 2_000  # positions among which the gap is looked for
+
+_OTHERS = {
+    "learned": (
+        "Learned positions: what training found",
+        "Here no formula makes the curves of different places agree, and they end where the table ends.",
+    ),
+    "none": ("Without positions there is nothing to compare", "Every code is zero, and zeros point nowhere."),
+    "integer": (
+        "Integers point all one way",
+        "One number has no direction but its sign, so any two positions look the same; 0 looks like none.",
+    ),
+    "normalised": (
+        "Numbers from 0 to 1 point all one way",
+        "One number has no direction but its sign, so any two positions look the same; 0 looks like none.",
+    ),
+    "binary": (
+        "Bits jump",
+        "Where many bits flip at once, a neighbour looks like a stranger, and each place has its own curve.",
+    ),
+}
+
+
+def section(code: Code, positions: int, width: int) -> None:
+    """The sinusoid on the left; on the right the scheme that is shown, or a learned table."""
+    sinusoid = encoding("sinusoidal", min(positions, _MOST), width, code.base)
+    if code.scheme in ("sinusoidal", "learned"):
+        scheme, table = "learned", code.learned.table[:positions]
+    else:
+        scheme, table = code.scheme, code.table[:_MOST]
+    title, said = _OTHERS[scheme]
+    if scheme == "learned" and code.learned.model is None:
+        title = "An untrained table has no law at all"
+        said = (
+            "No model here has learned positions: these are the random numbers that such a table begins with. What the "
+            "sinusoid has by its formula, training must find."
+        )
+    elif scheme == "learned":
+        said += f" This is the table of {code.learned.model}."
+    left, right = st.columns(2, gap="large")
+    with left:
+        _part("sinusoid", "Near words look alike", None, sinusoid)
+    with right:
+        _part("other", title, said, table)
+
+
+def _part(key: str, title: str, said: str | None, table: np.ndarray) -> None:
+    n = len(table)
+    places = sorted({n // 5, n // 2, 4 * n // 5})
+    names = ", ".join(f"{p:,}" for p in places[:-1]) + f" and {places[-1]:,}" if len(places) > 1 else f"{places[0]}"
+    st.subheader(title, anchor=False)
+    law = "The similarity of two positions depends on their distance only"
+    st.caption(said or (f"{law}: the curves for p = {names} lie on one another." if len(places) > 1 else f"{law}."))
+    curves = {p: similarity(table, p) for p in places}
+    gap = similarity_gap(table, places) if len(places) > 1 else math.nan
+    if any(np.isfinite(values).any() for values in curves.values()):
+        figure = chart(
+            curves, min(max(n - 1, 1), _FURTHEST), nested=gap < _ONE_CURVE, theme=st.context.theme.type or "light"
+        )
+        plot(figure, key=f"alike-{key}")
+    if math.isnan(gap):
+        st.markdown(":gray[There are too few positions to compare.]")
+    else:
+        st.markdown(f"**{small(gap)}** :gray[is the most that the curves differ at one distance]")

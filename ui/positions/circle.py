@@ -1,0 +1,90 @@
+"""A step of k positions as the turn of a clock's hand; the sliders act in the browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from transformer.analysis.positions import frequencies, rotation_residual
+from ui.positions.numbers import small
+from ui.positions.view import MOST_SHIFT, PositionsView
+from ui.view import update, write_address
+from ui.viewer.assets import script, style
+
+CHECKED = 10_000  # positions over which the largest residual is looked for
+
+_MOUNT = """
+export default ({ data, parentElement, setStateValue }) =>
+  mounted(Circle, parentElement.querySelector(".hl"), data, setStateValue).unmount;
+"""
+_CIRCLE = st.components.v2.component(
+    "headlight_circle",
+    html='<div class="hl"></div>',
+    css=style("viewer") + style("circle"),
+    js=script("core", "circle") + _MOUNT,
+)
+
+
+@st.fragment
+def section(omega: np.ndarray, positions: int, base: float) -> None:
+    """The hand of one pair of dimensions with its frequency from `omega` [pairs], and the proof in numbers."""
+    view: PositionsView = st.session_state["view"]
+    st.subheader("A step of k words is one rotation, wherever you stand", anchor=False)
+    st.caption(
+        "Each pair of dimensions of the sinusoid is the hand of a clock. Moving k words on turns it by the same angle, "
+        rf"$k\omega_i$ with $\omega_i = {base:.10g}^{{-2i/{2 * len(omega)}}}$, from every position: one matrix does it "
+        "everywhere, and a head can learn it."
+    )
+    st.latex(
+        r"\begin{pmatrix}\sin (p+k)\omega_i\\ \cos (p+k)\omega_i\end{pmatrix} ="
+        r"\underbrace{\begin{pmatrix}\cos k\omega_i & \sin k\omega_i\\ -\sin k\omega_i & \cos k\omega_i\end{pmatrix}}"
+        r"_{M_k\ \text{has no}\ p}"
+        r"\begin{pmatrix}\sin p\,\omega_i\\ \cos p\,\omega_i\end{pmatrix}"
+    )
+    last = len(omega) - 1
+    shown = {
+        "at": min(view.at, positions - 1),
+        "shift": view.shift,
+        "pair": min(default_pair(len(omega)) if view.pair is None else view.pair, last),
+    }
+    _CIRCLE(
+        data={
+            "frequencies": omega.tolist(),
+            "positions": positions,
+            "steps": MOST_SHIFT,
+            "checked": CHECKED,
+            "shown": shown,
+        },
+        key="circle",
+        on_shown_change=_take_shown,
+    )
+    rough = _single(shown["shift"], 2 * len(omega), base)
+    st.caption(
+        f"Calculated in double precision. In single precision, which keeps about three decimals of an angle of "
+        f"10,000 radians, the largest residual would be {small(rough)}."
+    )
+    write_address()
+
+
+def default_pair(pairs: int) -> int:
+    """A hand that neither races nor rests."""
+    return pairs * 3 // 32
+
+
+def _take_shown() -> None:
+    shown = read_shown(st.session_state["circle"].get("shown"))
+    if shown is not None:
+        update(**shown)
+
+
+def read_shown(value: object) -> dict[str, int] | None:
+    """What the browser sent, or None where it makes no sense."""
+    match value:
+        case {"at": int(at), "shift": int(shift), "pair": int(pair)} if min(at, shift, pair) >= 0:
+            return {"at": at, "shift": min(shift, MOST_SHIFT), "pair": pair}
+    return None
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _single(k: int, d_model: int, base: float) -> float:
+    return rotation_residual(k, frequencies(d_model, base), CHECKED, np.float32)

@@ -1,0 +1,132 @@
+"""Which code of positions the page shows: a formula, or a table that a model has learned.
+
+Letters: N positions, D numbers in a code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.positions import Properties, encoding, frequencies, properties
+from transformer.checkpoints.native import CONFIG
+from transformer.files import read_json
+from transformer.model import Transformer
+from transformer.positions import LearnedPositions, SinusoidalPositions
+from ui import resources
+from ui.positions.view import PositionsView
+
+MEASURED = 1_000  # positions that the properties are measured over,
+MEASURED_WIDTH = 256  # and the most numbers in a code: fitting a shift costs the cube of them
+_UNTRAINED = 512  # positions of a table that no model has trained
+_SPREAD = 0.02  # how an untrained table is drawn: as `LearnedPositions` draws it
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A learned table, or what one is before training."""
+
+    table: np.ndarray  # [N, D]
+    model: str | None  # whose it is; None where no model here has one, and the table is random numbers
+
+
+@dataclass(frozen=True)
+class Code:
+    """The scheme that is shown, and its table."""
+
+    scheme: str
+    table: np.ndarray  # [N, D]
+    base: float
+    learned: Learned
+
+    @property
+    def paired(self) -> bool:
+        """Whether sines and cosines alternate."""
+        return self.scheme == "sinusoidal"
+
+
+def chosen(view: PositionsView, name: str, model: Translator) -> Code:
+    """What the controls ask for; where they ask for nothing, what the model has.
+
+    Raises ValueError where there is no such code.
+    """
+    config = model.model.config
+    scheme = view.scheme or config.positions
+    width = view.d_model or config.d_model
+    known = learned(name, model, width)
+    if scheme == "learned":
+        return Code(scheme, known.table[: view.positions], view.base, known)
+    return Code(scheme, encoding(scheme, view.positions, width, view.base), view.base, known)
+
+
+def learned(name: str, model: Translator, width: int) -> Learned:
+    """The learned table of this model, else of the first other one that has any, else an untrained one."""
+    others = [other for other in resources.model_names() if other != name and _has_learned(other)]
+    owner = name if model.model.config.positions == "learned" else others[0] if others else None
+    if owner is None:
+        return Learned(_untrained(width), None)
+    return Learned(_table_of(owner, resources.version(owner)), owner)
+
+
+def _has_learned(name: str) -> bool:
+    try:
+        config = read_json(resources.CHECKPOINTS / name / CONFIG)
+    except ValueError:  # a broken folder is told where that model is opened
+        return False
+    return isinstance(config, dict) and config.get("positions") == "learned"
+
+
+@st.cache_resource(max_entries=8)
+def _table_of(name: str, version: tuple[int, ...]) -> np.ndarray:
+    return _frozen(learned_table(resources.translator(name).model))
+
+
+def learned_table(model: Transformer) -> np.ndarray:
+    """What the encoder of a model with learned positions adds: [N, D]."""
+    positions = model.encoder.embedding.positions
+    assert isinstance(positions, LearnedPositions)
+    return positions.table.detach().double().cpu().numpy()
+
+
+@st.cache_resource(max_entries=8)
+def _untrained(width: int) -> np.ndarray:
+    return _frozen(np.random.default_rng(0).normal(0, _SPREAD, (_UNTRAINED, width)))
+
+
+def table_difference(model: Transformer, width: int, base: float) -> float | None:
+    """How far the model's own table is from the formula; None where it is not the table of this formula."""
+    positions = model.encoder.embedding.positions
+    if not isinstance(positions, SinusoidalPositions) or width != model.config.d_model:
+        return None
+    own = positions.table.double().cpu().numpy()
+    return float(np.abs(own - encoding("sinusoidal", len(own), width, base)).max())
+
+
+def shown_frequencies(view: PositionsView, model: Translator) -> np.ndarray:
+    """ω of the sinusoid that the controls describe, whatever scheme is shown: [D / 2]."""
+    return frequencies(view.d_model or model.model.config.d_model, view.base)
+
+
+def measured(scheme: str, width: int, base: float, known: Learned) -> Properties:
+    """The properties of a scheme; of the learned table, over as many positions as it has."""
+    if scheme == "learned":
+        return _measured_learned(known.model, resources.version(known.model) if known.model else (width,), known.table)
+    return _measured(scheme, min(width, MEASURED_WIDTH), base)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Measuring")
+def _measured(scheme: str, width: int, base: float) -> Properties:
+    return properties(encoding(scheme, MEASURED, width, base), encoding(scheme, 2 * MEASURED, width, base))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Measuring")
+def _measured_learned(name: str | None, version: tuple[int, ...], _table: np.ndarray) -> Properties:
+    return properties(_table[:MEASURED, :MEASURED_WIDTH], None)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,102 @@
+"""What the page is about: the scheme, how many positions, the base and the width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from transformer import ModelConfig
+from ui.positions.view import MOST_BASE, MOST_WIDTH, SCHEMES, PositionsView
+from ui.view import number, reseed, take, update, whole, widget_key
+
+_LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
+_BASES = ("10,000", "1,000", "100")
+_WIDTHS = (16, 64, 128, 256, 512)
+_REFUSED = "positions-refused"
+
+
+def controls(view: PositionsView, config: ModelConfig) -> None:
+    """Draws the controls; what was typed and makes no sense is refused in a sentence below them."""
+    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+        key = widget_key("scheme")
+        st.segmented_control(
+            "Scheme",
+            SCHEMES,
+            default=view.scheme or config.positions,
+            required=True,
+            format_func=str.capitalize,
+            key=key,
+            on_change=take,
+            args=("scheme", key),
+            help=f"How a position becomes numbers. The model in use: {config.positions}.",
+        )
+        key = widget_key("positions")
+        lengths = sorted({*_LENGTHS, view.positions})
+        st.select_slider(
+            "Positions",
+            lengths,
+            view.positions,
+            format_func=lambda n: f"{n:,}",
+            key=key,
+            on_change=take,
+            args=("positions", key),
+            width=150,
+        )
+        base = f"{view.base:,.10g}"
+        _typed(
+            "Base",
+            "base",
+            [*_BASES] if base in _BASES else [*_BASES, base],
+            base,
+            lambda text: number(text, 1, MOST_BASE),
+            f"a number from 1 to {MOST_BASE:,}",
+            "The paper's is 10,000: the slowest wave takes nearly base · 2π positions. Type another one.",
+        )
+        width = view.d_model or config.d_model
+        _typed(
+            "d_model",
+            "d_model",
+            [str(w) for w in sorted({*_WIDTHS, config.d_model, width})],
+            str(width),
+            lambda text: whole(text, 1, MOST_WIDTH),
+            f"a whole number from 1 to {MOST_WIDTH:,}",
+            f"Numbers in a code. The model in use has {config.d_model}. Type another one.",
+        )
+    refused = st.session_state.pop(_REFUSED, None)
+    if refused:
+        st.info(refused, icon=":material/info:")
+
+
+def _typed(
+    label: str,
+    field: str,
+    options: list[str],
+    value: str,
+    parse: Callable[[str], float | None],
+    wanted: str,
+    explained: str,
+) -> None:
+    """A box with some values to choose from, which takes any other that `parse` understands."""
+    key = widget_key(field)
+
+    def changed() -> None:
+        text = str(st.session_state[key] or "")
+        found = parse(text.replace(",", "").strip())
+        if found is None:
+            st.session_state[_REFUSED] = f"{label} is {text[:40]!r}; type {wanted}."
+            reseed()
+        else:
+            update(**{field: found})
+
+    st.selectbox(
+        label,
+        options,
+        index=options.index(value),
+        key=key,
+        on_change=changed,
+        accept_new_options=True,
+        filter_mode="prefix",
+        width=112,
+        help=explained,
+    )

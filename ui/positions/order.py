@@ -1,0 +1,190 @@
+"""The same words in another order, through the encoder of the model with its positions and without."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.order import encoder_states, reordering
+from transformer.charts.order import reordered
+from transformer.trace import Tokens
+from transformer.translator import describe_tokens
+from ui import resources
+from ui.positions.numbers import small
+from ui.positions.view import PositionsView
+from ui.resources import plain_errors
+from ui.sentence import unknown_tokens
+from ui.view import take, widget_key, write_address
+from ui.viewer.plot import plot
+
+_NUMBERS = 12  # of each vector that are drawn
+# Sentences whose words can change places, in the languages that the models here read.
+_SENTENCES = {
+    "English": ("the cat sat on the mat", "the mat sat on the cat"),
+    "German": ("die Katze sieht den Hund", "den Hund sieht die Katze"),
+    "Letters": ("listen", "silent"),
+}
+
+
+@dataclass(frozen=True)
+class Orders:
+    """Two orders of the same tokens, S of them, and what the encoder makes of each; vectors are [S, d_model]."""
+
+    tokens: tuple[Tokens, Tokens]
+    order: list[int]  # where in the first each token of the second stands
+    without: tuple[np.ndarray, np.ndarray]
+    having: tuple[np.ndarray, np.ndarray]  # with positions
+
+    @property
+    def labels(self) -> tuple[list[str], list[str]]:
+        return self.tokens[0].labels, self.tokens[1].labels
+
+    def differences(self, states: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """For each token of the second sentence, the largest difference to the same one of the first: [S]."""
+        return np.abs(states[0][self.order] - states[1]).max(1)
+
+
+def compare(model: Translator, one: str, other: str) -> Orders:
+    """Raises ValueError where a sentence can't be read, or where they are not the same tokens."""
+    ids = model.encode(one), model.encode(other)
+    tokenizer = model.checkpoint.source_tokenizer
+    tokens = describe_tokens(tokenizer, ids[0]), describe_tokens(tokenizer, ids[1])
+    order = reordering(*ids)
+    if order is None:
+        raise ValueError(_unlike(tokens[0].labels, tokens[1].labels))
+    without, having = (
+        (encoder_states(model.model, ids[0], positions), encoder_states(model.model, ids[1], positions))
+        for positions in (False, True)
+    )
+    return Orders(tokens, order, without, having)
+
+
+def _unlike(first: list[str], second: list[str]) -> str:
+    """Which tokens only one of the sentences has."""
+    only = [_rest(first, second), _rest(second, first)]
+    said = [
+        f"{' '.join(rest[:8])} only in the {name}" for rest, name in zip(only, ("first", "second"), strict=True) if rest
+    ]
+    return f"These are not the same words: {', '.join(said)}. Give both sentences the same words, as often."
+
+
+def _rest(tokens: list[str], others: list[str]) -> list[str]:
+    left = list(others)
+    rest = []
+    for token in tokens:
+        if token in left:
+            left.remove(token)
+        else:
+            rest.append(token)
+    return rest
+
+
+def default_sentences(model: Translator) -> tuple[str, str]:
+    """Two orders of the same words in the language that the model reads."""
+    card = model.card
+    if card.get("source") in _SENTENCES:
+        return _SENTENCES[card["source"]]
+    examples = card.get("examples", [])
+    first = str(examples[0]) if examples else "one two three"
+    words = first.split()
+    return first, " ".join(reversed(words)) if len(words) > 1 else first[::-1]
+
+
+@st.fragment
+def section(name: str, model: Translator) -> None:
+    """Typing here draws this part anew and nothing else."""
+    view: PositionsView = st.session_state["view"]
+    st.subheader("The same words in another order", anchor=False)
+    st.caption(
+        "Both sentences go through the encoder of the model in use. Beside each word is its output vector; lines join "
+        "the same word."
+    )
+    defaults = default_sentences(model)
+    texts = [view.one if view.one is not None else defaults[0], view.other if view.other is not None else defaults[1]]
+    for column, field, label, text in zip(
+        st.columns(2, gap="large"), ("one", "other"), ("One order", "Another order"), texts, strict=True
+    ):
+        with column:
+            key = widget_key(field)
+            st.text_input(label, text, key=key, on_change=take, args=(field, key))
+    with plain_errors():
+        _draw(_kept(name, texts[0], texts[1]), model)
+    write_address()
+
+
+def _kept(name: str, one: str, other: str) -> Orders:
+    return _compare(name, resources.version(name), one, other)
+
+
+@st.cache_resource(max_entries=20, ttl=600, show_spinner="Reading both sentences")
+def _compare(name: str, version: tuple[int, ...], one: str, other: str) -> Orders:
+    found = compare(resources.translator(name), one, other)
+    for states in (*found.without, *found.having):
+        states.setflags(write=False)
+    return found
+
+
+def _draw(orders: Orders, model: Translator) -> None:
+    unknown_tokens(orders.tokens[0])
+    drawn = np.concatenate([np.abs(states[:, :_NUMBERS]).ravel() for states in (*orders.without, *orders.having)])
+    limit = float(np.percentile(drawn, 98)) or 1.0
+    kind = model.model.config.positions
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**Without positions**")
+        _part("without", orders, orders.without, limit, _WITHOUT)
+    with right:
+        if kind == "none":
+            st.markdown("**With positions** :gray[this model has none, so nothing changes]")
+        else:
+            st.markdown(f"**With positions** :gray[{kind}]")
+        _part("with", orders, orders.having, limit, _WITHOUT if kind == "none" else _WITH)
+    width = orders.having[0].shape[1]
+    st.caption(
+        f"Drawn are the first {min(_NUMBERS, width)} of {width} numbers of each vector; the differences are over all, "
+        "[EOS] included. A word that occurs twice is joined in its order. "
+        f"Colours are full from ±{limit:.2g} on."
+    )
+    twin = st.expander("The differences as a table", key="order-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            table = {
+                "token": orders.labels[1],
+                "stood at": np.asarray(orders.order),
+                "stands at": np.arange(len(orders.order)),
+                "without positions": orders.differences(orders.without).astype(float),
+                "with positions": orders.differences(orders.having).astype(float),
+            }
+            form = st.column_config.NumberColumn(format="%.2e")
+            config = {"without positions": form, "with positions": form}
+            st.dataframe(table, hide_index=True, column_config=config, key="order-table")
+
+
+_WITHOUT = (
+    "largest difference once the words are put back in order. The encoder gives the same vectors: who did what is lost."
+)
+_WITH = "largest difference for the same word, at “{token}”. Where a word stands is now a part of its vector."
+
+
+def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, said: str) -> None:
+    figure = reordered(
+        states[0][:, :_NUMBERS],
+        states[1][:, :_NUMBERS],
+        orders.labels,
+        orders.order,
+        limit=limit,
+        theme=st.context.theme.type or "light",
+    )
+    plot(figure, key=f"order-{key}")
+    differences = orders.differences(states)
+    token = orders.labels[1][int(differences.argmax())]
+    st.html(
+        f'<div class="difference-{key}" style="display:flex;gap:20px;align-items:baseline">'
+        '<span style="font-size:1.9rem;font-weight:600;line-height:1.2;white-space:nowrap">'
+        f"{small(differences.max())}</span>"
+        f'<span style="opacity:0.75;font-size:0.9rem">{html.escape(said.format(token=token))}</span></div>'
+    )

@@ -1,0 +1,170 @@
+"""Why not something simpler? Each scheme as a picture, and what was measured on it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from transformer.analysis.positions import Properties, encoding
+from transformer.charts.colours import Theme, theme_named
+from transformer.charts.png import png
+from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
+from ui.positions.numbers import small
+from ui.positions.view import SCHEMES
+
+_PICTURED = 16  # positions and numbers of the little pictures
+_ORDER = ("none", "integer", "normalised", "binary", "sinusoidal", "learned")
+assert {*_ORDER} == {*SCHEMES}
+_NAMES = {"none": "None", "normalised": "Normalised"}
+_MARKS = {"yes": "has it", "partly": "in part", "no": "lacks it"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One property of one scheme: a number in its words, and how far it has the property."""
+
+    mark: str  # a key of _MARKS
+    text: str
+
+
+def unique(found: Properties) -> Cell:
+    """The closest two positions; a tenth apart is enough to tell."""
+    if math.isnan(found.closest):
+        return Cell("partly", "one position only")
+    mark = "no" if found.closest == 0 else "yes" if found.closest >= 0.1 else "partly"
+    return Cell(mark, f"{small(found.closest)} apart")
+
+
+def bounded(found: Properties) -> Cell:
+    """The largest number, and whether a longer text has larger ones."""
+    if found.reach is not None and found.reach > found.largest * 1.001:
+        return Cell("no", f"{small(found.largest)}, and growing")
+    return Cell("yes" if found.largest <= 1 else "partly", f"at most {small(found.largest)}")
+
+
+def near(found: Properties) -> Cell:
+    """The largest step between neighbours, beside the mean distance."""
+    if math.isnan(found.step):
+        return Cell("no", "no distances")
+    return Cell("yes" if found.step < 1 else "no", f"{small(100 * found.step)}% of the mean")
+
+
+def linear(found: Properties) -> Cell:
+    """How far the best map is off."""
+    if math.isnan(found.misfit):
+        return Cell("partly", "too few positions")
+    if found.largest == 0:
+        return Cell("no", "0, but nothing moves")
+    return Cell("yes" if found.misfit < 1e-6 else "no", f"{small(found.misfit)} steps off")
+
+
+def beyond(found: Properties) -> Cell:
+    """What becomes of the code in a text twice as long as any before."""
+    if found.reach is None:
+        return Cell("no", f"no row after {found.positions:,}")
+    if found.largest == 0:
+        return Cell("partly", "still 0")
+    if found.added:
+        return Cell("no", f"{found.added} more bit needed" if found.added == 1 else f"{found.added} more bits needed")
+    if found.moved > 1e-9:
+        return Cell("no", f"old ones move by {small(found.moved)}")
+    if found.reach > found.largest * 1.001:
+        return Cell("no", f"{small(found.reach)}, never seen")
+    return Cell("yes", f"defined, at most {small(found.reach)}")
+
+
+_ROWS = (
+    ("Unique", "the closest two positions", unique),
+    ("Bounded", "the largest number", bounded),
+    ("Neighbours near", "the largest step, beside the mean distance of two positions", near),
+    ("A shift is one map", "the best linear map, at positions it was not fitted on", linear),
+    ("Beyond training", "in a text twice as long", beyond),
+)
+
+
+def section(code: Code, width: int) -> None:
+    """The table of schemes and properties."""
+    st.subheader("Why not something simpler?", anchor=False)
+    st.caption(
+        f"In the pictures {_PICTURED} positions run down and the code across. Each number is measured, not claimed: "
+        f"over {MEASURED:,} positions (a learned table: over those that it has), at up to {MEASURED_WIDTH} dimensions."
+    )
+    found = {scheme: measured(scheme, width, code.base, code.learned) for scheme in _ORDER}
+    st.html(table_html(code, found, theme_named(st.context.theme.type or "light")))
+    st.caption(
+        "Defined is not yet understood: beyond the texts of training, the slow waves of the sinusoid show values that "
+        "the network has never seen."
+    )
+
+
+def table_html(code: Code, found: dict[str, Properties], theme: Theme) -> str:
+    """A scheme a column, a property a row. Marks differ in shape, and have words for those who listen."""
+    names = {scheme: _NAMES.get(scheme, scheme.capitalize()) for scheme in _ORDER}
+    if code.learned.model is None:
+        names["learned"] = "Untrained"
+    line = f"border:0;border-top:1px solid {theme.line};"
+    head = "text-align:left;vertical-align:top;padding:8px 10px 8px 0;font-weight:600;border:0"
+    cell = f"{line}vertical-align:top;padding:8px 10px 8px 0"
+    colours = {scheme: theme.accent if scheme == code.scheme else theme.text for scheme in _ORDER}
+    heads = "".join(f'<th scope="col" style="{head};color:{colours[s]}">{names[s]}</th>' for s in _ORDER)
+    pictures = "".join(f'<td style="border:0;padding:0 10px 12px 0">{_picture(code, s, theme)}</td>' for s in _ORDER)
+    rows = [f'<td style="border:0"></td>{cells}' for cells in (heads, pictures)]
+    for name, said, judge in _ROWS:
+        cells = [
+            f'<th scope="row" style="{cell};font-weight:400;text-align:left;color:{theme.text};width:19%">{name}'
+            f'<span style="display:block;font-size:12px;line-height:1.3;color:{theme.muted}">{said}</span></th>'
+        ]
+        for scheme in _ORDER:
+            judged = judge(found[scheme])
+            colour = theme.text if judged.mark == "yes" else theme.muted
+            cells.append(
+                f'<td style="{cell};color:{colour};font-size:13px;line-height:1.35"><span style="display:flex;gap:6px">'
+                f"{_icon(judged.mark, theme)}<span>{html.escape(judged.text)}</span></span></td>"
+            )
+        rows.append("".join(cells))
+    body = "".join(f'<tr style="border:0">{row}</tr>' for row in rows)
+    style = "width:100%;min-width:760px;table-layout:fixed;border-collapse:collapse;border:0;margin:0"
+    return f'<div class="schemes" style="overflow-x:auto"><table style="{style}"><tbody>{body}</tbody></table></div>'
+
+
+def _picture(code: Code, scheme: str, theme: Theme) -> str:
+    """The first positions of a scheme, on colours from less through nothing to more."""
+    if scheme == "learned":
+        table = code.learned.table[:_PICTURED, :_PICTURED]
+    else:
+        # The base that makes as many waves in 16 positions as 10,000 makes in a sentence.
+        table = encoding(scheme, _PICTURED, _PICTURED, 100)
+    limit = float(np.abs(table).max()) or 1.0
+    image = base64.b64encode(png(table, theme.diverging, -limit, limit)).decode()
+    width = "100%" if table.shape[1] > 1 else "26%"
+    what = f"{table.shape[0]} positions of {table.shape[1]} numbers, from {small(table.min())} to {small(table.max())}"
+    return (
+        f'<img src="data:image/png;base64,{image}" alt="{what}" title="{what}" '
+        f'style="display:block;width:{width};height:104px;border-radius:6px;image-rendering:pixelated">'
+    )
+
+
+_SHAPES = {
+    "yes": "M7.5 12.4l3 3 6-6.4",
+    "partly": "M8 12h8",
+    "no": "M8.800 8.800l6.400 6.400M15.200 8.800l-6.400 6.400",
+}
+
+
+def _icon(mark: str, theme: Theme) -> str:
+    colour = theme.accent if mark == "yes" else theme.muted
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke-width="1.8" '
+        f'stroke-linecap="round" stroke-linejoin="round" stroke="{colour}"><circle cx="12" cy="12" r="9"/>'
+        f'<path d="{_SHAPES[mark]}"/></svg>'
+    )
+    image = base64.b64encode(drawing.encode()).decode()
+    return (
+        f'<img src="data:image/svg+xml;base64,{image}" alt="{_MARKS[mark]}:" '
+        'style="width:18px;height:18px;flex:none;margin:0">'
+    )

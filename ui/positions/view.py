@@ -1,0 +1,56 @@
+"""What the Positions page shows, as an address spells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from transformer.analysis.positions import BASE, FORMULAS
+from ui.view import LONGEST_TEXT, View, number, whole
+
+SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
+assert {*SCHEMES} == {*FORMULAS, "learned"}
+MOST_POSITIONS, MOST_WIDTH, MOST_BASE, MOST_CURVES, MOST_SHIFT = 10_000, 1_024, 1_000_000, 8, 100
+
+
+@dataclass(frozen=True)
+class PositionsView(View):
+    """Everything that defines the Positions page."""
+
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"one", "other"}
+
+    scheme: str | None = None  # None is the model's own, as in `d_model`
+    positions: int = 100
+    base: float = BASE
+    d_model: int | None = None
+    dims: tuple[int, ...] | None = None  # the curves; None is the page's choice
+    at: int = 2  # the position p that a step starts from
+    shift: int = 5  # the step k
+    pair: int | None = None  # the pair i that turns; None is the page's choice
+    one: str | None = None  # the two sentences of the same words; None is the page's choice
+    other: str | None = None
+    added: bool = False  # whether the part on the sentence is open
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        dims = [whole(part, 0, MOST_WIDTH - 1) for part in query.get("dims", "").split(",")[:MOST_CURVES]]
+        scheme = query.get("scheme")
+        return {
+            "scheme": scheme if scheme in SCHEMES else None,
+            "positions": whole(query.get("positions"), 1, MOST_POSITIONS) or cls.positions,
+            "base": number(query.get("base"), 1, MOST_BASE) or cls.base,
+            "d_model": whole(query.get("d_model"), 1, MOST_WIDTH),
+            "dims": tuple(dict.fromkeys(dim for dim in dims if dim is not None)) if "dims" in query else None,
+            "at": _whole(query.get("at"), MOST_POSITIONS - 1, cls.at),
+            "shift": _whole(query.get("shift"), MOST_SHIFT, cls.shift),
+            "pair": whole(query.get("pair"), 0, MOST_WIDTH // 2 - 1),
+            "one": query["one"][:LONGEST_TEXT] if "one" in query else None,
+            "other": query["other"][:LONGEST_TEXT] if "other" in query else None,
+            "added": query.get("added") == "1",
+        }
+
+
+def _whole(text: str | None, most: int, default: int) -> int:
+    found = whole(text, 0, most)
+    return default if found is None else found

@@ -1,0 +1,154 @@
+"""The code itself: some dimensions as curves, and all of them as a heatmap on the same axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.positions import frequencies, sinusoid
+from transformer.charts.positions import Smooth, pooling, waves
+from ui.positions.codes import Code, table_difference
+from ui.positions.numbers import small
+from ui.positions.view import MOST_CURVES, PositionsView
+from ui.view import take, widget_key, write_address
+from ui.viewer.plot import plot
+
+_SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own
+_BETWEEN = 8  # points drawn from a position to the next
+
+_TITLES = {
+    "sinusoidal": "Every position gets its own mixture of waves",
+    "learned": "Every position gets its own trained vector",
+    "none": "Every position gets the same",
+    "integer": "Every position gets its number",
+    "normalised": "Every position gets a number from 0 to 1",
+    "binary": "Every position gets its bits",
+}
+_SAID = {
+    "sinusoidal": "Above, some dimensions; below, all {width:,}, sines first. Fast waves tell neighbours apart, slow "
+    "waves tell beginnings from ends.",
+    "learned": "Above, some dimensions; below, all {width:,}. Nothing but training says what they look like.",
+    "none": "Nothing is added to the words, so the network has no way to tell which came first.",
+    "integer": "One number that counts. It grows without end, and soon it drowns the word that it is added to.",
+    "normalised": "One number: how far into the text. The same word at the same place gets another one in a longer "
+    "text.",
+    "binary": "Bits, the lowest first. Like waves they are fast and slow, but they jump where waves turn.",
+}
+
+
+def default_dims(code: Code) -> tuple[int, ...]:
+    """Four dimensions that show the most: of fast, middling and slow waves, else spread over the code."""
+    width = code.table.shape[1]
+    if code.scheme == "none":
+        return (0,)
+    if code.scheme == "binary":
+        return tuple(range(min(width, 4)))
+    return tuple(sorted({2 * (width * share // 32) for share in (1, 3, 5, 8)}))
+
+
+@st.fragment
+def section(code: Code, name: str, model: Translator) -> None:
+    """Which dimensions are drawn is chosen here, so only this part is drawn anew."""
+    view: PositionsView = st.session_state["view"]
+    n, width = code.table.shape
+    untrained = code.scheme == "learned" and code.learned.model is None
+    head, choice = st.columns([3, 2.2], gap="medium", vertical_alignment="bottom")
+    with head:
+        title = "A learned table begins as random numbers" if untrained else _TITLES[code.scheme]
+        st.subheader(title, anchor=False)
+        st.caption(_SAID[code.scheme].format(width=width))
+    dims = [dim for dim in view.dims or () if dim < width]
+    if not dims and view.dims != ():  # nothing was chosen, or nothing that this code has
+        dims = [*default_dims(code)]
+    with choice:
+        _dims(code, dims)
+    _notes(code, view, name)
+    with st.container(key="waves"):
+        plot(_figure(code, dims), key="waves-plot")
+    _below(code, model)
+    _twin(code, dims)
+    write_address()
+
+
+def _dims(code: Code, dims: list[int]) -> None:
+    width = code.table.shape[1]
+    names = {dim: f"{dim} {('sine', 'cosine')[dim % 2]}" if code.paired else str(dim) for dim in range(width)}
+    key = widget_key(f"dims-{code.scheme}-{width}")
+    st.multiselect(
+        "Dimensions as curves",
+        range(width),
+        dims,
+        format_func=lambda dim: names[dim],
+        key=key,
+        on_change=take,
+        args=("dims", key),
+        max_selections=MOST_CURVES,
+        select_all=False,
+        placeholder="Choose dimensions",
+    )
+
+
+def _figure(code: Code, dims: list[int]) -> Any:
+    n, width = code.table.shape
+    options: dict[str, Any] = {"theme": st.context.theme.type or "light"}
+    if code.paired:
+        omega = frequencies(width, code.base)
+        options["wavelengths"] = 2 * np.pi / omega
+        if n <= _SMOOTH_UP_TO:
+            x = np.linspace(0, n - 1, _BETWEEN * (n - 1) + 1)
+            options["smooth"] = Smooth(x, sinusoid(x, omega)[:, dims])
+    return waves(code.table, dims, **options)
+
+
+def _notes(code: Code, view: PositionsView, name: str) -> None:
+    """What is shown instead of what was asked for."""
+    n, owner = len(code.table), code.learned.model
+    if code.scheme != "learned":
+        return
+    if owner is None:
+        st.info(
+            "No model here has learned positions, so this table is **untrained**: random numbers, as training finds "
+            "them. The option `--positions learned` trains one.",
+            icon=":material/info:",
+        )
+    elif owner != name:
+        st.caption(f":material/info: The model in use has no learned positions; these are those of {owner}.")
+    if n < view.positions:
+        st.caption(f":material/info: The table ends after {n:,} positions: there is no code for the next one.")
+
+
+def _below(code: Code, model: Translator) -> None:
+    n, width = code.table.shape
+    said = []
+    if code.paired:
+        slowest = 2 * np.pi / frequencies(width, code.base)[-1]
+        said.append(
+            f"Wavelengths rise from 2π to {slowest:,.0f} words, the last before {code.base:,.10g} · 2π = "
+            f"{2 * np.pi * code.base:,.0f}."
+        )
+        apart = table_difference(model.model, width, code.base)
+        if apart is not None and apart < 1e-3:
+            said.append(f":material/check_circle: The model's own table is this one: at most {small(apart)} apart.")
+    block, every = pooling(n, width, code.paired)
+    if block > 1:
+        said.append(f"A column is the mean of {block} positions, so waves shorter than that come out grey.")
+    if every > 1:
+        said.append(f"One row in {every} is drawn.")
+    if n > _SMOOTH_UP_TO:
+        said.append("Drag over the picture to look closer; a double click shows all again.")
+    if said:
+        st.caption(" ".join(said))
+
+
+def _twin(code: Code, dims: list[int]) -> None:
+    """The curves' numbers."""
+    twin = st.expander("The curves as a table", key="waves-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            table: dict[str, Any] = {"position": np.arange(len(code.table))}
+            table |= {f"dimension {dim}": code.table[:, dim] for dim in dims}
+            config = {name: st.column_config.NumberColumn(format="%.6f") for name in table if name != "position"}
+            st.dataframe(table, hide_index=True, column_config=config, key="waves-table")
