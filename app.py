@@ -14,6 +14,7 @@ page = st.navigation(
     [
         st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
         st.Page("pages/positions.py", title="Positions", icon=":material/waves:"),
+        st.Page("pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
     ]
 )
 st.html(UI / "page.css")

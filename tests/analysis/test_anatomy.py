@@ -1,0 +1,199 @@
+"""The numbers of one head, put together again by hand, are what the model computed."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.small import small_checkpoint
+from transformer.analysis import attention_at, kind_of
+from transformer.analysis.anatomy import Walk, agreement, walk
+from transformer.analysis.stream import layer_blocks, rest_of_layer, stream
+from transformer.model import Transformer
+from transformer.taps import InputRecorder, Recorder, Replace, Site, chain
+
+SRC, TGT = [7, 11, 5, 9, 3], [2, 8, 6, 10, 12, 3]
+READ = len(TGT) - 1
+SHAPES: dict[str, dict[str, Any]] = {
+    "pre": {},
+    "post": {"norm": "post", "final_norm": False},
+    "learned": {"positions": "learned", "activation": "gelu"},
+    "bare": {"positions": "none", "qkv_bias": False, "attention_output_bias": False, "norm": "post"},
+}
+
+
+def build(name: str) -> Transformer:
+    model = small_checkpoint(seed=5, **SHAPES[name]).model
+    with torch.no_grad():  # untrained norms and biases are 1 and 0, and could be forgotten unseen
+        for key, parameter in model.named_parameters():
+            if "norm" in key or key.endswith("bias"):
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+    return model
+
+
+@pytest.fixture(scope="module", params=list(SHAPES))
+def model(request: pytest.FixtureRequest) -> Transformer:
+    return build(request.param)
+
+
+def recorded(model: Transformer) -> tuple[Recorder, InputRecorder]:
+    patterns, inputs = Recorder(), InputRecorder()
+    with torch.no_grad():
+        model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]), chain(patterns, inputs))
+    return patterns, inputs
+
+
+def walks(model: Transformer) -> list[Walk]:
+    """Every site, with its heads and tokens in turn."""
+    passed = stream(model, SRC, TGT)
+    found = []
+    for n, site in enumerate(model.sites()):
+        heads = attention_at(model, site).n_heads
+        found += [walk(passed, site, (n + query) % heads, query) for query in range(len(passed.ids(site.stack)))]
+    return found
+
+
+def test_the_stream_is_the_models(model: Transformer) -> None:
+    """The last states, and what the blocks of each layer leave, are those of the model's own pass."""
+    passed = stream(model, SRC, TGT)
+    src, tgt = torch.tensor([SRC]), torch.tensor([TGT[:-1]])
+    with torch.no_grad():
+        memory = model.encode(src)
+        torch.testing.assert_close(passed.encoder.last, memory[0])
+        torch.testing.assert_close(passed.decoder.last, model.decode(tgt, memory, src)[0])
+    for stack in ("encoder", "decoder"):
+        states = passed.stack(stack).states
+        assert len(states) == len(passed.module(stack).layers) + 1
+        for layer in range(len(states) - 1):
+            blocks = list(layer_blocks(passed, stack, layer).values())
+            torch.testing.assert_close(blocks[0].before, states[layer])
+            torch.testing.assert_close(blocks[-1].after, states[layer + 1])
+            for one, next_one in zip(blocks, blocks[1:], strict=False):
+                assert torch.equal(one.after, next_one.before)
+
+
+def test_queries_keys_values_and_weights_are_those_of_the_pass(model: Transformer) -> None:
+    patterns, inputs = recorded(model)
+    for found in walks(model):
+        own = inputs[found.site]
+        np.testing.assert_allclose(found.q, own.q[0, found.head, found.query].numpy(), atol=1e-5)
+        np.testing.assert_allclose(found.k, own.k[0, found.head].numpy(), atol=1e-5)
+        np.testing.assert_allclose(found.v, own.v[0, found.head].numpy(), atol=1e-5)
+        row = patterns[found.site][0][0, found.head, found.query].numpy()
+        np.testing.assert_allclose(found.own.weights, row, atol=1e-6)
+        assert (found.visible == (row > 0)).all()
+
+
+def test_each_stage_follows_from_the_one_before(model: Transformer) -> None:
+    """Every number again, one at a time."""
+    for found in walks(model):
+        keys, d_head = found.k.shape
+        own = found.own
+        scores = [sum(found.q[d] * found.k[j, d] for d in range(d_head)) for j in range(keys)]
+        np.testing.assert_allclose(found.scores, scores, atol=1e-9)
+        np.testing.assert_allclose(own.scaled, np.array(scores) / math.sqrt(d_head), atol=1e-9)
+        powers = [math.exp(s) if seen else 0.0 for s, seen in zip(own.scaled, found.visible, strict=True)]
+        np.testing.assert_allclose(own.weights, np.array(powers) / sum(powers), atol=1e-9)
+        z = sum(own.weights[j] * found.v[j] for j in range(keys))
+        np.testing.assert_allclose(own.heads[found.head], z, atol=1e-9)
+        output = attention_at(model, found.site).output
+        joined = output.weight.double().detach().numpy() @ own.heads.ravel() + found.output_bias
+        np.testing.assert_allclose(own.added, joined, atol=1e-9)
+        np.testing.assert_allclose(own.moved.sum(0) + found.output_bias, own.added, atol=1e-9)
+        np.testing.assert_allclose(own.total, found.x + own.added, atol=1e-12)
+
+
+def test_what_leaves_the_block_is_the_models(model: Transformer) -> None:
+    """The very numbers that are shown, sent on through the layer, are what the layer leaves."""
+    patterns, _ = recorded(model)
+    passed = stream(model, SRC, TGT)
+    for found in walks(model):
+        stack, layer, kind = found.site
+        block = layer_blocks(passed, stack, layer)[kind]
+        np.testing.assert_allclose(found.own.after, block.after[found.query].numpy(), atol=1e-5)
+        row = patterns[found.site][0][0, found.head, found.query].numpy()
+        held = agreement(found, passed, row)
+        assert held.pattern < 1e-5 and held.output < 1e-5
+
+
+def test_a_wrong_number_is_noticed(model: Transformer) -> None:
+    passed = stream(model, SRC, TGT)
+    for found in walks(model):
+        wrong = found.own.weights + 0.001
+        assert agreement(found, passed, wrong).pattern == pytest.approx(0.001, rel=0.01)
+        found.own.after[0] += 0.01
+        assert agreement(found, passed, wrong).output > 1e-4
+
+
+def test_the_first_column_adds_up(model: Transformer) -> None:
+    for found in walks(model):
+        first = found.site.layer == 0 and found.site.kind == "self"
+        assert (found.tokens is not None) == first
+        assert (found.positions is not None) == (first and model.config.positions != "none")
+        if found.tokens is not None:
+            parts = found.tokens if found.positions is None else found.tokens + found.positions
+            np.testing.assert_allclose(found.stream, parts, atol=1e-6)
+        if found.site.kind == "cross":
+            assert found.stream.shape == (len(SRC), model.config.d_model) and found.normed is None
+        elif model.config.norm == "pre":
+            assert found.normed is not None and found.x_normed is not None
+            np.testing.assert_array_equal(found.normed[found.query], found.x_normed)
+        if found.site.kind == "self":
+            np.testing.assert_array_equal(found.stream[found.query], found.x)
+
+
+@pytest.mark.parametrize(("divided", "masked"), [(True, False), (False, True), (False, False)])
+def test_a_stage_left_out_is_what_the_model_would_do_with_that_row(
+    model: Transformer, divided: bool, masked: bool
+) -> None:
+    """The row by hand; and the model, made to use it in that head, leaves what the later stages say."""
+    passed = stream(model, SRC, TGT)
+    for found in walks(model):
+        variant = found.variants[divided, masked]
+        scores = found.scores / (math.sqrt(found.k.shape[1]) if divided else 1.0)
+        seen = found.visible if masked else np.ones_like(found.visible)
+        powers = np.where(seen, np.exp(scores), 0.0)
+        np.testing.assert_allclose(variant.weights, powers / powers.sum(), atol=1e-9)
+        others = [h for h in range(len(variant.heads)) if h != found.head]
+        np.testing.assert_array_equal(variant.heads[others], found.own.heads[others])
+
+        stack, layer, kind = found.site
+        queries = len(passed.ids(stack))
+        change = Replace(found.site, found.head, (tuple(variant.weights.tolist()),) * queries)
+        left = rest_of_layer(passed, stack, layer, kind, torch.tensor(variant.after).float())
+        torch.testing.assert_close(left, layer_output(model, found.site, change)[found.query], atol=1e-5, rtol=1e-5)
+
+
+def layer_output(model: Transformer, site: Site, change: Replace) -> torch.Tensor:
+    """What the layer at `site` leaves in the model's own pass with a head changed: [tokens, d_model]."""
+    layers = model.encoder.layers if site.stack == "encoder" else model.decoder.layers
+    kept: list[torch.Tensor] = []
+    hook = layers[site.layer].register_forward_hook(lambda module, given, output: kept.append(output[0]))
+    with torch.no_grad():
+        model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]), change)
+    hook.remove()
+    return kept[0]
+
+
+def test_where_nothing_is_masked_the_mask_changes_nothing(model: Transformer) -> None:
+    for found in walks(model):
+        free = kind_of(found.site) != "decoder" or found.query == READ - 1
+        assert found.visible.all() == free
+        weights, after = found.variants[True, False].difference(found.own)
+        assert (max(weights, after) == 0) == free
+
+
+@pytest.mark.parametrize(
+    ("site", "head", "query", "said"),
+    [
+        (Site("encoder", 9, "self"), 0, 0, "no attention at"),
+        (Site("encoder", 0, "self"), 4, 0, "no head 4 here; choose one from 0 to 3"),
+        (Site("decoder", 0, "cross"), 1, 5, "no token 5 here; choose one from 0 to 4"),
+    ],
+)
+def test_what_the_model_lacks_is_named(site: Site, head: int, query: int, said: str) -> None:
+    passed = stream(build("pre"), SRC, TGT)
+    with pytest.raises(ValueError, match=said):
+        walk(passed, site, head, query)

@@ -1,0 +1,112 @@
+"""What the other parts do to a token, beside torch's own layers and the model's own pass."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from tests.small import small_checkpoint
+from transformer.analysis import parts
+from transformer.analysis.parts import Taken
+from transformer.analysis.stream import Stream, layer_blocks, stream
+from transformer.model import Transformer
+
+SRC, TGT = [7, 11, 5, 9, 3], [2, 8, 6, 10, 12, 3]
+
+
+def passed(**changes: Any) -> Stream:
+    model = small_checkpoint(seed=6, **changes).model
+    with torch.no_grad():
+        for key, parameter in model.named_parameters():
+            if "norm" in key or key.endswith("bias"):
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+    return stream(model, SRC, TGT)
+
+
+def same(found: np.ndarray, own: torch.Tensor) -> None:
+    np.testing.assert_allclose(found, own.detach().double().numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
+def test_an_embedding_is_a_row_of_the_table_and_a_place(positions: str) -> None:
+    here = passed(positions=positions)
+    embedding = here.model.decoder.embedding
+    for token, i in enumerate(TGT[:-1]):
+        found = parts.embedding(here, "decoder", token)
+        same(found.vectors["token"], math.sqrt(16) * embedding.tokens.weight[i])
+        assert ("position" in found.vectors) == (positions != "none")
+        if positions != "none":
+            same(found.vectors["position"], embedding.positions.table[token])
+        same(found.vectors["sum"], here.decoder.states[0][token])
+        assert found.difference < 1e-6
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_a_feed_forward_network_is_two_maps(norm: str, activation: str, stack: str) -> None:
+    here = passed(norm=norm, activation=activation)
+    layer = here.layer(stack, 1)
+    for token in range(5):
+        block = layer_blocks(here, stack, 1)["feed-forward"]
+        found = parts.feed_forward(here, stack, 1, token)
+        read = layer.residuals[-1].norm(block.before[token]) if norm == "pre" else block.before[token]
+        inner = F.linear(read, layer.feed_forward.inner.weight, layer.feed_forward.inner.bias)
+        same(found.vectors["inner"], inner)
+        same(found.vectors["active"], getattr(F, activation)(inner))
+        same(found.vectors["given"], layer.feed_forward(read))
+        same(found.vectors["sum"], block.before[token] + layer.feed_forward(read))
+        assert ("after" in found.vectors) == (norm == "post") == ("norm" not in found.vectors)
+        same(list(found.vectors.values())[-1], here.stack(stack).states[2][token])
+        assert found.difference < 1e-6
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_norm_is_torchs(norm: str) -> None:
+    here = passed(norm=norm)
+    for n, block in enumerate(("self", "cross", "feed-forward")):
+        own = here.layer("decoder", 2).residuals[n].norm
+        for token in range(5):
+            check_norm(parts.block_norm(here, "decoder", 2, block, token), own)
+    for token in range(5):
+        found = parts.final_norm(here, "encoder", token)
+        check_norm(found, here.model.encoder.norm)
+        same(found.vectors["x"], here.encoder.states[-1][token])
+        same(found.vectors["after"], here.encoder.last[token])
+
+
+def check_norm(found: Taken, own: torch.nn.Module) -> None:
+    same(found.vectors["after"], own(torch.tensor(found.vectors["x"]).float()))
+    assert found.vectors["standard"].mean() == pytest.approx(0, abs=1e-9)
+    assert found.vectors["standard"].std() == pytest.approx(1, abs=1e-3)
+    assert found.difference < 1e-6
+
+
+def test_a_model_without_last_norms_says_so() -> None:
+    with pytest.raises(ValueError, match="no norm at the end"):
+        parts.final_norm(passed(final_norm=False), "encoder", 0)
+
+
+@pytest.mark.parametrize("changes", [{}, {"tied": "all"}, {"logits_bias": False, "final_norm": False}])
+def test_the_output_is_what_the_model_writes(changes: dict[str, Any]) -> None:
+    here = passed(**changes)
+    model: Transformer = here.model
+    with torch.no_grad():
+        own = model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]))[0]
+    for token in range(5):
+        found = parts.output(here, token)
+        same(found.vectors["logits"], own[token])
+        same(found.vectors["probability"], own[token].softmax(-1))
+        assert found.vectors["probability"].sum() == pytest.approx(1)
+        assert found.difference < 1e-6
+
+
+def test_a_difference_is_measured() -> None:
+    here = passed()
+    here.decoder.states[0][2, 3] += 0.5
+    assert parts.embedding(here, "decoder", 2).difference == pytest.approx(
+        0.5 / max(1, here.decoder.states[0][2].abs().max().item()), rel=1e-3
+    )

@@ -1,0 +1,331 @@
+"""The Anatomy page as a person uses it, in a real Chromium.
+
+One test opens the app as it ships; the others run on two untrained checkpoints whose words are hostile: a small one
+with the norm before, and one of twelve layers with the norm after and learned positions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+import tokenizers
+from playwright.sync_api import Browser, Locator, Page, expect
+from tokenizers import models, pre_tokenizers
+
+from tests.small import small_checkpoint
+from tools.serving import serve, wait_until_idle
+from transformer import StackConfig, Trace, Translator, checkpoints
+from transformer.analysis.anatomy import Walk, walk
+from transformer.analysis.lens import lens
+from transformer.analysis.network import network
+from transformer.analysis.stream import stream
+from transformer.checkpoints import Checkpoint
+from transformer.data.tokenizers import SPECIALS, Tokenizer
+from transformer.taps import Site
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
+WORDS = ["one", "two", "three", "four", "five"]
+SENTENCE, WRITTEN = " ".join([*HOSTILE, *WORDS]), "three <b>bold</b> one $x$ two"
+TYPED = f"text={quote(SENTENCE)}&target={quote(WRITTEN)}"
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    inner = tokenizers.Tokenizer(models.WordLevel({t: i for i, t in enumerate([*SPECIALS, *HOSTILE, *WORDS])}, "[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = Tokenizer(inner)
+    deep = {"norm": "post", "final_norm": False, "positions": "learned", "tied": "output"}
+    deep |= {"encoder": StackConfig(12, 2, 16), "decoder": StackConfig(12, 2, 16)}
+    folder = tmp_path_factory.mktemp("checkpoints")
+    for name, changes in {"a-small": {}, "b-deep": deep}.items():
+        sizes = {"max_length": 600, "source_vocab_size": 14, "target_vocab_size": 14}
+        model = small_checkpoint(seed=33, **{**sizes, **changes}).model
+        card = {"title": "Odd <b>words</b>", "source": "Odd", "target": "Even", "examples": [SENTENCE]}
+        checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder / name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def url(folder: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
+        with serve(ROOT / "app.py", tmp_path_factory.mktemp("anatomy") / "log.txt") as address:
+            visit(browser, address)
+            yield address
+
+
+@pytest.fixture(scope="session")
+def small(folder: Path) -> Translator:
+    return Translator.load(folder / "a-small")
+
+
+@pytest.fixture(scope="session")
+def trace(small: Translator) -> Trace:
+    return small.trace(SENTENCE, target=WRITTEN)
+
+
+def visit(browser: Browser, address: str) -> None:
+    """Opens the first page once: until then, Streamlit takes a deeper address for a script of its own finding."""
+    page = browser.new_page()
+    page.goto(address)
+    page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
+    page.close()
+
+
+def go(page: Page, address: str, query: str = "") -> Page:
+    page.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
+    page.goto(f"{address}/anatomy?{query}")
+    page.get_by_role("heading", name="What would it say if it stopped here?").wait_for(timeout=60_000)
+    wait_until_idle(page)
+    return page
+
+
+def numbers(model: Translator, trace: Trace, site: Site, head: int, query: int) -> Walk:
+    return walk(stream(model.model, trace.source.ids, trace.target.ids), site, head, query)
+
+
+def written(number: float) -> str:
+    """A weight as the page writes it."""
+    text = f"{number:.3f}" if number == 0 or number >= 0.0005 else f"{number:.1e}".replace("e-0", "e-")
+    return text.replace("-", "−")
+
+
+def weights(page: Page) -> list[str]:
+    """The numbers of the open softmax."""
+    return page.locator(".inner .number:not(.cell):not(.done):not(.todo)").all_inner_texts()
+
+
+def agree(page: Page, row: np.ndarray, visible: np.ndarray) -> None:
+    expected = [written(weight) if seen else "masked" for weight, seen in zip(row.tolist(), visible, strict=True)]
+    for _ in range(100):
+        if weights(page) == expected:
+            return
+        page.wait_for_timeout(50)
+    assert weights(page) == expected
+
+
+def part(page: Page, title: str) -> Locator:
+    return page.locator(f'.part[aria-label^="{title}."]')
+
+
+def stage(page: Page, number: int) -> Locator:
+    return page.locator(".stage-head").nth(number - 1)
+
+
+def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, browser: Browser, app_url: str) -> None:
+    shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
+    trace = shipped.trace(shipped.card["examples"][0])
+    visit(browser, app_url)
+    go(page, app_url, "kind=decoder&layer=1&head=2&query=3&stage=6")
+    agree(page, trace.decoder[0, 1, 2], ~trace.masked("decoder")[2])
+    expect(page.locator(".check").first).to_contain_text(
+        re.compile(r"Equal to the model's own: weights within \d\.\de−\d")
+    )
+    found = lens(stream(shipped.model, trace.source.ids, trace.target.ids))
+    expect(page.locator(".lens .c")).to_have_count(found.ids.shape[0] * found.ids.shape[1])
+    expect(page.locator('.lens [data-row="3"][data-token="2"] small')).to_have_text(
+        f"{found.probabilities[3, 2, 0]:.2f}"
+    )
+
+
+def test_the_stages_are_stepped_through(page: Page, url: str, small: Translator, trace: Trace) -> None:
+    """By the keys, the buttons and the headers; the address follows, and the row that is followed goes along."""
+    go(page, url, f"{TYPED}&head=2&query=4")
+    found = numbers(small, trace, Site("decoder", 0, "self"), 1, 3)
+    expect(stage(page, 1)).to_have_attribute("aria-current", "step")
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Next stage").click()
+    expect(stage(page, 3)).to_have_attribute("aria-current", "step")
+    page.locator(".board").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    expect(stage(page, 9)).to_have_attribute("aria-current", "step")
+    expect(page.locator(".words")).to_contain_text(f"{np.linalg.norm(found.own.total):.2f}")
+    stage(page, 6).click()
+    agree(page, found.own.weights, found.visible)
+    page.locator(".aside.key").nth(2).click()
+    expect(page.locator(".worked")).to_contain_text(written(found.own.weights[2]))
+    expect(page).to_have_url(re.compile("key=3&stage=6"))
+    page.locator(".board").focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".worked")).to_contain_text(written(found.own.weights[1]))
+
+
+def test_play_goes_to_the_end(page: Page, url: str) -> None:
+    go(page, url, f"{TYPED}&stage=8")
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(stage(page, 9)).to_have_attribute("aria-current", "step")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_heads_and_tokens_are_chosen(page: Page, url: str, small: Translator, trace: Trace) -> None:
+    go(page, url, f"{TYPED}&kind=cross&layer=2&stage=6&head=1&query=1")
+    page.get_by_role("radiogroup", name="Head").get_by_role("radio", name="2").click()
+    agree(page, trace.cross[1, 1, 0], np.ones(len(trace.source), dtype=bool))
+    page.get_by_role("radiogroup", name="Token asking").get_by_role("radio").nth(3).click()
+    agree(page, trace.cross[1, 1, 3], np.ones(len(trace.source), dtype=bool))
+    expect(page).to_have_url(re.compile(r"kind=cross&layer=2&head=2&query=4"))
+
+
+def test_the_switches_change_what_comes_after_and_say_so(page: Page, url: str, small: Translator, trace: Trace) -> None:
+    go(page, url, f"{TYPED}&head=1&query=2&stage=6")
+    found = numbers(small, trace, Site("decoder", 0, "self"), 0, 1)
+    everything = np.ones_like(found.visible)
+    expect(page.locator(".note")).to_be_hidden()
+    page.get_by_role("switch", name="Without the mask").click()
+    agree(page, found.variants[True, False].weights, everything)
+    expect(page.locator(".note")).to_contain_text("The model did not compute it")
+    expect(page.locator(".foot .check")).to_contain_text("Not what the model computed")
+    page.get_by_role("switch", name="Without √d").click()
+    agree(page, found.variants[False, False].weights, everything)
+    page.get_by_role("switch", name="Without the mask").click()
+    agree(page, found.variants[False, True].weights, found.visible)
+    expect(page).to_have_url(re.compile("unscaled=1"))
+    part(page, "Decoder layer 1, cross-attention").click()
+    expect(page.get_by_role("switch", name="Without the mask")).to_be_disabled()
+
+
+def test_the_map_opens_every_part(page: Page, url: str, small: Translator, trace: Trace) -> None:
+    go(page, url, TYPED)
+    parts = network(small.model, len(trace.source), len(trace.reads))
+    expect(page.locator(".part")).to_have_count(len(parts))
+    for title in (
+        "Encoder embedding",
+        "Encoder layer 2, norm before self-attention",
+        "Decoder layer 3, feed-forward network",
+        "Decoder, last norm",
+        "Linear map and softmax",
+    ):
+        part(page, title).click(force=True)
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+        expect(page.locator(".legend .check").first).to_contain_text("Equal to the model's own output within")
+        expect(page.locator(".vector").first).to_be_visible()
+        assert page.locator(".katex").count() >= 1
+    page.locator(".part.chosen").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Decoder, last norm")).to_be_visible()
+    expect(page).to_have_url(re.compile("part=norm"))
+
+
+def test_a_head_is_picked_in_the_map(page: Page, url: str) -> None:
+    go(page, url, f"{TYPED}&head=1")
+    part(page, "Encoder layer 1, self-attention").locator(".head").nth(3).click()
+    expect(page.get_by_role("heading", name="Encoder layer 1, self-attention, head 4")).to_be_visible()
+
+
+def test_a_link_back_and_another_page_keep_the_view(page: Page, new_page: Callable[..., Page], url: str) -> None:
+    go(page, url, f"{TYPED}&kind=encoder&layer=2&head=3&query=2")
+    stage(page, 5).click()
+    expect(page).to_have_url(re.compile("stage=5"))
+    page.locator('.lens [data-row="1"][data-token="2"]').click()
+    expect(page).to_have_url(re.compile("lens=1%2C2|lens=1,2"))
+    wait_until_idle(page)
+    other = go(new_page(), url, page.url.split("?")[1])
+    expect(stage(other, 5)).to_have_attribute("aria-current", "step")
+    expect(other.locator(".pinned")).to_have_attribute("data-token", "2")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
+    page.locator(".thumb").first.wait_for(timeout=30_000)
+    wait_until_idle(page)
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Anatomy").click()
+    page.locator(".stage-head").first.wait_for(timeout=30_000)
+    wait_until_idle(page)
+    expect(stage(page, 5)).to_have_attribute("aria-current", "step")
+    expect(page.get_by_role("heading", name="Encoder layer 2, self-attention, head 3")).to_be_visible()
+    stage(page, 7).click()
+    expect(page).to_have_url(re.compile("stage=7"))
+    page.go_back()
+    expect(stage(page, 5)).to_have_attribute("aria-current", "step")
+
+
+def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Translator, trace: Trace) -> None:
+    go(page, url, TYPED)
+    found = lens(stream(small.model, trace.source.ids, trace.target.ids))
+    page.locator('.lens [data-row="2"][data-token="1"]').hover()
+    expect(page.locator(".most .number")).to_have_text([written(share) for share in found.probabilities[2, 1]])
+    same = (found.ids[:, :, 0] == found.ids[-1, :, 0]).sum()
+    expect(page.locator(".lens .same")).to_have_count(int(same))
+    page.get_by_text("The likeliest tokens as a table").click()
+    expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
+
+
+def test_a_number_is_told_under_the_pointer(page: Page, url: str, small: Translator, trace: Trace) -> None:
+    go(page, url, f"{TYPED}&head=1&query=3&stage=2")
+    found = numbers(small, trace, Site("decoder", 0, "self"), 0, 2)
+    strip = page.locator(".over canvas").nth(1)  # the first is the query's stream
+    box = strip.bounding_box()
+    assert box is not None
+    strip.hover(position={"x": (2 + 0.5) * box["width"] / len(found.q), "y": 10})
+    expect(page.locator(".tip:visible")).to_contain_text(f"number 3 of {len(found.q)}")
+    told = page.locator(".tip:visible .value").inner_text().replace("−", "-")
+    assert float(told) == pytest.approx(found.q[2], abs=1e-4, rel=1e-2)
+
+
+def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> None:
+    deep = Translator.load(folder / "b-deep")
+    trace = deep.trace(SENTENCE, target=WRITTEN)
+    go(page, url, f"model=b-deep&{TYPED}&kind=cross&layer=12&head=2&query=2&stage=6")
+    agree(page, trace.cross[11, 1, 1], np.ones(len(trace.source), dtype=bool))
+    expect(part(page, "Decoder layer 12, cross-attention")).to_be_in_viewport()
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    found = numbers(deep, trace, Site("decoder", 11, "cross"), 1, 1)
+    stage(page, 9).click()
+    expect(page.locator(".words")).to_contain_text(
+        f"The norm then brings it back to length {np.linalg.norm(found.own.after):.2f}"
+    )
+    expect(page.get_by_text("sent straight through the output projection")).to_be_visible()
+
+
+@pytest.mark.parametrize(("text", "said"), [("", "empty"), ("one " * 700, "at most 600")])
+def test_a_sentence_that_cannot_be_read_is_answered(page: Page, url: str, text: str, said: str) -> None:
+    page.goto(f"{url}/anatomy?text={quote(text)}")
+    expect(page.get_by_text(said).first).to_be_visible(timeout=60_000)
+    box = page.get_by_role("textbox").first
+    box.fill("one two")
+    box.press("Enter")
+    page.locator(".stage-head").first.wait_for(timeout=30_000)
+    wait_until_idle(page)
+    expect(page.locator(".choices").first).to_be_visible()
+
+
+def test_the_longest_sentence_scrolls(page: Page, url: str, small: Translator) -> None:
+    text, target = " ".join(WORDS[i % 5] for i in range(599)), "three one"
+    trace = small.trace(text, target=target)
+    assert len(trace.source) == 600
+    go(page, url, f"text={quote(text)}&target={quote(target)}&kind=encoder&layer=1&head=1&query=600&stage=6&key=590")
+    page.locator(".rows").scroll_into_view_if_needed()
+    expect(page.locator(".aside.key.strong")).to_be_in_viewport()
+    assert len(weights(page)) < 40  # what is seen, not six hundred rows
+    expect(page.locator(".words")).to_contain_text("gives")
+    page.get_by_role("radiogroup", name="Token asking").get_by_role("radio").nth(598).click()
+    expect(page).to_have_url(re.compile("query=599"))
+    row = written(trace.encoder[0, 0, 598, 589])
+    expect(page.locator(".worked")).to_contain_text(row)
+
+
+def test_hostile_tokens_are_text(page: Page, url: str) -> None:
+    go(page, url, f"{TYPED}&kind=cross&stage=7&query=3&key=1")
+    assert page.locator("img[src='x']").count() == 0
+    expect(page.locator(".aside.key").first).to_have_text(HOSTILE[0])
+    expect(page.locator(".choices").last).to_contain_text("<b>bold</b>")
+    expect(page.locator(".lens")).to_contain_text("$x$")
+
+
+def test_a_phone_shows_one_stage_at_a_time(new_page: Callable[..., Page], url: str, trace: Trace) -> None:
+    phone = go(new_page(viewport={"width": 390, "height": 844}), url, f"{TYPED}&head=1&query=2&stage=6")
+    assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    agree(phone, trace.decoder[0, 0, 1], ~trace.masked("decoder")[1])
+    stage(phone, 9).click()
+    expect(phone.locator(".stage-name")).to_contain_text("Residual")
+
+
+def test_the_dark_theme_glows(dark_page: Page, url: str) -> None:
+    go(dark_page, url, f"{TYPED}&stage=6")
+    assert dark_page.locator(".hl").first.get_attribute("data-theme") == "dark"

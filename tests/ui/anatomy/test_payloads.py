@@ -1,0 +1,183 @@
+"""What the page shows, unpacked as a browser would and put together again by hand: the model's own output."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from tests.small import small_translator
+from transformer import Trace, Translator
+from transformer.analysis.anatomy import agreement, walk
+from transformer.analysis.lens import lens
+from transformer.analysis.network import network
+from transformer.analysis.parts import feed_forward
+from transformer.analysis.stream import stream
+from transformer.layers import DecoderLayer
+from transformer.taps import Site
+from ui.anatomy.chosen import choose
+from ui.anatomy.facts import facts, formula, size, title
+from ui.anatomy.payloads import lens_payload, likely, map_payload, parts_payload, small, walk_payload
+from ui.anatomy.view import AnatomyView
+
+START = {"stage": 1, "key": None, "unscaled": False, "unmasked": False}
+
+
+def unpack(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The layout that ui/viewer/packing.py documents."""
+    length = int.from_bytes(payload[:4], "little")
+    header = json.loads(payload[4 : 4 + length])
+    arrays = {}
+    for listed in header["arrays"]:
+        flat = np.frombuffer(payload, listed["dtype"], math.prod(listed["shape"]), 4 + length + listed["at"])
+        arrays[listed["name"]] = flat.reshape(listed["shape"])
+    return header, arrays
+
+
+@pytest.fixture(scope="module", params=["pre", "post"])
+def model(request: pytest.FixtureRequest) -> Translator:
+    return small_translator(seed=8, norm=request.param, final_norm=request.param == "pre")
+
+
+@pytest.fixture(scope="module")
+def trace(model: Translator) -> Trace:
+    return model.trace("a little girl is sitting", "two dogs are running")
+
+
+def shown(model: Translator, trace: Trace, site: Site, head: int, query: int) -> tuple[Any, dict[str, np.ndarray]]:
+    passed = stream(model.model, trace.source.ids, trace.target.ids)
+    found = walk(passed, site, head, query)
+    row = {"self": trace.decoder if site.stack == "decoder" else trace.encoder, "cross": trace.cross}[site.kind]
+    held = agreement(found, passed, row[site.layer, head, query])
+    return unpack(walk_payload(found, trace, model.model.config, held, START))
+
+
+def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace: Trace) -> None:
+    """The last cross-attention, stage by stage, and through what is left of the model to its probabilities."""
+    layer = model.model.decoder.layers[-1]
+    assert isinstance(layer, DecoderLayer)
+    ids = [trace.source.ids], [trace.target.ids[:-1]]
+    own = model.log_probs(*ids)[0]
+    for query in range(len(trace.reads)):
+        joined = []
+        for head in range(2):
+            header, page = shown(model, trace, Site("decoder", 2, "cross"), head, query)
+            scores = page["k"] @ page["q"]
+            np.testing.assert_allclose(page["scores"], scores, atol=1e-5)
+            scaled = scores / math.sqrt(header["d_head"])
+            np.testing.assert_allclose(page["scaled"][0], scaled, atol=1e-5)
+            powers = np.exp(scaled) * page["visible"]
+            weights = powers / powers.sum()
+            np.testing.assert_allclose(page["weights"][0], weights, atol=1e-5)
+            np.testing.assert_allclose(trace.cross[2, head, query], weights, atol=1e-5)
+            joined.append(weights @ page["v"])
+            np.testing.assert_allclose(page["heads"][0][head], joined[-1], atol=1e-5)
+        output = layer.cross_attention.output.weight.detach().numpy()
+        added = output @ np.concatenate(joined) + page["bias"]
+        np.testing.assert_allclose(page["added"][0], added, atol=1e-5)
+        np.testing.assert_allclose(page["moved"][0].sum(0) + page["bias"], added, atol=1e-5)
+        y = torch.tensor(page["x"] + added)
+        if not header["pre"]:
+            y = layer.residuals[1].norm(y)
+        np.testing.assert_allclose(page["after"][0], y.detach().numpy(), atol=1e-5)
+        norm, feed = layer.residuals[2].norm, layer.feed_forward
+        y = y + feed(norm(y)) if header["pre"] else norm(y + feed(y))
+        log_probs = F.log_softmax(model.model.output(model.model.decoder.norm(y)), -1)
+        np.testing.assert_allclose(log_probs.detach().numpy(), own[query].numpy(), atol=1e-5)
+        assert header["agreement"]["pattern"] < 1e-5 and header["agreement"]["output"] < 1e-5
+
+
+def test_the_first_stage_is_the_embedding_and_the_place(model: Translator, trace: Trace) -> None:
+    header, page = shown(model, trace, Site("decoder", 0, "self"), 1, 2)
+    assert header["first"] and header["kind"] == "decoder"
+    np.testing.assert_allclose(page["tokens"] + page["positions"], page["stream"], atol=1e-5)
+    embedding = model.model.decoder.embedding
+    own = embedding(torch.tensor([trace.target.ids[:-1]]))[0].detach().numpy()
+    np.testing.assert_allclose(page["stream"], own, atol=1e-5)
+    np.testing.assert_array_equal(page["visible"], [1, 1, 1, 0, 0])
+    assert header["keys"] == header["queries"] == ["[SOS]", "two", "dogs", "are", "running"]
+    assert header["writes"] == ["two", "dogs", "are", "running", "[EOS]"]
+    assert ("normed" in page) == header["pre"]
+
+
+def test_what_the_switches_show_is_another_row(model: Translator, trace: Trace) -> None:
+    """Variant 2 * unscaled + unmasked, and how far each is from the model."""
+    header, page = shown(model, trace, Site("decoder", 1, "self"), 0, 2)
+    scaled = [page["scores"] / math.sqrt(header["d_head"]), page["scores"]]
+    for variant in range(4):
+        scores = scaled[variant // 2]
+        powers = np.exp(scores) * (page["visible"] if variant % 2 == 0 else 1)
+        np.testing.assert_allclose(page["scaled"][variant], scores, atol=1e-5)
+        np.testing.assert_allclose(page["weights"][variant], powers / powers.sum(), atol=1e-5)
+        np.testing.assert_allclose(page["heads"][variant][0], powers @ page["v"] / powers.sum(), atol=1e-5)
+        away = np.abs(page["weights"][variant] - page["weights"][0]).max()
+        assert header["moved"][variant][0] == pytest.approx(away, abs=1e-6)
+    assert header["moved"][0] == [0, 0] and header["moved"][1][0] > 0.01
+
+
+def test_the_map_says_what_the_network_is(model: Translator, trace: Trace) -> None:
+    config = model.model.config
+    parts = network(model.model, len(trace.source), len(trace.reads))
+    chosen = choose(AnatomyView(kind="cross", layer=2, head=1), trace, parts)
+    header, _ = unpack(map_payload(parts, config, chosen))
+    assert header["encoder"] == {"layers": 2, "heads": 4} and header["decoder"] == {"layers": 3, "heads": 2}
+    assert header["shapes"] == {"memory": "6 × 16", "stream": "5 × 16", "logits": f"5 × {config.target_vocab_size}"}
+    assert header["heading"] == ["6 tokens", "5 tokens"]
+    picked = header["parts"][header["selected"]]
+    assert picked["title"] == "Decoder layer 2, cross-attention" and header["head"] == 0
+    assert (
+        picked["facts"] == "reads 5 × 16 and the memory, 6 × 16, gives 5 × 16. 1,088 parameters. 2 heads of 8 numbers."
+    )
+    assert len({part["title"] for part in header["parts"]}) == len(parts)
+
+
+def test_what_is_shared_is_said() -> None:
+    model = small_translator(tied="all").model
+    parts = network(model, 3, 4)
+    table = 16 * model.config.target_vocab_size
+    by_title = {title(part, model.config): part for part in parts}
+    assert size(by_title["Decoder embedding"]) == size(by_title["Linear map and softmax"]) == "shared"
+    assert f"{table:,} parameters that it shares with the encoder" in facts(by_title["Decoder embedding"], model.config)
+    assert all(formula(part, model.config) for part in parts)
+
+
+def test_a_part_carries_the_vectors_that_it_names(model: Translator, trace: Trace) -> None:
+    taken = feed_forward(stream(model.model, trace.source.ids, trace.target.ids), "decoder", 1, 2)
+    rows = [("x", "Stream", "", "all"), ("inner", "Inside", "", "inside")]
+    header, arrays = unpack(parts_payload(taken, rows, trace.reads.labels, 2))
+    assert [row["values"] for row in header["rows"]] == ["x", "inner"] == list(arrays)
+    np.testing.assert_allclose(arrays["inner"], taken.vectors["inner"], atol=1e-5)
+    assert header["check"].startswith("Equal to the model's own output within ")
+
+
+def test_the_lens_names_tokens_as_people_read_them(model: Translator, trace: Trace) -> None:
+    found = lens(stream(model.model, trace.source.ids, trace.target.ids))
+    header, arrays = unpack(lens_payload(found, trace, model, (2, 4)))
+    tokenizer = model.checkpoint.target_tokenizer
+    assert header["rows"] == ["Embedding", "Layer 1", "Layer 2", "Layer 3"] and header["start"] == [2, 4]
+    for row in range(4):
+        for token in range(5):
+            pieces = [tokenizer.piece(i) for i in found.ids[row, token]]
+            spoken = [word.removeprefix("·") for word in header["words"][row][token]]
+            assert spoken == [piece.replace("▁", "") for piece in pieces]
+    np.testing.assert_array_equal(arrays["shares"], found.probabilities)
+    for start in ((), (4, 0), (0, 5), (1,)):
+        assert unpack(lens_payload(found, trace, model, start))[0]["start"] is None
+
+
+def test_the_likeliest_tokens_are_in_order(model: Translator, trace: Trace) -> None:
+    from transformer.analysis.parts import output
+
+    taken = output(stream(model.model, trace.source.ids, trace.target.ids), 1)
+    found = likely(taken, model, trace.reads.pieces[1])
+    shares = [share for _, share, _ in found]
+    assert len(found) == 10 and shares == sorted(shares, reverse=True)
+    assert shares[0] == taken.vectors["probability"].max()
+
+
+@pytest.mark.parametrize(("number", "text"), [(2.14e-7, "2.1e−7"), (0.0, "0"), (0.25, "0.250"), (9.96e-6, "1.0e−5")])
+def test_small_numbers_are_short(number: float, text: str) -> None:
+    assert small(number) == text

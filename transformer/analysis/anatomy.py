@@ -1,0 +1,206 @@
+"""One query token through one head, every number of it.
+
+Everything is computed here in double precision from the model's weights and from the vectors that reach the
+block in a real pass, so it is a second account of what the model does, and `agreement` compares the two.
+
+Shapes: H heads, K keys, D = d_head, M = d_model = H * D.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from transformer.analysis.sites import attention_at
+from transformer.analysis.stream import Stream, layer_blocks, rest_of_layer
+from transformer.taps import Site
+
+LARGEST = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The stages from the scaling on, with or without the division and the mask."""
+
+    scaled: np.ndarray  # [K], q · k / √D, or q · k where nothing is divided
+    weights: np.ndarray  # [K], their softmax; a masked key has 0
+    heads: np.ndarray  # [H, D], the weighted sum of values of every head; the chosen one's follows the variant
+    moved: np.ndarray  # [H, M], what each head adds by way of the output projection
+    added: np.ndarray  # [M], their sum and the projection's bias
+    total: np.ndarray  # [M], the stream and what was added
+    after: np.ndarray  # [M], the same, normed where the model norms after the block
+
+    def difference(self, other: Variant) -> tuple[float, float]:
+        """How far `apart` the weights are, and what leaves the block."""
+        return apart(self.weights, other.weights), apart(self.after, other.after)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What one query meets on its way through one head of one block."""
+
+    site: Site
+    head: int
+    query: int
+    tokens: np.ndarray | None  # [K, M], embeddings times √M, where the block reads the embedding itself
+    positions: np.ndarray | None  # [K, M], what is added to them; None where the model adds none
+    stream: np.ndarray  # [K, M], the residual stream at each key; in cross-attention the memory
+    normed: np.ndarray | None  # [K, M], the stream's norm, from which keys and values come; None where they don't
+    x: np.ndarray  # [M], the query's own stream
+    x_normed: np.ndarray | None  # [M], its norm, from which q comes
+    q: np.ndarray  # [D]
+    k: np.ndarray  # [K, D]
+    v: np.ndarray  # [K, D]
+    scores: np.ndarray  # [K], q · k
+    visible: np.ndarray  # [K] bool, True where the mask lets the query look
+    output_bias: np.ndarray  # [M]
+    variants: dict[tuple[bool, bool], Variant]  # by (divided by √D, masked); (True, True) is the model's
+
+    @property
+    def own(self) -> Variant:
+        """What the model computed."""
+        return self.variants[True, True]
+
+
+class Agreement(NamedTuple):
+    """How far the numbers of a walk are `apart` from the model's own."""
+
+    pattern: float  # from the recorded row of the pattern
+    output: float  # from what the layer leaves at this token
+
+
+def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
+    """Token `query` through one head; layers, heads and tokens count from 0.
+
+    Raises ValueError where the model has no such attention, head or token.
+    """
+    attention = attention_at(stream.model, site)
+    _within("head", head, attention.n_heads)
+    _within("token", query, len(stream.ids(site.stack)))
+    residual = stream.residuals(site.stack, site.layer)[site.kind][0]
+    before = _numbers(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
+    normed = layer_norm(before, residual.norm) if residual.norm_first else None
+    own = before if normed is None else normed
+    memory = _numbers(stream.encoder.last) if site.kind == "cross" else None
+    read = own if memory is None else memory
+
+    mask = stream.target_mask if site.stack == "decoder" and site.kind == "self" else stream.source_mask
+    visible = mask.expand(1, 1, len(own), len(read))[0, 0, query].cpu().numpy()
+    q = _heads(linear(own[query], attention.query), attention.n_heads)  # [H, D]
+    k = _heads(linear(read, attention.key), attention.n_heads)  # [H, K, D]
+    v = _heads(linear(read, attention.value), attention.n_heads)
+    scores = np.einsum("hd,hkd->hk", q, k)
+    bias = _bias(attention.output)
+
+    def variant(divided: bool, masked: bool) -> Variant:
+        pattern = softmax(np.where(visible, scores / math.sqrt(q.shape[-1]), -np.inf))  # [H, K], the model's
+        scaled = scores[head] / math.sqrt(q.shape[-1]) if divided else scores[head]
+        pattern[head] = softmax(np.where(visible | (not masked), scaled, -np.inf))
+        joined = np.einsum("hk,hkd->hd", pattern, v)
+        by_head = _numbers(attention.output.weight).reshape(len(bias), *joined.shape)  # [M, H, D]
+        moved = np.einsum("mhd,hd->hm", by_head, joined)
+        added = moved.sum(0) + bias
+        total = before[query] + added
+        after = total if residual.norm_first else layer_norm(total, residual.norm)
+        return Variant(scaled, pattern[head], joined, moved, added, total, after)
+
+    first = site.layer == 0 and memory is None
+    tokens, positions = embedded(stream, site.stack) if first else (None, None)
+    return Walk(
+        site=site,
+        head=head,
+        query=query,
+        tokens=tokens,
+        positions=positions,
+        stream=before if memory is None else memory,
+        normed=normed if memory is None else None,
+        x=before[query],
+        x_normed=None if normed is None else normed[query],
+        q=q[head],
+        k=k[head],
+        v=v[head],
+        scores=scores[head],
+        visible=visible,
+        output_bias=bias,
+        variants={(divided, masked): variant(divided, masked) for divided in (True, False) for masked in (True, False)},
+    )
+
+
+def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> Agreement:
+    """The walk's own numbers beside the model's: its pattern's row [K], recorded in a pass, and its layer's output.
+
+    The vector that leaves the walk goes through the rest of the layer, and what comes out is compared.
+    """
+    stack, layer, kind = walk.site
+    own = stream.stack(stack).states[layer + 1][walk.query]
+    found = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
+    return Agreement(apart(walk.own.weights, row), apart(_numbers(found), _numbers(own)))
+
+
+def apart(found: np.ndarray, own: np.ndarray) -> float:
+    """The largest difference of two numbers; as a share of the largest of `own` where that is above 1.
+
+    Single precision holds seven digits, so what a stream of tens can hold is a share, not a distance.
+    """
+    return float(np.abs(found - own).max() / max(1.0, np.abs(own).max()))
+
+
+@torch.no_grad()
+def embedded(stream: Stream, stack: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """The scaled embeddings of a stack's tokens and the positions that are added to them, [tokens, M] each."""
+    embedding = stream.module(stack).embedding
+    ids = stream.ids(stack)
+    tokens = embedding.tokens(ids) * embedding.scale
+    positions = embedding.positions(torch.zeros_like(tokens)[None], 0)[0]
+    return _numbers(tokens), None if stream.model.config.positions == "none" else _numbers(positions)
+
+
+def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
+    """W x + b over the last axis."""
+    rows = layer.weight.split(LARGEST // layer.in_features + 1)  # a vocabulary in double precision is large
+    found: np.ndarray = np.concatenate([x @ _numbers(row).T for row in rows], axis=-1) + _bias(layer)
+    return found
+
+
+def layer_norm(x: np.ndarray, norm: nn.LayerNorm) -> np.ndarray:
+    """(x - mean) / √(variance + ε) · gain + bias, over the last axis (Ba et al. 2016)."""
+    found: np.ndarray = standardised(x, norm.eps) * _numbers(norm.weight) + _numbers(norm.bias)
+    return found
+
+
+def standardised(x: np.ndarray, eps: float) -> np.ndarray:
+    """x with mean 0 and variance 1 over the last axis."""
+    centred = x - x.mean(-1, keepdims=True)
+    found: np.ndarray = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+    return found
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """e^s / Σ e^s over the last axis; a score of -inf becomes 0."""
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    found: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return found
+
+
+def _heads(x: np.ndarray, n_heads: int) -> np.ndarray:
+    """[..., M] -> [H, ..., D]"""
+    return np.moveaxis(x.reshape(*x.shape[:-1], n_heads, -1), -2, 0)
+
+
+def _bias(layer: nn.Linear) -> np.ndarray:
+    return np.zeros(layer.out_features) if layer.bias is None else _numbers(layer.bias)
+
+
+def _numbers(x: Tensor) -> np.ndarray:
+    found: np.ndarray = x.detach().double().cpu().numpy()
+    return found
+
+
+def _within(what: str, number: int, count: int) -> None:
+    if not 0 <= number < count:
+        raise ValueError(f"There is no {what} {number} here; choose one from 0 to {count - 1}.")

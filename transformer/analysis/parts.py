@@ -1,0 +1,99 @@
+"""What the other parts of the network do to one token: embedding, feed-forward network, norms, output.
+
+As in `anatomy`, everything is computed in double precision from the weights and compared with the model's own.
+
+Shapes: M = d_model, F = d_ff, V target vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from transformer.analysis.anatomy import apart, embedded, layer_norm, linear, softmax, standardised
+from transformer.analysis.stream import FEED_FORWARD, Block, Stream, layer_blocks
+
+
+class Taken(NamedTuple):
+    """The vectors of one token on its way through a part, in their order, and how far they are from the model's.
+
+    `difference` says how far the last vector is `apart` from what the model computed there.
+    """
+
+    vectors: dict[str, np.ndarray]
+    difference: float
+
+
+def embedding(stream: Stream, stack: str, token: int) -> Taken:
+    """ "token" and "position" (where the model adds one), and their "sum": [M] each."""
+    tokens, positions = embedded(stream, stack)
+    vectors = {"token": tokens[token]}
+    if positions is not None:
+        vectors["position"] = positions[token]
+    vectors["sum"] = np.sum(list(vectors.values()), axis=0)
+    return _taken(vectors, stream.stack(stack).states[0][token])
+
+
+def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
+    """ "x" [M], "norm" [M] (where it stands before), "inner" and "active" [F], "given" [M], "sum", "after" (normed)."""
+    block, norm, first = _block(stream, stack, layer, FEED_FORWARD)
+    module = stream.layer(stack, layer).feed_forward
+    vectors = {"x": _row(block.before, token)}
+    if first:
+        vectors["norm"] = layer_norm(vectors["x"], norm)
+    vectors["inner"] = linear(vectors["norm" if first else "x"], module.inner)
+    vectors["active"] = module.activation(torch.from_numpy(vectors["inner"])).numpy()
+    vectors["given"] = linear(vectors["active"], module.outer)
+    vectors["sum"] = vectors["x"] + vectors["given"]
+    if not first:
+        vectors["after"] = layer_norm(vectors["sum"], norm)
+    return _taken(vectors, block.after[token])
+
+
+def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -> Taken:
+    """The norm of a block ("self", "cross", "feed-forward"): "x", "standard" (mean 0, variance 1), "after": [M]."""
+    found, norm, first = _block(stream, stack, layer, block)
+    if first:
+        return _normed(found.before[token], norm, found.read[token])
+    return _normed(found.before[token] + found.given[token], norm, found.after[token])
+
+
+def final_norm(stream: Stream, stack: str, token: int) -> Taken:
+    """The norm at the end of a stack: "x", "standard", "after". Raises ValueError where the model has none."""
+    norm = stream.module(stack).norm
+    if not isinstance(norm, nn.LayerNorm):
+        raise ValueError("This model has no norm at the end of its stacks; choose another part.")
+    states = stream.stack(stack)
+    return _normed(states.states[-1][token], norm, states.last[token])
+
+
+def output(stream: Stream, token: int) -> Taken:
+    """The decoder's last "state" [M], the "logits" [V], and their softmax, the "probability" [V]."""
+    state = _row(stream.decoder.last, token)
+    logits = linear(state, stream.model.output)
+    with torch.no_grad():
+        own = stream.model.output(stream.decoder.last[token]).softmax(-1)
+    return _taken({"state": state, "logits": logits, "probability": softmax(logits)}, own)
+
+
+def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[Block, nn.LayerNorm, bool]:
+    residual = stream.residuals(stack, layer)[name][0]
+    return layer_blocks(stream, stack, layer)[name], residual.norm, residual.norm_first
+
+
+def _normed(x: torch.Tensor, norm: nn.LayerNorm, own: torch.Tensor) -> Taken:
+    numbers = x.double().cpu().numpy()
+    vectors = {"x": numbers, "standard": standardised(numbers, norm.eps), "after": layer_norm(numbers, norm)}
+    return _taken(vectors, own)
+
+
+def _row(x: torch.Tensor, token: int) -> np.ndarray:
+    found: np.ndarray = x[token].double().cpu().numpy()
+    return found
+
+
+def _taken(vectors: dict[str, np.ndarray], own: torch.Tensor) -> Taken:
+    return Taken(vectors, apart(list(vectors.values())[-1], own.double().cpu().numpy()))

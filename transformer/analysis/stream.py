@@ -1,0 +1,135 @@
+"""The residual stream of one pass: what each layer leaves, and what each block of a layer reads and adds.
+
+Shapes: S source tokens, T target tokens that are read, N tokens of either stack, L layers, M = d_model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transformer.cache import Cache
+from transformer.layers import DecoderLayer, EncoderLayer, Residual
+from transformer.model import Decoder, Encoder, Transformer, no_later_keys, visible_keys
+
+SELF, CROSS, FEED_FORWARD = "self", "cross", "feed-forward"
+Sublayer = Callable[[Tensor], Tensor]  # [1, N, M] -> [1, N, M]
+
+
+class StackStates(NamedTuple):
+    """What flows through one stack, without the batch axis."""
+
+    states: tuple[Tensor, ...]  # L + 1 of [N, M]: the embedding, then what each layer leaves
+    last: Tensor  # [N, M], what leaves the stack: the last state through the final norm, where there is one
+
+
+class Block(NamedTuple):
+    """What one block of a layer did, [N, M] each."""
+
+    before: Tensor  # the stream as it came
+    read: Tensor  # what the sublayer reads: its norm, or the stream itself where the norm stands after
+    given: Tensor  # what the sublayer gives
+    after: Tensor  # the stream with it, and where the norm stands after, normed
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One pass over a source and a target: the ids that were read, the masks, and the states of both stacks."""
+
+    model: Transformer
+    source: Tensor  # [S]
+    target: Tensor  # [T]
+    source_mask: Tensor  # bool, broadcasts to [1, H, N, S]; True where a query may look
+    target_mask: Tensor  # bool, broadcasts to [1, H, T, T]
+    encoder: StackStates
+    decoder: StackStates
+
+    def ids(self, stack: str) -> Tensor:
+        return self.source if stack == "encoder" else self.target
+
+    def stack(self, stack: str) -> StackStates:
+        return self.encoder if stack == "encoder" else self.decoder
+
+    def module(self, stack: str) -> Encoder | Decoder:
+        return self.model.encoder if stack == "encoder" else self.model.decoder
+
+    def layer(self, stack: str, layer: int) -> EncoderLayer | DecoderLayer:
+        found = self.module(stack).layers[layer]
+        assert isinstance(found, EncoderLayer | DecoderLayer)
+        return found
+
+    def residuals(self, stack: str, layer: int) -> dict[str, tuple[Residual, Sublayer]]:
+        """The blocks of a layer in their order: the path around each, and what it goes around."""
+        module = self.layer(stack, layer)
+        source_mask, memory = self.source_mask, self.encoder.last[None]
+        blocks: dict[str, Sublayer] = {}
+        if isinstance(module, EncoderLayer):
+            around = module.attention
+            blocks[SELF] = lambda h: around(h, around.keys_values(h), source_mask)
+        else:
+            own, cross, target_mask = module.self_attention, module.cross_attention, self.target_mask
+            blocks[SELF] = lambda h: own(h, own.keys_values(h), target_mask)
+            blocks[CROSS] = lambda h: cross(h, cross.keys_values(memory), source_mask)
+        blocks[FEED_FORWARD] = module.feed_forward
+        paths = [path for path in module.residuals if isinstance(path, Residual)]
+        return {name: (path, blocks[name]) for name, path in zip(blocks, paths, strict=True)}
+
+
+@torch.no_grad()
+def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> Stream:
+    """Runs the model's own layers one after the other and keeps what each leaves.
+
+    `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read.
+    """
+    assert not model.training, "dropout would change the numbers from pass to pass"
+    device = model.output.weight.device
+    src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids[:-1]], device=device)
+    pad = model.config.pad_id
+    source_mask = visible_keys(src, pad)
+    target_mask = no_later_keys(tgt.size(1), tgt.size(1), device) & visible_keys(tgt, pad)
+    encoder = _run(model.encoder, src, lambda layer, x: layer(x, source_mask))
+    memory = encoder.last[None]
+    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, target_mask, source_mask, Cache()))
+    return Stream(model, src[0], tgt[0], source_mask, target_mask, encoder, decoder)
+
+
+def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> StackStates:
+    states = [stack.embedding(ids)]
+    for layer in stack.layers:
+        states.append(step(layer, states[-1]))
+    return StackStates(tuple(state[0] for state in states), stack.norm(states[-1])[0])
+
+
+@torch.no_grad()
+def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, Block]:
+    """What each block of a layer (from 0) did, by its name: "self", "cross" (decoder), "feed-forward"."""
+    x, found = stream.stack(stack).states[layer][None], {}
+    for name, (residual, sublayer) in stream.residuals(stack, layer).items():
+        seen: list[Tensor] = []
+
+        def kept(h: Tensor, sublayer: Sublayer = sublayer, seen: list[Tensor] = seen) -> Tensor:
+            seen.extend((h, sublayer(h)))
+            return seen[1]
+
+        after = residual(x, kept)
+        found[name] = Block(x[0], seen[0][0], seen[1][0], after[0])
+        x = after
+    return found
+
+
+@torch.no_grad()
+def rest_of_layer(stream: Stream, stack: str, layer: int, block: str, after: Tensor) -> Tensor:
+    """What a layer leaves at one token, [M], whose vector was `after` [M] when it left that block.
+
+    The blocks behind self-attention treat each token by itself, so one is enough.
+    """
+    x, passed = after[None, None], False
+    for name, (residual, sublayer) in stream.residuals(stack, layer).items():
+        if passed:
+            x = residual(x, sublayer)
+        passed = passed or name == block
+    return x[0, 0]

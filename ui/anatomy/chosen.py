@@ -1,0 +1,73 @@
+"""Which part of the model, and which token, an Anatomy view means in the model and sentence that are open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from transformer import Trace
+from transformer.analysis.network import Part
+from transformer.taps import Site
+from transformer.trace import Kind, Tokens
+from ui.anatomy.view import AnatomyView
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A part, a head of it where it is an attention, and a token that goes through it; all count from 0."""
+
+    index: int  # of the part among the network's
+    part: Part
+    head: int
+    query: int
+
+    @property
+    def stack(self) -> str:
+        return stack_of(self.part.kind)
+
+    @property
+    def site(self) -> Site:
+        """Where an attention stands."""
+        assert self.part.layer is not None
+        return Site(self.stack, self.part.layer, "cross" if self.part.kind == "cross" else "self")
+
+
+def stack_of(kind: Kind) -> str:
+    return "encoder" if kind == "encoder" else "decoder"
+
+
+def tokens(trace: Trace, stack: str) -> Tokens:
+    """The tokens that stand in a stack's stream; the decoder's last token is written and never read."""
+    return trace.source if stack == "encoder" else trace.reads
+
+
+def choose(view: AnatomyView, trace: Trace, parts: list[Part]) -> Chosen:
+    """The view's part, head and token where they exist here, and the page's choice where they don't."""
+    index = _index(view, parts)
+    part = parts[index]
+    count = len(tokens(trace, stack_of(part.kind)))
+    query = view.query - 1 if view.query and view.query <= count else count // 2
+    if part.name != "attention" or part.layer is None:
+        return Chosen(index, part, 0, query)
+    patterns = trace.pattern(part.kind)[part.layer]
+    head = view.head - 1 if view.head and view.head <= len(patterns) else _telling(trace, part.kind, patterns, query)
+    return Chosen(index, part, head, query)
+
+
+def _index(view: AnatomyView, parts: list[Part]) -> int:
+    attention = view.part in ("attention", "attention-norm")
+    kind = view.kind if attention else "decoder" if view.part == "output" else stack_of(view.kind)
+    here = [i for i, part in enumerate(parts) if part.name == view.part and part.kind == kind]
+    if not here:  # a model without norms at the ends of its stacks
+        here = [i for i, part in enumerate(parts) if part.name == "attention" and part.kind == view.kind]
+    return here[view.layer - 1] if view.layer and view.layer <= len(here) else here[0]
+
+
+def _telling(trace: Trace, kind: Kind, patterns: np.ndarray, query: int) -> int:
+    """The head [H, Q, K] that looks most at one other word."""
+    weights = patterns[:, query].copy()
+    weights[:, trace.column_tokens(kind).special] = 0
+    if kind != "cross":
+        weights[:, query] = 0
+    return int(weights.max(-1).argmax())

@@ -1,0 +1,95 @@
+"""What to say about each part of a network: its name, its formula, its shapes and parameters."""
+
+from __future__ import annotations
+
+from transformer.analysis.network import Part, Shape
+from transformer.config import ModelConfig
+from ui.anatomy.chosen import stack_of
+
+_BLOCKS = {"encoder": "self-attention", "decoder": "self-attention", "cross": "cross-attention"}
+_ACTIVATIONS = {
+    "relu": r"\max(0,\; W_1 x + b_1)",
+    "gelu": r"\text{GELU}(W_1 x + b_1)",
+    "silu": r"\text{SiLU}(W_1 x + b_1)",
+}
+
+
+def shape(sizes: Shape) -> str:
+    """(10, 256) as "10 × 256"; (10,) as "10 tokens"."""
+    if len(sizes) == 1:
+        return f"{sizes[0]:,} token{'s' if sizes[0] != 1 else ''}"
+    return " × ".join(f"{size:,}" for size in sizes)
+
+
+def size(part: Part) -> str:
+    """The parameters in the room of a map: "0.53 M", "512"; "shared" where the large part is another's."""
+    if part.shared > part.parameters:
+        return "shared"
+    return f"{part.parameters / 1e6:.2f} M" if part.parameters >= 100_000 else f"{part.parameters:,}"
+
+
+def title(part: Part, config: ModelConfig) -> str:
+    stack = stack_of(part.kind).capitalize()
+    place = f"{stack} layer {part.layer + 1}" if part.layer is not None else stack
+    block = _BLOCKS[part.kind] if part.name.startswith("attention") else "feed-forward network"
+    return {
+        "embedding": f"{place} embedding",
+        "attention": f"{place}, {block}",
+        "ff": f"{place}, {block}",
+        "attention-norm": f"{place}, norm {_side(config)} {block}",
+        "ff-norm": f"{place}, norm {_side(config)} the {block}",
+        "norm": f"{place}, last norm",
+        "output": "Linear map and softmax",
+    }[part.name]
+
+
+def _side(config: ModelConfig) -> str:
+    return "before" if config.norm == "pre" else "after"
+
+
+def facts(part: Part, config: ModelConfig) -> str:
+    """Shapes and parameters in a sentence or two."""
+    reads = shape(part.reads[0]) + (f" and the memory, {shape(part.reads[1])}" if len(part.reads) > 1 else "")
+    return f"reads {reads}, gives {shape(part.gives)}. {_parameters(part)}{_more(part, config)}"
+
+
+def _parameters(part: Part) -> str:
+    if not part.shared:
+        return f"{part.parameters:,} parameters."
+    own = f", and {part.parameters:,} of its own" if part.parameters else ""
+    other = "the encoder's embedding" if part.name == "embedding" else "an embedding"
+    return f"{part.shared:,} parameters that it shares with {other}{own}."
+
+
+def _more(part: Part, config: ModelConfig) -> str:
+    stack = config.encoder if part.kind == "encoder" else config.decoder
+    if part.name == "attention":
+        heads = "1 head" if stack.n_heads == 1 else f"{stack.n_heads} heads"
+        return f" {heads} of {config.d_model // stack.n_heads} numbers."
+    if part.name == "ff":
+        return f" {stack.d_ff:,} numbers inside."
+    if part.name == "embedding":
+        return {"sinusoidal": " The positions have none.", "learned": " Positions included.", "none": " No positions."}[
+            config.positions
+        ]
+    return ""
+
+
+def formula(part: Part, config: ModelConfig) -> str:
+    """The part in LaTeX."""
+    stack = config.encoder if part.kind == "encoder" else config.decoder
+    match part.name:
+        case "attention":
+            d_head = config.d_model // stack.n_heads
+            return rf"\text{{head}}(q, K, V) = \text{{softmax}}\!\left(\frac{{q K^\top}}{{\sqrt{{{d_head}}}}}\right) V"
+        case "ff":
+            return rf"\text{{FFN}}(x) = W_2\, {_ACTIVATIONS[config.activation]} + b_2"
+        case "embedding":
+            position = "" if config.positions == "none" else " + p_t"
+            return rf"x = \sqrt{{{config.d_model}}}\; E[\text{{token}}]{position}"
+        case "output":
+            bias = " + b" if config.logits_bias else ""
+            return rf"P(i) = \frac{{e^{{l_i}}}}{{\sum_j e^{{l_j}}}}, \qquad l = W x{bias}"
+    return (
+        r"\text{norm}(x) = \text{gain} \odot \frac{x - \text{mean}}{\sqrt{\text{variance} + \varepsilon}} + \text{bias}"
+    )

@@ -1,0 +1,83 @@
+"""One query token through one head: the nine stages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis.anatomy import Walk, agreement, walk
+from transformer.data.tokenizers import number_duplicates
+from ui.anatomy import components
+from ui.anatomy.chosen import Chosen
+from ui.anatomy.passes import stream_of
+from ui.anatomy.payloads import walk_payload
+from ui.anatomy.tables import vectors_table
+from ui.anatomy.view import STAGES, AnatomyView
+from ui.resources import translator
+from ui.view import update, widget_key
+
+
+def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+    """The chosen head and token, each number beside the model's own, and the same numbers as tables."""
+    view: AnatomyView = st.session_state["view"]
+    config, passed = translator(name).model.config, stream_of(name, trace)
+    steps = walk(passed, chosen.site, chosen.head, chosen.query)
+    row = trace.pattern(chosen.part.kind)[chosen.site.layer, chosen.head, chosen.query]
+    st.caption(
+        "Rows are the tokens looked at (keys). Follow one row from left to right: from vector, to score, to weight, "
+        "to what is carried on."
+    )
+    key = widget_key("walk")
+    components.walk(
+        walk_payload(steps, trace, config, agreement(steps, passed, row), _start(key, view)),
+        key=key,
+        on_pick=lambda **picked: update(**{field: number + 1 for field, number in picked.items()}),
+        on_shown=_shown,
+    )
+    twin = st.expander("This head as a table", key="walk-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            _tables(steps, trace, chosen, view)
+
+
+def _start(key: str, view: AnatomyView) -> dict[str, Any]:
+    """What the stages open with: what the view says, until they are on the page; from then on they know better."""
+    kept = f"{key}-start"
+    if key not in st.session_state or kept not in st.session_state:
+        st.session_state[kept] = {
+            "stage": view.stage,
+            "key": None if view.key is None else view.key - 1,
+            "unscaled": view.unscaled,
+            "unmasked": view.unmasked,
+        }
+    start: dict[str, Any] = st.session_state[kept]
+    return start
+
+
+def _shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
+    if 1 <= stage <= STAGES and key >= 0:
+        update(stage=stage, key=key + 1, unscaled=unscaled, unmasked=unmasked)
+
+
+def _tables(steps: Walk, trace: Trace, chosen: Chosen, view: AnatomyView) -> None:
+    """By key, what becomes of it; by number, the vectors of the query."""
+    shown = steps.variants[not view.unscaled, not view.unmasked]
+    hidden = ~steps.visible & (not view.unmasked)
+    numbers = st.column_config.NumberColumn(format="%.4f")
+    by_key: dict[str, list[Any]] = {
+        "Key": number_duplicates(trace.columns(chosen.part.kind)),
+        "Length of k": np.linalg.norm(steps.k, axis=-1).tolist(),
+        "Length of v": np.linalg.norm(steps.v, axis=-1).tolist(),
+        "q · k": steps.scores.tolist(),
+        "Scaled": shown.scaled.tolist(),
+        "Masked": [None if off else score for off, score in zip(hidden, shown.scaled.tolist(), strict=True)],
+        "Weight": [None if off else weight for off, weight in zip(hidden, shown.weights.tolist(), strict=True)],
+    }
+    st.dataframe(by_key, hide_index=True, column_config=dict.fromkeys(list(by_key)[1:], numbers), key="walk-keys")
+    st.caption("A key without a weight is masked.")
+    vectors = {"x": steps.x, "norm of x": steps.x_normed, "q": steps.q, "z": shown.heads[steps.head]}
+    vectors |= {"o": shown.added, "x + o": shown.total, "what leaves": shown.after}
+    vectors_table({name: values for name, values in vectors.items() if values is not None}, "walk-vectors")

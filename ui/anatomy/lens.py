@@ -1,0 +1,61 @@
+"""The decoder read at every layer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis.lens import Lens
+from transformer.config import ModelConfig
+from transformer.data.tokenizers import number_duplicates
+from ui.anatomy import components
+from ui.anatomy.passes import lens_of
+from ui.anatomy.payloads import lens_payload, lens_rows, lens_words
+from ui.anatomy.view import AnatomyView
+from ui.resources import translator
+from ui.view import update, widget_key, write_address
+
+
+@st.fragment
+def section(name: str, trace: Trace) -> None:
+    """What the model would say if it stopped after each layer, as a table of tokens over layers."""
+    view: AnatomyView = st.session_state["view"]
+    model, found = translator(name), lens_of(name, trace)
+    st.subheader("What would it say if it stopped here?", anchor="lens")
+    st.caption(_words(found, trace, model.model.config))
+    components.lens(
+        lens_payload(found, trace, model, view.lens), key=widget_key("lens"), on_pin=lambda cell: update(lens=cell)
+    )
+    twin = st.expander("The likeliest tokens as a table", key="lens-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            _table(found, lens_words(found, trace, model), number_duplicates(trace.reads.labels))
+    write_address()
+
+
+def _words(found: Lens, trace: Trace, config: ModelConfig) -> str:
+    norm = "the last norm and the output projection" if config.final_norm else "the output projection"
+    count = len(trace.reads)
+    repeats = sum(first == read for first, read in zip(found.ids[0, :, 0].tolist(), trace.reads.ids, strict=True))
+    if config.tied == "none":
+        bottom = (
+            "Embedding and output are two tables in this model, so the bottom row has no reason to say anything that "
+            f"makes sense; it repeats the word that is read at {repeats} of {count} tokens."
+        )
+    else:
+        bottom = (
+            "Embedding and output share one table in this model, so the bottom row finds the vector that it began "
+            f"with: it repeats the word that is read at {repeats} of {count} tokens."
+        )
+    return (
+        f"The decoder's state after each layer, sent straight through {norm}. Colour is the probability of the token "
+        f"shown. {bottom}"
+    )
+
+
+def _table(found: Lens, words: list[list[list[str]]], reads: list[str]) -> None:
+    rows = range(len(words) - 1, -1, -1)  # the whole model on top, as in the picture
+    table = {"After": [lens_rows(len(words))[row] for row in rows]}
+    for token, label in enumerate(reads):
+        table[label] = [f"{words[row][token][0]} {found.probabilities[row, token, 0]:.2f}" for row in rows]
+    st.dataframe(table, hide_index=True, key="lens-table")

@@ -1,0 +1,86 @@
+"""The map of the network, and below it the part that it opens."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis.network import Part, network
+from ui.anatomy import components, head, others
+from ui.anatomy.chosen import Chosen, choose, stack_of
+from ui.anatomy.facts import formula, shape, title
+from ui.anatomy.payloads import map_payload
+from ui.anatomy.view import AnatomyView
+from ui.resources import translator
+from ui.view import update, write_address
+
+
+@st.fragment
+def section(name: str, trace: Trace) -> None:
+    """A fragment, so that opening a part draws the map and the part anew and nothing else."""
+    view: AnatomyView = st.session_state["view"]
+    model = translator(name).model
+    parts = network(model, len(trace.source), len(trace.reads))
+    chosen = choose(view, trace, parts)
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        st.subheader("The network", anchor="network", width="content")
+        twin = st.popover("As a table", icon=":material/table:", type="tertiary", key="parts-twin", on_change="rerun")
+    st.caption(
+        "The figure of the paper, lying on its side: each line is a residual stream, each block reads from it and adds "
+        "to it. The small bars are norms. Click a part to open it."
+    )
+    components.network_map(
+        map_payload(parts, model.config, chosen),
+        key="map",
+        on_pick=lambda index, picked: _open(parts, chosen, index, picked),
+    )
+    if twin.open:
+        with twin:
+            _table(parts, [title(part, model.config) for part in parts])
+    st.space("small")
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        attention = chosen.part.name == "attention"
+        st.subheader(
+            title(chosen.part, model.config) + (f", head {chosen.head + 1}" if attention else ""),
+            anchor="part",
+            width="content",
+        )
+        st.latex(formula(chosen.part, model.config), width="content")
+    if attention:
+        head.draw(name, trace, chosen)
+    else:
+        others.draw(name, trace, chosen)
+    write_address()
+
+
+def _open(parts: list[Part], before: Chosen, index: int, picked: int | None) -> None:
+    """Another part; what means nothing in it, a row of other keys, a token of the other stack, is forgotten."""
+    if not 0 <= index < len(parts):
+        return
+    part = parts[index]
+    changes: dict[str, object] = {"part": part.name, "kind": part.kind}
+    if part.layer is not None:
+        changes["layer"] = part.layer + 1
+    if picked is not None:
+        changes["head"] = picked + 1
+    if part.kind != before.part.kind:
+        changes["key"] = None
+    if stack_of(part.kind) != before.stack:
+        changes["query"] = None
+    update(**changes)
+
+
+def _table(parts: list[Part], titles: list[str]) -> None:
+    st.dataframe(
+        {
+            "Part": titles,
+            "Reads": [" and ".join(map(shape, part.reads)) for part in parts],
+            "Gives": [shape(part.gives) for part in parts],
+            "Parameters": [part.parameters for part in parts],
+            "Shared": [part.shared for part in parts],
+        },
+        hide_index=True,
+        key="parts-table",
+        width=780,
+    )
+    st.caption(f"{sum(part.parameters for part in parts):,} parameters in all; what is shared counts once.")

@@ -1,0 +1,127 @@
+"""One token through a part that is no attention: embedding, norm, feed-forward network, output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis import parts
+from transformer.analysis.parts import Taken
+from transformer.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
+from transformer.config import ModelConfig
+from ui.anatomy import components
+from ui.anatomy.chosen import Chosen, tokens
+from ui.anatomy.passes import stream_of
+from ui.anatomy.payloads import likely, parts_payload
+from ui.anatomy.tables import vectors_table
+from ui.resources import translator
+from ui.view import update, widget_key
+
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
+Row = tuple[str, str, str, str]  # vector, name, note, and the vectors with which it shares its colours
+
+
+def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+    """What the part does to the chosen token, in vectors, and the same as a table."""
+    model = translator(name)
+    config, of = model.model.config, tokens(trace, chosen.stack)
+    taken = _taken(stream_of(name, trace), chosen)
+    st.caption(_words(taken, chosen, config))
+    bars = likely(taken, model, of.pieces[chosen.query]) if chosen.part.name == "output" else ()
+    components.parts(
+        parts_payload(taken, _rows(taken, chosen, config), of.labels, chosen.query, bars),
+        key=widget_key("part"),
+        on_pick=lambda query: update(query=query + 1),
+    )
+    twin = st.expander("This part as a table", key="part-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            vectors_table(taken.vectors, "part-table")
+
+
+def _taken(stream: Stream, chosen: Chosen) -> Taken:
+    part, stack, token = chosen.part, chosen.stack, chosen.query
+    match part.name, part.layer:
+        case "embedding", _:
+            return parts.embedding(stream, stack, token)
+        case "norm", _:
+            return parts.final_norm(stream, stack, token)
+        case "ff", int(layer):
+            return parts.feed_forward(stream, stack, layer, token)
+        case "ff-norm", int(layer):
+            return parts.block_norm(stream, stack, layer, FEED_FORWARD, token)
+        case "attention-norm", int(layer):
+            return parts.block_norm(stream, stack, layer, CROSS if part.kind == "cross" else SELF, token)
+    return parts.output(stream, token)
+
+
+def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
+    stack = config.encoder if chosen.stack == "encoder" else config.decoder
+    vectors, root = taken.vectors, f"√{config.d_model} = {config.d_model**0.5:.3g}"
+    match chosen.part.name:
+        case "embedding":
+            where = {
+                "sinusoidal": "a wave for its place is added: the word says what, the wave says where.",
+                "learned": "the learned vector of its place is added: one says what, the other where.",
+                "none": "nothing is added: this model is not told where a token stands.",
+            }[config.positions]
+            return f"The token's row of the table, times {root}, is its first vector; {where}"
+        case "ff":
+            active = np.count_nonzero(vectors["active"] > 0)
+            return (
+                f"The same two linear maps at every token, with {ACTIVATIONS[config.activation]} between them. Here "
+                f"{active:,} of the {stack.d_ff:,} inner numbers come out above zero. What the second map gives is "
+                f"added to the stream, whose vector goes from length {_length(vectors['x'])} to "
+                f"{_length(vectors['sum'])}{_then(vectors)}."
+            )
+        case "output":
+            return (
+                f"The decoder's last vector is multiplied with one row for each of the {len(vectors['logits']):,} "
+                "tokens of the vocabulary; the softmax turns these logits into the probability of each token to come."
+            )
+    return (
+        "Brings a token's vector to mean 0 and variance 1, then applies a gain and a bias that were learned for each "
+        f"number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
+    )
+
+
+def _then(vectors: dict[str, np.ndarray]) -> str:
+    return f", and the norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
+
+
+def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
+    vectors = taken.vectors
+    match chosen.part.name:
+        case "embedding":
+            rows: list[Row] = [("token", "Embedding", f"times √{config.d_model}", "all")]
+            if "position" in vectors:
+                rows += [("position", "Position", f"of place {chosen.query}, the first being 0", "all")]
+                rows += [("sum", "Sum", "what the first layer reads", "all")]
+            return rows
+        case "ff":
+            stream, inside = "x and what is added", "inside"
+            names = {
+                "x": ("Stream", "as it came", stream),
+                "norm": ("Norm of it", "", "the norm"),
+                "inner": ("First linear map", "", inside),
+                "active": (f"After {ACTIVATIONS[config.activation]}", "", inside),
+                "given": ("Second linear map", "what is added", stream),
+                "sum": ("Stream", "with it added", stream),
+                "after": ("Norm of it", "what leaves", "the norm"),
+            }
+            return [(vector, *names[vector]) for vector in vectors]
+        case "output":
+            return [("state", "The decoder's last vector", "", "all")]
+    x = vectors["x"]
+    return [
+        ("x", "Before", f"mean {x.mean():.2f}, standard deviation {x.std():.2f}".replace("-", "−"), "before"),
+        ("standard", "Mean 0, variance 1", "", "after"),
+        ("after", "Times gain, plus bias", "", "after"),
+    ]
+
+
+def _length(values: np.ndarray) -> str:
+    return f"{np.linalg.norm(values):.1f}"

@@ -1,0 +1,173 @@
+"""What the views of the Anatomy page draw, as bytes for the browser. Layers, heads and tokens count from 0.
+
+Letters: L layers, H heads, K keys, T target tokens that are read, D = d_head, M = d_model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from transformer import Trace, Translator
+from transformer.analysis.anatomy import Agreement, Walk
+from transformer.analysis.lens import Lens
+from transformer.analysis.network import Part
+from transformer.analysis.parts import Taken
+from transformer.config import ModelConfig
+from transformer.data.tokenizers import labels, number_duplicates
+from ui.anatomy.chosen import Chosen, stack_of, tokens
+from ui.anatomy.facts import facts, shape, size, title
+from ui.viewer.packing import pack
+
+VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (divided, masked), the model's first
+MOST_LIKELY = 10
+
+
+def map_payload(parts: list[Part], config: ModelConfig, chosen: Chosen) -> bytes:
+    """The network for map.js."""
+    source, target = (
+        next(p for p in parts if p.name == "embedding" and p.kind == kind) for kind in ("encoder", "decoder")
+    )
+    header = {
+        "encoder": {"layers": config.encoder.n_layers, "heads": config.encoder.n_heads},
+        "decoder": {"layers": config.decoder.n_layers, "heads": config.decoder.n_heads},
+        "pre": config.norm == "pre",
+        "final": config.final_norm,
+        "positions": config.positions != "none",
+        "shapes": {"memory": shape(source.gives), "stream": shape(target.gives), "logits": shape(parts[-1].gives)},
+        "heading": [shape(source.reads[0]), shape(target.reads[0])],
+        "selected": chosen.index,
+        "head": chosen.head if chosen.part.name == "attention" else None,
+        "parts": [
+            {
+                "name": part.name,
+                "kind": part.kind,
+                "layer": part.layer,
+                "title": title(part, config),
+                "facts": facts(part, config),
+                "size": size(part),
+            }
+            for part in parts
+        ],
+    }
+    return pack(header, {})
+
+
+def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: Agreement, start: dict[str, Any]) -> bytes:
+    """One query through one head for walk.js."""
+    kind = "cross" if walk.site.kind == "cross" else stack_of("encoder" if walk.site.stack == "encoder" else "decoder")
+    variants = [walk.variants[switches] for switches in VARIANTS]
+    heads, d_head = walk.own.heads.shape
+    header = {
+        "kind": kind,
+        "layer": walk.site.layer,
+        "head": walk.head,
+        "heads": heads,
+        "query": walk.query,
+        "d_model": len(walk.x),
+        "d_head": d_head,
+        "keys": number_duplicates(trace.columns(kind)),
+        "queries": number_duplicates(tokens(trace, walk.site.stack).labels),
+        "writes": None if kind == "encoder" else trace.writes.labels,
+        "first": walk.tokens is not None,
+        "cross": kind == "cross",
+        "pre": config.norm == "pre",
+        "learned": config.positions == "learned",
+        "biased": config.qkv_bias,
+        "output_biased": config.attention_output_bias,
+        "agreement": {"pattern": agreement.pattern, "output": agreement.output},
+        "moved": [list(variant.difference(walk.own)) for variant in variants],
+        "start": start,
+    }
+    arrays = {
+        "stream": walk.stream,
+        "x": walk.x,
+        "bias": walk.output_bias,
+        "q": walk.q,
+        "k": walk.k,
+        "v": walk.v,
+        "scores": walk.scores,
+    }
+    optional = {
+        "tokens": walk.tokens,
+        "positions": walk.positions,
+        "normed": walk.normed,
+        "x_normed": walk.x_normed,
+    }
+    arrays |= {name: values for name, values in optional.items() if values is not None}
+    for name in ("scaled", "weights", "heads", "moved", "added", "total", "after"):
+        arrays[name] = np.stack([getattr(variant, name) for variant in variants])
+    packed: dict[str, Any] = {name: values.astype(np.float32) for name, values in arrays.items()}
+    return pack(header, packed | {"visible": walk.visible.astype(np.uint8)})
+
+
+def parts_payload(
+    taken: Taken,
+    rows: Sequence[tuple[str, str, str, str]],
+    of: Sequence[str],
+    token: int,
+    bars: Sequence[tuple[str, float, str]] = (),
+) -> bytes:
+    """One token through another part for parts.js: `rows` are (vector, name, note, scale); `of` are the tokens."""
+    header = {
+        "tokens": number_duplicates(of),
+        "token": token,
+        "label": "Token",
+        "rows": [{"values": values, "name": name, "note": note, "group": group} for values, name, note, group in rows],
+        "bars": [{"label": label, "share": share, "note": note} for label, share, note in bars],
+        "check": f"Equal to the model's own output within {small(taken.difference)}",
+    }
+    return pack(header, {values: taken.vectors[values].astype(np.float32) for values, *_ in rows})
+
+
+def lens_payload(found: Lens, trace: Trace, model: Translator, start: tuple[int, ...]) -> bytes:
+    """The table of tokens over layers for lens.js; a start that is no cell of it is none."""
+    rows, columns, _ = found.ids.shape
+    inside = len(start) == 2 and start[0] < rows and start[1] < columns
+    header = {
+        "reads": number_duplicates(trace.reads.labels),
+        "rows": lens_rows(rows),
+        "words": lens_words(found, trace, model),
+        "start": list(start) if inside else None,
+        "final": "the whole model",
+    }
+    return pack(header, {"shares": found.probabilities.astype(np.float32)})
+
+
+def lens_rows(rows: int) -> list[str]:
+    return ["Embedding", *(f"Layer {layer}" for layer in range(1, rows))]
+
+
+def lens_words(found: Lens, trace: Trace, model: Translator) -> list[list[list[str]]]:
+    """The tokens of a lens as people would read them there: [L + 1][T][top]."""
+    tokenizer, reads = model.checkpoint.target_tokenizer, trace.reads.pieces
+    # Whether this vocabulary marks the beginnings of words shows in the sentence, not in every piece.
+    marked = next((piece for piece in trace.target.pieces if piece.startswith("▁")), "")
+    return [
+        [
+            [labels([marked, before, tokenizer.piece(i)])[-1] for i in ids]
+            for before, ids in zip(reads, row, strict=True)
+        ]
+        for row in found.ids.tolist()
+    ]
+
+
+def likely(taken: Taken, model: Translator, before: str) -> list[tuple[str, float, str]]:
+    """The likeliest tokens of an output, best first: label, probability, and its logit in words."""
+    logits, shares = taken.vectors["logits"], taken.vectors["probability"]
+    tokenizer, marked = model.checkpoint.target_tokenizer, "▁" if before.startswith("▁") else ""
+    best = np.argsort(-shares)[:MOST_LIKELY].tolist()
+    return [
+        (labels([marked, before, tokenizer.piece(i)])[-1], float(shares[i]), f"logit {logits[i]:.2f}".replace("-", "−"))
+        for i in best
+    ]
+
+
+def small(number: float) -> str:
+    """0.00000021 as "2.1e−7"."""
+    if number >= 0.001 or number == 0:
+        return f"{number:.3f}" if number else "0"
+    digits, power = f"{number:.1e}".split("e")
+    return f"{digits}e−{-int(power)}"

@@ -1,0 +1,48 @@
+"""What the Anatomy page shows, as an address spells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from transformer.analysis.network import PART_NAMES
+from transformer.trace import Kind
+from ui.view import View, one_of, whole
+
+STAGES = 9
+
+
+@dataclass(frozen=True)
+class AnatomyView(View):
+    """Everything that defines the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
+
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part"}
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
+
+    # The decoder looking at itself begins with an embedding and has a mask: the whole story in one block.
+    kind: Kind = "decoder"
+    part: str = "attention"
+    query: int | None = None  # the token that is followed through the part
+    key: int | None = None  # the row that is followed through the stages
+    stage: int = 1
+    unscaled: bool = False
+    unmasked: bool = False
+    lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
+
+    def to_query(self) -> dict[str, str]:
+        """The parameters that differ from the defaults, and the kind, whose default is this page's own."""
+        return {**super().to_query(), "kind": self.kind}
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        cell = [whole(part, 0, 9999) for part in query.get("lens", "").split(",")]
+        return {
+            "part": one_of(query.get("part"), PART_NAMES, cls.part),
+            "query": whole(query.get("query", ""), 1, 999_999),
+            "key": whole(query.get("key", ""), 1, 999_999),
+            "stage": whole(query.get("stage", ""), 1, STAGES) or cls.stage,
+            "unscaled": query.get("unscaled") == "1",
+            "unmasked": query.get("unmasked") == "1",
+            "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
+        }

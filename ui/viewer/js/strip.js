@@ -1,0 +1,70 @@
+// A vector as a strip of cells, blue below zero and orange above, whose numbers appear under the pointer.
+
+const SIGNED_STOPS = { light: ["#0877bd", "#f1f2f4", "#f59322"], dark: ["#2f9be0", "#1c222d", "#f59322"] };
+const SIGNED = { light: shadesOf(SIGNED_STOPS.light), dark: shadesOf(SIGNED_STOPS.dark) };
+
+// Where the colours of some vectors end: nine numbers in ten lie within, the others are as full and no fuller.
+function limitOf(...arrays) {
+  const sizes = [];
+  for (const values of arrays) {
+    const step = Math.max(1, Math.floor(values.length / 4096));
+    for (let i = 0; i < values.length; i += step) sizes.push(Math.abs(values[i]));
+  }
+  sizes.sort((a, b) => a - b);
+  return +(sizes[Math.floor(0.9 * (sizes.length - 1))] || 1).toPrecision(2);
+}
+
+const shadeAt = (value, limit) => Math.round(STEPS * (0.5 + clamp(value / limit, -1, 1) / 2));
+
+function signedColour(value, limit, theme) {
+  const shade = SIGNED[theme.name][shadeAt(value, limit)];
+  return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
+}
+
+const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+const inkOn = ([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b > 143 ? "#1d2433" : "#ffffff");
+
+function attentionColour(weight, theme) {
+  const shade = theme.shades[Math.round(STEPS * clamp(weight, 0, 1))];
+  return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
+}
+
+// `count` shows the first numbers only, where there is no room for all.
+function strip(values, limit, theme, name, count = values.length) {
+  const canvas = el("canvas", { class: "strip", "aria-hidden": "true" }),
+    n = Math.min(count, values.length);
+  canvas.width = n;
+  canvas.height = 1;
+  const context = canvas.getContext("2d"),
+    image = context.createImageData(n, 1),
+    pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < n; i++) pixels[i] = SIGNED[theme.name][shadeAt(values[i], limit)];
+  context.putImageData(image, 0, 0);
+  canvas.told = { values, n, name };
+  return canvas;
+}
+
+// The number under the pointer, for every strip inside `root`.
+function tellNumbers(root, tip) {
+  root.addEventListener("pointermove", event => {
+    const told = event.target.told;
+    if (!told) return tip.hide();
+    const i = clamp(Math.floor((event.offsetX / event.target.clientWidth) * told.n), 0, told.n - 1);
+    const box = event.target.getBoundingClientRect(),
+      outer = tip.node.parentElement.getBoundingClientRect();
+    const value = el("span", { class: "value" }, plain(told.values[i], 4));
+    const place = `number ${i + 1} of ${told.values.length}`;
+    tip.show(
+      { x: event.clientX - outer.left - 6, y: box.bottom - outer.top + 6, w: 12, h: 0 },
+      [value],
+      [told.name, ", ", place],
+    );
+  });
+  root.addEventListener("pointerleave", () => tip.hide());
+}
+
+function length(values) {
+  let sum = 0;
+  for (const value of values) sum += value * value;
+  return Math.sqrt(sum);
+}
