@@ -13,6 +13,7 @@ prepare()
 page = st.navigation(
     [
         st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
+        st.Page("pages/decoding.py", title="Decoding", icon=":material/account_tree:"),
         st.Page("pages/positions.py", title="Positions", icon=":material/waves:"),
         st.Page("pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
     ]

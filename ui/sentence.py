@@ -10,6 +10,7 @@ import streamlit as st
 from transformer import Trace, Translator
 from transformer.analysis import text_diff
 from transformer.charts.colours import LESS, MORE, theme_named
+from transformer.trace import Tokens
 from ui.view import View, reseed, take, update, widget_key
 
 
@@ -101,7 +102,12 @@ def token_strip(trace: Trace, model: Translator) -> None:
 
 def unknown_note(trace: Trace) -> None:
     """Says it where the model reads tokens that it doesn't know."""
-    unknown = sum(piece == "[UNK]" for piece in trace.source.pieces)
+    unknown_tokens(trace.source)
+
+
+def unknown_tokens(source: Tokens) -> None:
+    """The same of a sentence alone."""
+    unknown = sum(piece == "[UNK]" for piece in source.pieces)
     if unknown:
         what = "1 piece of the sentence is" if unknown == 1 else f"{unknown} pieces of the sentence are"
         st.caption(f":material/info: {what} not in the model's vocabulary; it reads [UNK] there.")

@@ -124,11 +124,16 @@ def draws(seed: int, sentences: int, steps: int) -> Tensor:
     return torch.from_numpy(np.array(rows, dtype=np.float64).reshape(sentences, steps))
 
 
+def penalty(length: Tensor, alpha: float) -> Tensor:
+    """What a log-probability is divided by, so that longer sentences can win: equation 14 of Wu et al. 2016."""
+    return ((5 + length) / 6) ** alpha
+
+
 class Beam:
     """The `size` best continuations of each sentence's hypotheses; those that wrote [EOS] are set aside.
 
-    A score is the log-probability over ((5 + length) / 6) ** alpha, equation 14 of Wu et al. 2016. All
-    hypotheses of a step have one length, so between them the plain sum decides.
+    A score is the log-probability over the length penalty. All hypotheses of a step have one length, so between
+    them the plain sum decides.
     """
 
     def __init__(self, eos_id: int, bounds: Tensor, size: int, alpha: float):
@@ -150,7 +155,7 @@ class Beam:
         parents = (first[:, None] + cells // board.size(2)).where(exists, 0)
         tokens = each.indices[parents, cells % board.size(2)]
         length = live.length + 1
-        scores = totals / self._penalty(torch.tensor(length))
+        scores = totals / penalty(torch.tensor(length), self.alpha)
         fates = _fates(tokens, self.eos_id, (self.bounds[active] == length)[:, None])
         fates[:, self.size :] = Fate.PRUNED
         settled = self._settled(active, totals, scores, fates)
@@ -169,7 +174,4 @@ class Beam:
         best = torch.cat([self.finished[active], new], 1).topk(self.size).values
         self.finished[active] = best
         hope = totals.masked_fill(fates != Fate.LIVE, -torch.inf).amax(1)
-        return hope / self._penalty(self.bounds[active]) <= best[:, -1]
-
-    def _penalty(self, length: Tensor) -> Tensor:
-        return ((5 + length) / 6) ** self.alpha
+        return hope / penalty(self.bounds[active], self.alpha) <= best[:, -1]

@@ -1,0 +1,362 @@
+"""The Decoding page as a person uses it, in a real Chromium.
+
+One test opens the app as it ships; the others run on small untrained checkpoints whose tokens are hostile: "odd" ends
+its sentences, "endless" never does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import tokenizers
+import torch
+from playwright.sync_api import Browser, Locator, Page, expect
+from tokenizers import models, pre_tokenizers
+
+from tests.small import small_checkpoint
+from tools.serving import serve, wait_until_idle
+from transformer import Translator, checkpoints
+from transformer.checkpoints import Checkpoint
+from transformer.data.tokenizers import SPECIALS, Tokenizer
+from ui.decoding.search import Search, line_in, searched
+from ui.decoding.strategy import Strategy
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$"]
+WORDS = ["one", "two", "three", "four", "five"]
+SENTENCE = " ".join([*HOSTILE, *WORDS])
+BEAM = Strategy("beam", size=3, penalty=1.0)
+
+
+@pytest.fixture(scope="session")
+def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    vocabulary = {token: i for i, token in enumerate([*SPECIALS, *HOSTILE, *WORDS])}
+    inner = tokenizers.Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = Tokenizer(inner)
+    folder = tmp_path_factory.mktemp("checkpoints")
+    card = {"title": "Odd <b>words</b>", "source": "Odd", "target": "Even", "examples": [SENTENCE, "one two"]}
+    for name, ends in (("a-odd", 0.0), ("b-endless", -1e4)):
+        size = len(vocabulary)
+        model = small_checkpoint(seed=33, max_length=64, source_vocab_size=size, target_vocab_size=size).model
+        with torch.no_grad():
+            model.output.bias[3] += ends
+        checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder / name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def odd(models_folder: Path) -> Translator:
+    return Translator.load(models_folder / "a-odd")
+
+
+@pytest.fixture(scope="session")
+def odd_url(models_folder: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_CHECKPOINTS", str(models_folder))
+        with serve(ROOT / "app.py", tmp_path_factory.mktemp("decoding") / "log.txt") as address:
+            visit(browser, address)
+            yield address
+
+
+def visit(browser: Browser, address: str) -> None:
+    """Opens the first page once: until then, Streamlit takes a deeper address for a script of its own finding."""
+    page = browser.new_page()
+    page.goto(address)
+    page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
+    page.close()
+
+
+def go(page: Page, address: str, query: str = "") -> Page:
+    page.goto(f"{address}/decoding{query}")
+    page.locator(".player[data-step]").wait_for(timeout=60_000)
+    wait_until_idle(page)
+    return page
+
+
+def decoded(model: Translator, strategy: Strategy = BEAM, text: str = SENTENCE) -> Search:
+    ids = model.encode(text)
+    return searched(model, ids, strategy, list(strategy.steps(model.model, model.source_batch([ids]))))
+
+
+def names(model: Translator, ids: list[int]) -> list[str]:
+    return [model.checkpoint.target_tokenizer.piece(i) for i in ids]
+
+
+def step(page: Page, number: int) -> None:
+    expect(page.locator(".player")).to_have_attribute("data-step", str(number))
+
+
+def said(value: float) -> str:
+    return f"{value:z.2f}".replace("-", "−")
+
+
+def candidate(page: Page, token: int) -> Locator:
+    return page.locator(f'.candidate[data-id="{token}"]')
+
+
+def test_the_shipped_app_steps_through_its_translation(page: Page, browser: Browser, app_url: str) -> None:
+    visit(browser, app_url)
+    model = Translator.load(ROOT / "checkpoints" / "en-fr")
+    text = model.card["examples"][0]
+    found = decoded(model, text=text)
+    page.goto(app_url)
+    page.get_by_role("link", name="Decoding").click()
+    page.locator(".player[data-step]").wait_for(timeout=60_000)
+    wait_until_idle(page)
+    own = line_in(found, found.tree.winner, 3)
+    expect(page.locator(".stop")).to_have_count(len(own.ids) + 1)
+    expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[0]))
+    expect(page.locator("tr.winner")).to_contain_text(said(own.score))
+    page.get_by_role("button", name="Step forward (right arrow)").click()
+    step(page, 2)
+    expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[1]))
+
+
+def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, odd_url: str, odd: Translator) -> None:
+    found = decoded(odd)
+    own = line_in(found, found.tree.winner, 3)
+    last = len(own.ids)
+    go(page, odd_url, "?layer=3&head=2")
+    step(page, 1)
+    page.get_by_role("button", name="Step forward (right arrow)").click()
+    step(page, 2)
+    page.keyboard.press("ArrowRight")
+    step(page, 3)
+    row = own.cross[2, 1, 2]
+    shown = page.locator('.attention[data-kind="cross"] .words').get_attribute("aria-label") or ""
+    assert [float(number) for number in re.findall(r" (\d\.\d{3})(?:,|$)", shown)] == pytest.approx(row, abs=6e-4)
+    decoder = page.locator('.attention[data-kind="decoder"]')
+    expect(decoder.locator(".word:not(.later)")).to_have_count(3)
+    expect(decoder.locator(".later")).to_have_count(last - 3)
+    best = int(row.argmax())
+    expect(page.locator('.attention[data-kind="encoder"] .over')).to_contain_text(found.source.labels[best])
+    page.keyboard.press("End")
+    step(page, last)
+    page.keyboard.press("Home")
+    step(page, 1)
+    page.locator('.stop[data-step="2"]').click()
+    step(page, 2)
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    step(page, last - 1)
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    step(page, last)
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    expect(page).to_have_url(re.compile(f"step={last}"))
+
+
+def test_a_step_needs_no_server(page: Page, odd_url: str) -> None:
+    go(page, odd_url)
+    page.context.set_offline(True)
+    page.locator(".track").focus()
+    page.keyboard.press("ArrowRight")
+    step(page, 2)
+    page.locator("select[aria-label='Head']").select_option("1")
+    label = page.locator('.attention[data-kind="cross"] .words')
+    expect(label).to_have_attribute("aria-label", re.compile("head 2"))
+    page.context.set_offline(False)
+
+
+def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str, odd: Translator) -> None:
+    found = decoded(odd)
+    other = next(i for i in found.tree.hypotheses[1:] if found.tree.nodes[i].step > 3)
+    node = next(i for i in found.tree.path(other)[1:] if found.tree.nodes[i].outcome != "winner")
+    go(page, odd_url, f"?layer=1&head=1&step={found.tree.nodes[node].step}")
+    page.locator(f'.node[data-node="{node}"]').click()
+    step(page, found.tree.nodes[node].step)
+    expect(candidate(page, found.tree.nodes[node].token)).to_have_class(re.compile("chosen"))
+    expect(page.locator(".facts")).to_contain_text(said(found.tree.nodes[node].total))
+    expect(page.locator(".fate")).to_contain_text("You are on")
+    row = found.cross[found.answers[found.tree.nodes[node].parent or 0], 0, 0]
+    shown = page.locator('.attention[data-kind="cross"] .words').get_attribute("aria-label") or ""
+    assert [float(number) for number in re.findall(r" (\d\.\d{3})(?:,|$)", shown)] == pytest.approx(row, abs=6e-4)
+    expect(page).to_have_url(re.compile("path="))
+    link = page.url
+    go(page, link.split("/decoding")[0], link.split("/decoding")[1])
+    expect(page.locator(f'.node[data-node="{node}"]')).to_have_class(re.compile("selected"))
+    page.get_by_role("button", name="Back to the winner").click()
+    expect(page.locator(".fate")).to_be_hidden()
+
+
+def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator) -> None:
+    found = decoded(odd)
+    go(page, odd_url)
+    seen: set[int] = set()
+    for left in range(0, 6_000, 400):  # what is far from the visible part is not drawn
+        page.locator(".treebox").evaluate("(e, left) => { e.scrollLeft = left; }", left)
+        page.wait_for_timeout(50)
+        drawn = page.locator(".treebox .node:not([data-node='0'])").evaluate_all(
+            "nodes => nodes.map(e => [+e.dataset.node, e.querySelector('.sum').textContent])"
+        )
+        assert drawn == [[i, said(found.tree.nodes[i].total)] for i, _ in drawn]
+        seen |= {i for i, _ in drawn}
+    assert seen == set(range(1, len(found.tree.nodes)))
+    page.locator(".track").focus()
+    page.keyboard.press("End")
+    page.locator("select[aria-label='Under each word']").select_option("score")
+    expect(page.locator(f'.node[data-node="{found.tree.winner}"] .sum')).to_have_text(
+        said(found.tree.nodes[found.tree.winner].score)
+    )
+    page.get_by_label("Show what was pruned").click()
+    expect(page.locator(".treebox .node.pruned")).to_have_count(0)
+    expect(page).to_have_url(re.compile("pruned=0"))
+    for place, end in enumerate(found.tree.hypotheses[:3]):
+        node = found.tree.nodes[end]
+        row = page.locator("table.found tbody tr").nth(place)
+        expect(row).to_contain_text(said(node.total))
+        expect(row.locator("td").nth(3)).to_have_text(str(node.step))
+
+
+def test_a_fork_and_a_pointed_step_stand_beside_what_was(page: Page, odd_url: str, odd: Translator) -> None:
+    found = decoded(odd)
+    own = line_in(found, found.tree.winner, 3)
+    answer = found.answers[found.tree.path(found.tree.winner)[1]]
+    token = next(c.id for c in found.candidates[answer] if c.id not in (0, 2, 3, own.ids[1]))
+    go(page, odd_url, "?step=2")
+    candidate(page, token).click()
+    cards = page.locator(".card")
+    expect(cards).to_have_count(2, timeout=30_000)
+    prefix = [own.ids[0], token]
+    expected = odd.n_best(SENTENCE, 3, 1.0, prefix=prefix)[0]
+    expect(cards.nth(1).locator(".said")).to_have_text(names(odd, expected.ids))
+    expect(cards.nth(1).locator(".forced")).to_have_text(names(odd, [token]))
+    expect(cards.nth(1)).to_contain_text(said(expected.score))
+    change = expected.score - own.score
+    expect(cards.nth(1)).to_contain_text(("+" if change > 0 else "") + said(change))
+    expect(page).to_have_url(re.compile(f"branches={prefix[0]}.{prefix[1]}"))
+
+    page.get_by_role("button", name="Point it at another word").click()
+    page.get_by_role("radio", name="all layers").click()
+    page.locator(".words.pickable .word").nth(6).click()
+    expect(cards).to_have_count(3, timeout=30_000)
+    expect(cards.nth(2)).to_contain_text("Looking at “three”")
+    expect(cards.nth(2).locator(".words").first).to_have_attribute("aria-label", re.compile("three 1.000"))
+    cards.nth(1).get_by_role("button", name="Close").click()
+    expect(cards).to_have_count(2)
+    page.reload()
+    expect(cards).to_have_count(2, timeout=30_000)
+    expect(cards.nth(1)).to_contain_text("Looking at “three”")
+
+
+def test_strategies_are_chosen_live(page: Page, odd_url: str, odd: Translator) -> None:
+    go(page, odd_url)
+    page.get_by_test_id("stMain").get_by_text("Greedy", exact=True).click()
+    greedy = decoded(odd, Strategy("greedy"))
+    ids = greedy.tree.ids(greedy.tree.winner)
+    expect(page.locator(".stop")).to_have_text(["[SOS]", *names(odd, ids)], timeout=30_000)
+    expect(page.locator(".treebox")).to_be_hidden()
+    wait_until_idle(page)
+    page.get_by_test_id("stMain").get_by_text("Sampling", exact=True).click()
+    seed = page.get_by_role("spinbutton", name="Seed")
+    seed.fill("4")
+    seed.press("Enter")
+    expect(page).to_have_url(re.compile("seed=4"))
+    sampled = decoded(odd, Strategy("sampling", seed=4))
+    ids = sampled.tree.ids(sampled.tree.winner)
+    expect(page.locator(".stop")).to_have_text(["[SOS]", *names(odd, ids)], timeout=30_000)
+    go(page, odd_url, "?strategy=sampling&temperature=0.5&top_k=2&seed=4")
+    cut = decoded(odd, Strategy("sampling", temperature=0.5, top_k=2, seed=4))
+    expect(page.locator(".candidate .p").get_by_text("cut")).to_have_count(
+        sum(c.seen == -torch.inf for c in cut.candidates[0][:6])
+    )
+
+
+def test_a_reference_is_read_token_by_token(page: Page, odd_url: str, odd: Translator) -> None:
+    go(page, odd_url)
+    box = page.get_by_placeholder("Type a translation and press Enter")
+    box.fill("five four three")
+    box.press("Enter")
+    page.locator(".reference").wait_for(timeout=30_000)
+    trace = odd.trace(SENTENCE, target="five four three")
+    expect(page.locator(".reference > span")).to_have_count(4)
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(said(trace.log_prob))
+    expect(page.get_by_text("Sentence BLEU")).to_be_visible()
+    expect(page).to_have_url(re.compile("reference=five"))
+
+
+def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Translator, tmp_path: Path) -> None:
+    found = decoded(odd)
+    go(page, odd_url)
+    page.get_by_role("button", name="Export").click()
+    saved = []
+    for label in ("JSON, every step", "SVG, the tree for print"):
+        with page.expect_download(timeout=30_000) as waiting:
+            page.get_by_role("button", name=label).click()
+        saved.append(tmp_path / waiting.value.suggested_filename)
+        waiting.value.save_as(saved[-1])
+    content = json.loads(saved[0].read_text())
+    assert content["found"][0]["ids"] == found.tree.ids(found.tree.winner)
+    assert len(content["nodes"]) == len(found.tree.nodes)
+    assert saved[1].read_text().startswith("<svg")
+
+
+def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
+    go(page, odd_url, f"?reference={quote(HOSTILE[0])}&branches=4.5~1")
+    page.locator(".card").nth(1).wait_for(timeout=30_000)
+    page.get_by_text("The step and every hypothesis as tables").click()
+    wait_until_idle(page)
+    assert page.locator("img[src='x']").count() == 0
+    expect(page.locator('.attention[data-kind="cross"] .word').first).to_have_text(HOSTILE[0])
+    expect(page.locator(".card h3").nth(1)).to_contain_text(HOSTILE[0])
+    expect(page.locator(".reference > span").first).to_contain_text(HOSTILE[0])
+
+
+@pytest.mark.parametrize(("text", "told"), [("", "empty"), ("one " * 64, "at most 64")])
+def test_a_sentence_that_cannot_be_read_says_so(page: Page, odd_url: str, text: str, told: str) -> None:
+    page.goto(f"{odd_url}/decoding?text={quote(text)}")
+    expect(page.get_by_text(told).first).to_be_visible(timeout=60_000)
+    box = page.get_by_role("textbox").first
+    box.fill("one zzz")
+    box.press("Enter")
+    page.locator(".player[data-step]").wait_for(timeout=30_000)
+    expect(page.get_by_text("reads [UNK] there")).to_be_visible()
+
+
+def test_the_longest_sentence_of_a_model_that_never_ends(page: Page, odd_url: str) -> None:
+    text = " ".join(WORDS[i % 5] for i in range(63))
+    go(page, odd_url, f"?model=b-endless&size=10&step=60&text={quote(text)}")
+    step(page, 60)
+    expect(page.locator(".stop")).to_have_count(65)
+    expect(page.locator("tr.winner")).to_contain_text("cut at the length limit")
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    expect(page.locator(".node.selected")).to_be_visible()
+    page.locator(".treebox").focus()
+    page.keyboard.press("ArrowLeft")
+    step(page, 59)
+    page.keyboard.press("ArrowDown")
+    step(page, 59)
+    expect(page.locator(".fate")).to_be_visible()
+
+
+def test_a_phone_shows_everything_below_each_other(new_page: Callable[..., Page], odd_url: str) -> None:
+    phone = go(new_page(viewport={"width": 390, "height": 844}), odd_url, "?branches=4.5~1")
+    phone.locator(".card").nth(1).wait_for(timeout=30_000)
+    assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    boxes = [
+        phone.locator(place).first.bounding_box() for place in (".track", ".candidate", ".looks", ".treebox", ".card")
+    ]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 5 and tops == sorted(tops)
+
+
+def test_the_dark_page_takes_its_own_colours(dark_page: Page, odd_url: str) -> None:
+    go(dark_page, odd_url, "?layer=1&head=1")
+    ground = dark_page.locator(".word:not(.later)").first.evaluate("e => getComputedStyle(e).backgroundColor")
+    red, green, blue = map(int, re.findall(r"\d+", ground)[:3])
+    assert red + green + blue < 600  # an untrained head is spread out: dark on dark, not ink on paper
+    assert dark_page.locator(".hl").first.get_attribute("data-theme") == "dark"
+
+
+def test_an_address_that_makes_no_sense_is_no_error(page: Page, odd_url: str) -> None:
+    query = "?size=99&step=99&path=7,7,7&layer=9&head=9&branches=99,1~1~9.9,x&temperature=x&under=no"
+    go(page, odd_url, query)
+    expect(page.locator(".card")).to_have_count(0)
+    expect(page.locator(".stop[aria-current='step']")).to_have_count(1)

@@ -1,0 +1,348 @@
+"""What the page shows against the library's own decodes: the search, its branches, and what the browser gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.small import small_checkpoint
+from transformer import Translator, checkpoints
+from transformer.decoding import allowed, beam, finish, recorded, sample, tempered
+from transformer.model import Transformer
+from transformer.taps import Replace, Site, chain
+from ui import resources
+from ui.decoding import search as searching
+from ui.decoding.downloads import steps_json
+from ui.decoding.lanes import lanes
+from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
+from ui.decoding.player import picked, place, shown_fields, shown_head
+from ui.decoding.search import Line, Search, bound_of, fitting, line, line_in, search
+from ui.decoding.strategy import Strategy
+from ui.decoding.tree_svg import tree_svg
+from ui.decoding.view import Branch, DecodingView
+
+TEXT = "two dogs are running in the snow ."
+BEAM = Strategy("beam", size=3, penalty=0.6)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("checkpoints")
+    # This seed's untrained weights happen to write some tokens before they end.
+    checkpoints.save(small_checkpoint(seed=7), folder / "small")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resources, "CHECKPOINTS", folder)
+        yield
+
+
+@pytest.fixture
+def model() -> Translator:
+    return resources.translator("small")
+
+
+@pytest.fixture
+def found() -> Search:
+    return search("small", TEXT, BEAM)
+
+
+def source(model: Translator) -> torch.Tensor:
+    return model.source_batch([model.encode(TEXT)])
+
+
+def winner(found: Search, model: Translator) -> Line:
+    return line_in(found, found.tree.winner, model.model.config.eos_id)
+
+
+def writable(found: Search, node: int) -> int:
+    """A token after a node that the search did not consider, and that may be written."""
+    return next(c.id for c in found.candidates[found.answers[node]] if c.node is None and c.id not in (0, 2))
+
+
+def test_the_search_is_the_librarys(found: Search, model: Translator) -> None:
+    steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
+    best = finish(steps)[0]
+    ended = [i for i in found.tree.hypotheses if found.tree.nodes[i].step == len(found.tree.ids(i))]
+    assert [tuple(found.tree.ids(i)) for i in ended[: len(best)]] == [h.ids for h in best]
+    assert len(found.asked) == sum(len(step.sentences) for step in steps)
+    for r, node in enumerate(found.asked):
+        step = steps[found.tree.nodes[node].step]
+        row = step.written.tolist().index(found.tree.ids(node))
+        for candidate in found.candidates[r]:
+            assert candidate.said == candidate.seen == float(step.log_probs[row, candidate.id])
+            if candidate.node is not None:
+                assert found.tree.ids(candidate.node) == [*found.tree.ids(node), candidate.id]
+        places = {candidate.node for candidate in found.candidates[r]}
+        assert places >= set(found.tree.children[node])
+
+
+def test_a_line_has_the_patterns_that_wrote_it(found: Search, model: Translator) -> None:
+    steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
+    for end in found.tree.hypotheses[:2]:
+        one = line_in(found, end, model.model.config.eos_id)
+        for site, pattern in recorded(steps, 0, one.ids).items():
+            if site.stack == "encoder":
+                shown = found.encoder[site.layer]
+            else:
+                shown = (one.cross if site.kind == "cross" else one.decoder)[site.layer]
+            assert np.array_equal(shown, pattern.numpy())
+        assert one.log_prob == pytest.approx(sum(one.log_probs), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "strategy", [Strategy("greedy"), BEAM, Strategy("sampling", temperature=1.4, top_k=9, seed=5)], ids=lambda s: s.name
+)
+def test_a_fork_is_a_decode_with_that_prefix(model: Translator, strategy: Strategy) -> None:
+    first = search("small", TEXT, strategy)
+    at = first.tree.path(first.tree.winner)[2]
+    other = writable(first, at)
+    ids = (*first.tree.ids(at), other)
+    assert picked({"answer": first.answers[at], "id": other}, first) == Branch(ids)
+    forked = line("small", TEXT, strategy, Branch(ids))
+    best = finish(strategy.steps(model.model, source(model), ids))[0][0]
+    assert forked.ids == best.ids and forked.ids[: len(ids)] == ids
+    assert (forked.log_prob, forked.score, forked.finished) == (best.log_prob, best.score, best.finished)
+    plain = {"greedy": 1, "beam": 3}.get(strategy.name)
+    if plain:
+        expected = model.n_best(TEXT, plain, strategy.penalty, prefix=list(ids))[0]
+        assert forked.ids == tuple(expected.ids) and forked.log_prob == pytest.approx(expected.log_prob)
+
+
+def test_pointing_a_step_is_a_decode_with_that_row_replaced(found: Search, model: Translator) -> None:
+    at = found.tree.path(found.tree.winner)[2]
+    branch = picked({"answer": found.answers[at], "word": 1, "heads": [[2, None], [0, 1]]}, found)
+    assert branch == Branch(tuple(found.tree.ids(at)), 2, ((3, None), (1, 2)))
+    pointed = line("small", TEXT, BEAM, branch)
+    row = (tuple(float(k == 1) for k in range(len(found.source))),)
+    tap = chain(*(Replace(Site("decoder", layer, "cross"), head, row) for layer, head in ((0, 1), (2, 0), (2, 1))))
+    best = finish(
+        beam(
+            model.model,
+            source(model),
+            3,
+            length_penalty=0.6,
+            prefix=branch.ids,
+            tap_at=lambda step: tap if step == 2 else None,
+            record=True,
+        )
+    )[0][0]
+    assert pointed.ids == best.ids and pointed.log_prob == best.log_prob
+    rows = pointed.cross[:, :, 2]
+    changed = np.zeros(rows.shape[:2], bool)
+    changed[[0, 2, 2], [1, 0, 1]] = True
+    assert np.array_equal(rows[changed], np.tile(row[0], (3, 1)))
+    plain = winner(found, model).cross
+    assert np.allclose(rows[0, 0], plain[0, 0, 2], atol=1e-6)  # below every change
+    assert not np.allclose(rows[1], plain[1, :, 2], atol=1e-6)  # above one
+
+
+def passes(patch: pytest.MonkeyPatch) -> list[int]:
+    counted: list[int] = []
+    decode = Transformer.decode
+
+    def counting(self: Transformer, *arguments: Any, **options: Any) -> Any:
+        counted.append(1)
+        return decode(self, *arguments, **options)
+
+    patch.setattr(Transformer, "decode", counting)
+    return counted
+
+
+def test_a_temperature_re_reads_what_was_said(model: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pass while the same tokens are drawn, and in any case what a fresh decode shows."""
+    searching._search.clear()
+    searching._kept.clear()
+    cold = Strategy("sampling", temperature=0.2, seed=1)
+    first = search("small", TEXT, cold)
+    counted = passes(monkeypatch)
+    warmer = replace(cold, temperature=0.21)
+    again = search("small", TEXT, warmer)
+    assert not counted
+    assert again.tree == first.tree and again is not first
+    assert again.candidates != first.candidates
+    search("small", TEXT, replace(cold, temperature=2.0))
+    assert counted
+    for strategy in (warmer, replace(cold, temperature=2.0)):
+        shown = search("small", TEXT, strategy)
+        fresh = list(sample(model.model, source(model), temperature=strategy.temperature, seed=1, record=True))
+        assert shown.tree.ids(shown.tree.winner) == [int(step.tokens) for step in fresh]
+        for r, step in enumerate(fresh):
+            seen = tempered(allowed(step.log_probs, model.model.config), strategy.temperature)[0]
+            assert [c.seen for c in shown.candidates[r]] == [float(seen[c.id]) for c in shown.candidates[r]]
+
+
+def test_what_is_only_displayed_otherwise_needs_no_pass(
+    found: Search, model: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = passes(monkeypatch)
+    for view in (DecodingView(penalty=0.6), DecodingView(penalty=0.6, step=3, layer=1, head=2, pruned=False)):
+        again = search("small", TEXT, view.how)
+        assert again is found
+        assert player_payload(model, again, start(again, model, view), None)
+    assert not counted
+
+
+def test_arrays_that_sessions_share_cannot_be_written_to(found: Search) -> None:
+    for array in (found.encoder, found.decoder, found.cross):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
+
+
+# ---- what the browser gets, and what it says ---------------------------------------------------------
+
+
+def start(found: Search, model: Translator, view: DecodingView) -> Start:
+    return Start("0", *place(found, view), *shown_head(found, model, view), True, view.pruned, view.under)
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    size = int.from_bytes(data[:4], "little")
+    header = json.loads(data[4 : 4 + size])
+    arrays = {}
+    for listed in header["arrays"]:
+        at = 4 + size + listed["at"]
+        count = int(np.prod(listed["shape"]))
+        arrays[listed["name"]] = np.frombuffer(data, listed["dtype"], count, at).reshape(listed["shape"])
+    return header, arrays
+
+
+def test_the_player_gets_every_number(found: Search, model: Translator) -> None:
+    header, arrays = unpacked(player_payload(model, found, start(found, model, DecodingView(step=2)), None))
+    nodes, candidates = header["nodes"], header["candidates"]
+    for i, node in enumerate(found.tree.nodes):
+        assert nodes["parent"][i] == (-1 if node.parent is None else node.parent)
+        assert arrays["total"][i] == np.float32(node.total) and arrays["score"][i] == np.float32(node.score)
+        r = nodes["answer"][i]
+        if r >= 0:
+            given = slice(candidates["first"][r], candidates["first"][r + 1])
+            assert candidates["id"][given] == [c.id for c in found.candidates[r]]
+            assert np.allclose(arrays["said"][given], np.exp([c.said for c in found.candidates[r]]))
+    for kind in ("encoder", "decoder", "cross"):
+        assert np.array_equal(arrays[kind], getattr(found, kind))
+    assert header["start"]["node"] == found.tree.path(found.tree.winner)[2]
+    names = [header["strings"][i] for i in nodes["name"]]
+    path = found.tree.path(found.tree.winner)
+    assert [names[i] for i in path] == model.checkpoint.target_tokenizer.piece(2).split() + [
+        token for token in model.translation(finish(beam(model.model, source(model), 3))[0][0]).tokens
+    ]
+
+
+def test_one_head_travels_where_all_would_be_too_many(found: Search, model: Translator) -> None:
+    header, arrays = unpacked(player_payload(model, found, start(found, model, DecodingView()), (2, 1)))
+    assert header["only"] == [2, 1]
+    assert np.array_equal(arrays["cross"], found.cross[:, 2:, 1:].astype(np.float16))
+    assert np.array_equal(arrays["encoder"], found.encoder[1:, 1:2].astype(np.float16))  # its last layer
+
+
+def test_the_cards_get_where_each_branch_parts(found: Search, model: Translator) -> None:
+    own = winner(found, model)
+    other = writable(found, found.tree.path(found.tree.winner)[1])
+    branch = Branch((own.ids[0], other))
+    lines: list[tuple[Branch | None, Line]] = [(None, own), (branch, line("small", TEXT, BEAM, branch))]
+    header, arrays = unpacked(branches_payload(model, found, lines, (0, 1), str(branch)))
+    was, card = header["cards"]
+    assert (was["branch"], card["branch"]) == (None, str(branch))
+    assert (card["step"], card["forced"], card["shared"]) == (1, 1, 1)
+    assert card["differs"][0] is False and was["differs"][0] is False
+    assert card["score"] == lines[1][1].score and np.allclose(arrays["p1"], np.exp(lines[1][1].log_probs))
+    assert np.array_equal(arrays["cross1"], lines[1][1].cross)
+
+
+@pytest.mark.parametrize("pruned", [True, False])
+def test_lanes_keep_sentences_apart(found: Search, pruned: bool) -> None:
+    lane = lanes(found.tree, pruned)
+    shown = [(node.step, lane[i]) for i, node in enumerate(found.tree.nodes) if lane[i] is not None]
+    assert len(shown) == len(set(shown)) and min(place[1] or 0 for place in shown) == 0
+    assert len({lane[i] for i in found.tree.path(found.tree.winner)}) == 1
+    hidden = {i for i, place in enumerate(lane) if place is None}
+    assert hidden == (set() if pruned else {i for i, n in enumerate(found.tree.nodes) if n.outcome == "pruned"})
+
+
+def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) -> None:
+    tree = found.tree
+    node = tree.path(tree.hypotheses[1])[2]
+    shown = {"node": node, "end": tree.hypotheses[1], "layer": 2, "head": 0, "pruned": True, "under": "score"}
+    fields = shown_fields(shown, found, model)
+    assert fields is not None
+    view = DecodingView(**fields)
+    assert place(found, view) == (node, tree.hypotheses[1])
+    assert shown_head(found, model, view) == (2, 0)
+    unasked = shown_fields({**shown, "layer": None, "head": None}, found, model)
+    assert unasked is not None and "layer" not in unasked
+    assert shown_fields({**shown, "end": tree.winner}, found, model)["path"] == ()  # type: ignore[index]
+    for wrong in ({"node": 10_000}, {"node": -1}, {"end": 0}, {"layer": 3}, {"under": "x"}, {"pruned": "yes"}):
+        assert shown_fields({**shown, **wrong}, found, model) is None
+    assert shown_fields(None, found, model) is None
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        None,
+        "x",
+        {},
+        {"answer": 99_999, "id": 4},
+        {"answer": -1, "id": 4},
+        {"answer": 0, "id": "4"},
+        {"answer": 0, "word": 99, "heads": []},
+        {"answer": 0, "word": 1, "heads": [[0]]},
+        {"answer": 0, "word": 1, "heads": [["0", 1]]},
+        {"answer": 0, "word": 1, "heads": "all"},
+    ],
+)
+def test_a_forged_pick_is_no_branch(forged: object, found: Search) -> None:
+    assert picked(forged, found) is None
+
+
+def test_a_branch_of_another_sentence_is_left_out(found: Search, model: Translator) -> None:
+    longest = bound_of(model, found.source.ids)
+    wanted = [Branch((9_999,)), Branch((4,) * (longest + 1)), Branch((4,)), Branch((), 99)]
+    assert fitting(model, found.source.ids, wanted) == [Branch((4,))]
+
+
+def test_the_export_holds_the_tree(found: Search, model: Translator) -> None:
+    branch = Branch((4,))
+    lines: list[tuple[Branch | None, Line]] = [
+        (None, winner(found, model)),
+        (branch, line("small", TEXT, BEAM, branch)),
+    ]
+    content = json.loads(steps_json(TEXT, model, found, lines))
+    assert content["found"][0]["ids"] == found.tree.ids(found.tree.winner)
+    assert [node["total"] for node in content["nodes"]] == [node.total for node in found.tree.nodes]
+    assert content["branches"][0]["ids"] == list(lines[1][1].ids)
+    sampled = search("small", TEXT, Strategy("sampling", top_k=1))
+    cut = json.loads(steps_json(TEXT, model, sampled, [(None, winner(sampled, model))]))
+    assert sorted(c["seen"] is None for c in cut["nodes"][0]["next"]) == [False] + [True] * (searching.TOP - 1)
+
+
+def test_the_tree_as_a_picture(found: Search, model: Translator) -> None:
+    from xml.etree import ElementTree
+
+    names = node_labels(model, found.tree)[0]
+    names[1] = "<script>&"
+    root = ElementTree.fromstring(tree_svg(found.tree, names))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert len(texts) == 2 * len(names) - 1 and "<script>&" in texts
+    fewer = ElementTree.fromstring(tree_svg(found.tree, names, pruned=False, theme="dark"))
+    shown = sum(node.outcome != "pruned" for node in found.tree.nodes)
+    assert len(list(fewer.iter("{http://www.w3.org/2000/svg}text"))) == 2 * shown - 1
+
+
+def test_a_sentence_that_never_ends_is_cut_and_said_so(tmp_path: Path) -> None:
+    endless = small_checkpoint(seed=7)
+    with torch.no_grad():
+        endless.model.output.bias[3] = -1e4
+    model = Translator(endless)
+    ids = model.encode(TEXT)
+    steps = list(BEAM.steps(model.model, model.source_batch([ids])))
+    found = searching.searched(model, ids, BEAM, steps)
+    header, _ = unpacked(player_payload(model, found, start(found, model, DecodingView()), None))
+    assert {entry["ended"] for entry in header["found"]} == {False}
+    assert found.tree.nodes[found.tree.winner].step == header["bound"] == bound_of(model, ids)
+    assert not winner(found, model).finished

@@ -1,0 +1,174 @@
+"""A search as a tree: every hypothesis that lived, those that were pruned, and what became of each.
+
+    steps = list(beam(model, src, size=3))
+    tree = grow(steps, size=3, length_penalty=0.6)
+    tree.ids(tree.winner)
+
+Greedy decoding and sampling give a tree with a single branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import torch
+
+from transformer.decoding.choosers import penalty
+from transformer.decoding.step import DecodeStep, Fate
+
+# From the best: on the way to the winner; on the way to another sentence that ended; on the way to one that was
+# still live when the search stopped or the length limit came; live for a while, then others were better; never live.
+Outcome = Literal["winner", "finished", "live", "dropped", "pruned"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A token that was considered after a prefix."""
+
+    parent: int | None  # its place in `Tree.nodes`; None at [SOS]
+    step: int  # tokens after [SOS] up to this one: 0 at [SOS]
+    token: int
+    log_prob: float  # of this token after that prefix
+    total: float  # the sum of `log_prob` from [SOS] on
+    score: float  # `total` over the length penalty
+    outcome: Outcome
+    row: int | None  # its row in step `step` (from 0), which asks what comes after it; None where none asked
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The nodes, [SOS] first, step by step, each step's best first.
+
+    `bound` is the most tokens that the sentence could have had, and `length_penalty` the exponent of its score.
+    """
+
+    nodes: tuple[Node, ...]
+    bound: int
+    length_penalty: float
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes after each node, best first."""
+        found: list[list[int]] = [[] for _ in self.nodes]
+        for index, node in enumerate(self.nodes):
+            if node.parent is not None:
+                found[node.parent].append(index)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def hypotheses(self) -> tuple[int, ...]:
+        """The last nodes of the sentences that were found, best first: finished ones, then those still live."""
+        ends = [i for i, node in enumerate(self.nodes) if not self.children[i] and node.outcome in OUTCOMES[:3]]
+        return tuple(sorted(ends, key=lambda i: (OUTCOMES.index(self.nodes[i].outcome), -self.nodes[i].score)))
+
+    @property
+    def winner(self) -> int:
+        """The last node of the best sentence."""
+        return self.hypotheses[0]
+
+    def path(self, index: int) -> list[int]:
+        """The nodes from [SOS] to this one."""
+        found = [index]
+        while (parent := self.nodes[found[-1]].parent) is not None:
+            found.append(parent)
+        return found[::-1]
+
+    def ids(self, index: int) -> list[int]:
+        """What was written up to this node, without [SOS]."""
+        return [self.nodes[i].token for i in self.path(index)[1:]]
+
+    def find(self, ids: Sequence[int]) -> int | None:
+        """The node that `ids` lead to, or None where the search never considered them."""
+        here = 0
+        for token in ids:
+            after = [i for i in self.children[here] if self.nodes[i].token == token]
+            if not after:
+                return None
+            (here,) = after
+        return here
+
+    def end_of(self, index: int) -> int:
+        """The end of the best sentence that goes through a node."""
+        while self.children[index]:
+            index = min(
+                self.children[index],
+                key=lambda i: (OUTCOMES.index(self.nodes[i].outcome), -self.nodes[i].score),
+            )
+        return index
+
+    def at_best(self, index: int) -> float:
+        """The score that no continuation of a node can exceed.
+
+        More tokens only lower the sum, and the penalty that divides it is largest at the bound.
+        """
+        return self.nodes[index].total / float(penalty(torch.tensor(self.bound), self.length_penalty))
+
+
+def grow(
+    steps: Sequence[DecodeStep],
+    *,
+    bound: int,
+    size: int = 1,
+    length_penalty: float = 0.0,
+    sentence: int = 0,
+) -> Tree:
+    """The tree of one sentence from all steps of its decode.
+
+    `size` and `length_penalty` are those of the beam; `bound` is the most tokens it could have written. Raises
+    ValueError where there are no steps.
+    """
+    if not steps:
+        raise ValueError("There are no steps to make a tree of; pass those of a decode that has begun.")
+    nodes: list[Node] = [Node(None, 0, -1, 0.0, 0.0, 0.0, "dropped", 0)]
+    live = [0]
+    for step in steps:
+        rows = (step.sentences == sentence).nonzero()[:, 0].tolist()
+        at = dict(zip(rows, live, strict=False))
+        for row, index in at.items():
+            nodes[index] = _changed(nodes[index], row=row)
+        live = []
+        own = [c for c, parent in enumerate(step.parents.tolist()) if parent in at]
+        said = step.log_probs[step.parents, step.tokens].tolist()
+        tokens, totals, scores, fates = (x.tolist() for x in (step.tokens, step.totals, step.scores, step.fates))
+        parents = step.parents.tolist()
+        for place, c in enumerate(own):
+            outcome = _outcome(fates[c], place < size)
+            if fates[c] == Fate.LIVE:
+                live.append(len(nodes))
+            nodes.append(Node(at[parents[c]], step.index + 1, tokens[c], said[c], totals[c], scores[c], outcome, None))
+    return Tree(tuple(_with_outcomes(nodes)), bound, length_penalty)
+
+
+def _outcome(fate: int, within_size: bool) -> Outcome:
+    """Of a node by itself. What is pruned within the beam's size was live when nothing could win any more."""
+    if fate == Fate.FINISHED:
+        return "finished"
+    return "pruned" if fate == Fate.PRUNED and not within_size else "live"
+
+
+def _with_outcomes(nodes: list[Node]) -> list[Node]:
+    """The best of what comes after it becomes the outcome of each node, and the best sentence the winner."""
+    parents = {node.parent for node in nodes}
+    ends = [i for i in range(len(nodes)) if i not in parents]
+    for i in ends:
+        if nodes[i].row is not None:  # it lived, and none of what came after it was worth considering
+            nodes[i] = _changed(nodes[i], outcome="dropped")
+    best = min(ends, key=lambda i: (OUTCOMES.index(nodes[i].outcome), -nodes[i].score))
+    nodes[best] = _changed(nodes[best], outcome="winner")
+    after: dict[int, Outcome] = {}
+    for index in range(len(nodes) - 1, -1, -1):
+        node = nodes[index]
+        if index in after:
+            nodes[index] = node = _changed(node, outcome=after[index])
+        if node.parent is not None:
+            passed: Outcome = "dropped" if node.outcome == "pruned" else node.outcome
+            after[node.parent] = min(after.get(node.parent, "dropped"), passed, key=OUTCOMES.index)
+    return nodes
+
+
+def _changed(node: Node, **changes: object) -> Node:
+    return Node(**{**vars(node), **changes})

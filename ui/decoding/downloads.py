@@ -1,0 +1,99 @@
+"""What can be taken away: the steps as JSON, the tree as SVG."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from transformer import Translator
+from ui.decoding.payload import node_labels
+from ui.decoding.search import Line, Search
+from ui.decoding.tree_svg import tree_svg
+from ui.decoding.view import Branch, DecodingView
+
+
+def export(
+    text: str,
+    model: Translator,
+    found: Search,
+    branches: Sequence[tuple[Branch | None, Line]],
+    view: DecodingView,
+) -> None:
+    """The menu with every download; a file is made when it is asked for."""
+    menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
+    if not menu.open:
+        return
+    theme = st.context.theme.type or "light"
+    with menu:
+        st.caption("The decode as it is shown")
+        steps = partial(steps_json, text, model, found, branches)
+        _button("JSON, every step", steps, "decoding.json", "application/json")
+        names = node_labels(model, found.tree)[0]
+        drawing = partial(tree_svg, found.tree, names, pruned=view.pruned, under=view.under, theme=theme)
+        _button("SVG, the tree for print", drawing, "tree.svg", "image/svg+xml")
+
+
+def _button(label: str, make: partial[str], name: str, mime: str) -> None:
+    st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{name}")
+
+
+def steps_json(text: str, model: Translator, found: Search, branches: Sequence[tuple[Branch | None, Line]]) -> str:
+    """The tree with what the model said at each step, the sentences found, and the branches; ids and names."""
+    tree, tokenizer = found.tree, model.checkpoint.target_tokenizer
+    names = node_labels(model, tree)[0]
+    answers = found.answers
+    nodes: list[dict[str, Any]] = []
+    for index, (node, name) in enumerate(zip(tree.nodes, names, strict=True)):
+        entry: dict[str, Any] = {**asdict(node), "index": index, "name": name}
+        del entry["row"]
+        if index in answers:
+            entry["next"] = [
+                {
+                    "id": c.id,
+                    "piece": tokenizer.piece(c.id),
+                    "log_prob": c.said,
+                    "seen": _finite(c.seen),
+                    "node": c.node,
+                }
+                for c in found.candidates[answers[index]]
+            ]
+        nodes.append(entry)
+    content = {
+        "model": str(model.card.get("title", "")),
+        "text": text,
+        "source": found.source.labels,
+        "strategy": asdict(found.strategy),
+        "longest": tree.bound,
+        "found": [
+            {"text": tokenizer.decode(tree.ids(i)), "ids": tree.ids(i), **_scores(tree.nodes[i])}
+            for i in tree.hypotheses
+        ],
+        "nodes": nodes,
+        "branches": [
+            {
+                "branch": str(branch),
+                "text": tokenizer.decode(line.ids),
+                "ids": line.ids,
+                "log_probs": line.log_probs,
+                **_scores(line),
+                "finished": line.finished,
+            }
+            for branch, line in branches
+            if branch
+        ],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _scores(found: Any) -> dict[str, float]:
+    return {"log_prob": found.total if hasattr(found, "total") else found.log_prob, "score": found.score}
+
+
+def _finite(log_prob: float) -> float | None:
+    """JSON has no infinity: what was cut off has no log-probability."""
+    return log_prob if log_prob > float("-inf") else None

@@ -1,0 +1,52 @@
+"""Where the nodes of a tree are drawn: each sentence keeps to a lane, and what leaves it takes the nearest free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+from transformer.decoding.tree import OUTCOMES, Tree
+
+
+def lanes(tree: Tree, pruned: bool = True) -> list[int | None]:
+    """The lane of each node, from 0 at the top; no two nodes of a step share one.
+
+    A branch goes on in the lane of its best continuation. Without `pruned`, what never lived has no lane.
+    """
+    found: list[int | None] = [None] * len(tree.nodes)
+    taken: set[tuple[int, int]] = set()  # (step, lane)
+    for branch in _branches(tree, pruned):
+        steps = [tree.nodes[i].step for i in branch]
+        parent = tree.nodes[branch[0]].parent
+        home = 0 if parent is None else found[parent]
+        assert home is not None, "a branch comes after the one it leaves"
+        lane = next(lane for lane in _outwards(home) if not any((step, lane) in taken for step in steps))
+        taken |= {(step, lane) for step in steps}
+        for index in branch:
+            found[index] = lane
+    top = min(lane for lane in found if lane is not None)
+    return [None if lane is None else lane - top for lane in found]
+
+
+def _branches(tree: Tree, pruned: bool) -> list[list[int]]:
+    """The nodes in runs, each from where it leaves another to its end: the best sentence first, leaves last."""
+    runs: list[list[int]] = []
+    starts = [0]
+    while starts:
+        run = [starts.pop()]
+        while after := _shown(tree, run[-1], pruned):
+            heir, *others = sorted(after, key=lambda i: (OUTCOMES.index(tree.nodes[i].outcome), -tree.nodes[i].score))
+            starts += others
+            run.append(heir)
+        runs.append(run)
+    # A branch's parent is never worse or later than it: what leaves a run comes after the run.
+    return sorted(runs, key=lambda run: (OUTCOMES.index(tree.nodes[run[0]].outcome), tree.nodes[run[0]].step, run[0]))
+
+
+def _shown(tree: Tree, index: int, pruned: bool) -> list[int]:
+    return [i for i in tree.children[index] if pruned or tree.nodes[i].outcome != "pruned"]
+
+
+def _outwards(home: int) -> Iterator[int]:
+    """home, home + 1, home - 1, home + 2, ..."""
+    return (home + (distance + 1) // 2 * (1 if distance % 2 else -1) for distance in count())

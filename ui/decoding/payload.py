@@ -1,0 +1,226 @@
+"""A search and its branches as bytes for the browser.
+
+R answers of the model, C candidates of all answers together, N nodes, L layers, H heads, S source tokens, T steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transformer import Translator
+from transformer.analysis.branches import branching
+from transformer.config import ModelConfig
+from transformer.data.tokenizers import SPACE, labels, number_duplicates
+from transformer.decoding.tree import OUTCOMES, Tree
+from ui.decoding.lanes import lanes
+from ui.decoding.search import TOP, Line, Search
+from ui.decoding.view import Branch
+from ui.viewer.packing import MOST_EXACT, pack
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the player opens with; it opens anew when `id` changes. Layer and head count from 0.
+
+    `asked` is False where nobody asked for a head, and the page chose one.
+    """
+
+    id: str
+    node: int  # whose choice is shown: a node other than [SOS]
+    end: int  # the end of the hypothesis that is stepped through
+    layer: int
+    head: int
+    asked: bool
+    pruned: bool
+    under: str
+
+
+class Names:
+    """Strings that occur often, each once, and its place."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+
+    def __call__(self, name: str) -> int:
+        return self.places.setdefault(name, len(self.places))
+
+
+def node_labels(model: Translator, tree: Tree) -> tuple[list[str], list[bool]]:
+    """The name of each node's token after its prefix, and whether the words of that prefix are marked by "▁"."""
+    piece = model.checkpoint.target_tokenizer.piece
+    sos = piece(model.model.config.sos_id)
+    names, marked = [sos], [sos.startswith(SPACE)]
+    for node in tree.nodes[1:]:
+        assert node.parent is not None
+        before = tree.nodes[node.parent]
+        names.append(_label(marked[node.parent], piece(before.token) if before.step else sos, piece(node.token)))
+        marked.append(marked[node.parent] or piece(node.token).startswith(SPACE))
+    return names, marked
+
+
+@lru_cache(maxsize=20_000)
+def _label(marked: bool, before: str, piece: str) -> str:
+    """What people see of a piece after another, in a text whose words are marked by "▁" or not."""
+    return labels([SPACE, before, piece] if marked else [before, piece])[-1]
+
+
+def player_payload(model: Translator, found: Search, start: Start, only: tuple[int, int] | None) -> bytes:
+    """What player.js draws: every head, or `only` one (layer and head from 0)."""
+    tree, tokenizer, strings = found.tree, model.checkpoint.target_tokenizer, Names()
+    names, marked = node_labels(model, tree)
+    answers = found.answers
+    flat = [candidate for candidates in found.candidates for candidate in candidates]
+    owners = [node for node, candidates in zip(found.asked, found.candidates, strict=True) for _ in candidates]
+    pieces = [tokenizer.piece(tree.nodes[node].token) if node else names[0] for node in owners]
+    header: dict[str, Any] = {
+        "start": asdict(start),
+        "strategy": asdict(found.strategy),
+        "bound": tree.bound,
+        "vocabulary": found.vocabulary,
+        "steps": found.decoder.shape[-1],
+        "top": TOP,
+        "never": never_written(model.model.config),
+        "source": number_duplicates(found.source.labels),
+        "language": str(model.card.get("source", "source")),
+        "nodes": {
+            "parent": [-1 if node.parent is None else node.parent for node in tree.nodes],
+            "step": [node.step for node in tree.nodes],
+            "name": [strings(name) for name in names],
+            "outcome": [OUTCOMES.index(node.outcome) for node in tree.nodes],
+            "answer": [answers.get(index, -1) for index in range(len(tree.nodes))],
+            "lane": lanes(tree),
+            "lane_kept": [-1 if lane is None else lane for lane in lanes(tree, pruned=False)],
+        },
+        "candidates": {
+            "first": np.cumsum([0, *map(len, found.candidates)]).tolist(),
+            "id": [candidate.id for candidate in flat],
+            "name": [
+                strings(_label(marked[node], before, tokenizer.piece(candidate.id)))
+                for node, before, candidate in zip(owners, pieces, flat, strict=True)
+            ],
+            "node": [-1 if candidate.node is None else candidate.node for candidate in flat],
+        },
+        "found": [
+            {
+                "node": index,
+                "text": tokenizer.decode(tree.ids(index)),
+                "ended": tree.nodes[index].token == model.model.config.eos_id,
+                "at_best": tree.at_best(index),
+            }
+            for index in tree.hypotheses
+        ],
+        **_heads(model),
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "log_prob": np.array([node.log_prob for node in tree.nodes], np.float32),
+        "total": np.array([node.total for node in tree.nodes], np.float32),
+        "score": np.array([node.score for node in tree.nodes], np.float32),
+        "said": np.exp(np.array([candidate.said for candidate in flat], np.float64)).astype(np.float32),
+        "seen": np.exp(np.array([candidate.seen for candidate in flat], np.float64)).astype(np.float32),
+    }
+    header |= {"only": only, "strings": list(strings.places)}
+    arrays["encoder"] = _chosen(found.encoder, 0, only)
+    arrays |= {"decoder": _chosen(found.decoder, 1, only), "cross": _chosen(found.cross, 1, only)}
+    return pack(header, arrays)
+
+
+def branches_payload(
+    model: Translator,
+    found: Search,
+    lines: Sequence[tuple[Branch | None, Line]],
+    shown: tuple[int, int],
+    reveal: str | None,
+) -> bytes:
+    """What branches.js draws: cards side by side, the first as it was. `shown` is the head to open with, from 0.
+
+    `reveal` is the branch that was asked for just now, to be scrolled to.
+    """
+    before = lines[0][1]
+    partings = [branching(before.ids, line.ids) for _, line in lines]
+    left = [any(differs) for differs in zip(*(parting.before_differs for parting in partings), strict=True)]
+    only = None if all_fit(*(array for _, line in lines for array in (line.decoder, line.cross))) else shown
+    cards, arrays = [], {}
+    for number, (branch, line) in enumerate(lines):
+        parting = partings[number]
+        # Where it parts: at the change, or, of the line as it was, where the latest branch left it.
+        at = branch.step - 1 if branch else (lines[-1][0].step - 1 if lines[-1][0] else 0)
+        cards.append(
+            {
+                "branch": str(branch) if branch else None,
+                "forced": len(branch.ids) - 1 if branch and branch.word is None else None,
+                "word": branch.word - 1 if branch and branch.word is not None else None,
+                "heads": _heads_in_words(branch) if branch else "",
+                "step": at,
+                "tokens": _line_labels(model, line),
+                "differs": parting.after_differs if branch else left,
+                "shared": parting.shared if branch else min(other.shared for other in partings),
+                "log_prob": line.log_prob,
+                "score": line.score,
+                "ended": line.finished,
+                "same": branch is not None and line.ids == before.ids,
+            }
+        )
+        arrays[f"p{number}"] = np.exp(np.array(line.log_probs)).astype(np.float32)
+        arrays[f"decoder{number}"] = _chosen(line.decoder, 0, only)
+        arrays[f"cross{number}"] = _chosen(line.cross, 0, only)
+    header = {
+        "cards": cards,
+        "source": number_duplicates(found.source.labels),
+        "normalises": found.strategy.normalises,
+        "shown": shown,
+        "only": only,
+        "reveal": reveal,
+        **_heads(model),
+    }
+    return pack(header, arrays)
+
+
+def _line_labels(model: Translator, line: Line) -> list[str]:
+    """The names of what was written."""
+    piece = model.checkpoint.target_tokenizer.piece
+    return labels([piece(model.model.config.sos_id), *map(piece, line.ids)])[1:]
+
+
+def _heads_in_words(branch: Branch) -> str:
+    """Which heads a branch changes: "all heads", "layer 2", "layer 3, head 1"."""
+    if not branch.heads:
+        return "all heads"
+    return "; ".join(
+        f"layer {layer}" if head is None else f"layer {layer}, head {head}" for layer, head in branch.heads
+    )
+
+
+def never_written(config: ModelConfig) -> list[int]:
+    """Tokens that the model may find likely and that no decode ever writes."""
+    return sorted({config.pad_id, config.sos_id} - {config.eos_id})
+
+
+def _heads(model: Translator) -> dict[str, Any]:
+    config = model.model.config
+    return {
+        kind: {"layers": stack.n_layers, "heads": stack.n_heads}
+        for kind, stack in (("encoder_heads", config.encoder), ("decoder_heads", config.decoder))
+    }
+
+
+def all_fit(*patterns: np.ndarray) -> bool:
+    """Whether these are few enough for the browser to have all of them."""
+    return sum(array.size for array in patterns) <= MOST_EXACT
+
+
+def _chosen(array: np.ndarray, axis: int, only: tuple[int, int] | None) -> np.ndarray:
+    """All heads exactly, or one of them at half precision; a stack that lacks it shows its last.
+
+    Layers stand at `axis` and heads after them.
+    """
+    if only is None:
+        return array
+    layer, head = (min(wanted, array.shape[axis + i] - 1) for i, wanted in enumerate(only))
+    index = (slice(None),) * axis + (slice(layer, layer + 1), slice(head, head + 1))
+    return array[index].astype(np.float16)

@@ -1,0 +1,181 @@
+"""The player and the cards of its branches as Streamlit components, and what they answer."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis import measure
+from ui import resources
+from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
+from ui.decoding.search import Line, Search, line_in, search
+from ui.decoding.strategy import Strategy
+from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
+from ui.view import update
+from ui.viewer.assets import script, style
+
+_COUNTER = itertools.count()
+
+
+def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped-def]
+    entry = f"\nexport default given => component({mount}, given);\n"
+    return st.components.v2.component(
+        f"headlight_{name}",
+        html='<div class="hl"></div>',
+        css=style("viewer") + style("decoding"),
+        js=script("core", "drawing", *scripts, "streamlit") + entry,
+    )
+
+
+_PLAYER = _component("player", "mountPlayer", "candidates", "looks", "tree", "beam", "found", "player")
+_BRANCHES = _component("branches", "mountBranches", "branches")
+
+
+def player(name: str, text: str, model: Translator, found: Search) -> None:
+    """The sentence as a scrubber, each step's candidates and attention, and the tree of what was considered."""
+    view: DecodingView = st.session_state["view"]
+    start = _start(name, text, model, found, view)
+    few = all_fit(found.encoder, found.decoder, found.cross)
+    only = None if few else shown_head(found, model, view)
+    payload = _payload(name, resources.version(name), text, found.strategy, start, only)
+    _PLAYER(
+        data=payload,
+        key="player",
+        on_shown_change=lambda: _take_shown(found, model),
+        on_pick_change=lambda: _take_pick(found, model),
+    )
+
+
+@st.cache_resource(max_entries=12, ttl=600, show_spinner=False)
+def _payload(
+    name: str,
+    version: tuple[int, ...],
+    text: str,
+    strategy: Strategy,
+    start: Start,
+    only: tuple[int, int] | None,
+) -> bytes:
+    return player_payload(resources.translator(name), search(name, text, strategy), start, only)
+
+
+def _start(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> Start:
+    """What the player opens with: the same as long as only the reader has moved it, so that nothing is sent anew."""
+    occasion = (st.session_state.get("seeds", 0), name, resources.version(name), text, found.strategy)
+    held = st.session_state.get("player-start")
+    if held is None or held[0] != occasion:
+        node, end = place(found, view)
+        layer, head = shown_head(found, model, view)
+        asked = view.layer is not None or view.head is not None
+        start = Start(str(next(_COUNTER)), node, end, layer, head, asked, view.pruned, view.under)
+        held = st.session_state["player-start"] = (occasion, start)
+    start = held[1]
+    assert isinstance(start, Start)
+    return start
+
+
+def place(found: Search, view: DecodingView) -> tuple[int, int]:
+    """The node whose choice is shown, and the end of the hypothesis that it is shown on."""
+    tree = found.tree
+    begun = tree.find(view.path)
+    end = tree.winner if begun is None or not view.path else tree.end_of(begun)
+    path = tree.path(end)
+    return path[min(view.step or 1, len(path) - 1)], end
+
+
+def shown_head(found: Search, model: Translator, view: DecodingView) -> tuple[int, int]:
+    """Layer and head from 0: the view's where the decoder has them, else those of the sharpest cross-attention."""
+    layers, heads = found.cross.shape[1:3]
+    layer = view.layer if view.layer and view.layer <= layers else None
+    head = view.head if view.head and view.head <= heads else None
+    if layer and head:
+        return layer - 1, head - 1
+    pattern = line_in(found, found.tree.winner, model.model.config.eos_id).cross
+    # Narrow, and at something else than [EOS].
+    masked, special = np.zeros(pattern.shape[-2:], bool), np.array(found.source.special)
+    measured = measure(pattern, masked, special)
+    score = np.nan_to_num(measured.entropy / max(measured.largest["entropy"], 1e-9) + measured.special, nan=np.inf)
+    best = np.unravel_index(int(score.argmin()), score.shape)
+    return (layer - 1 if layer else int(best[0])), (head - 1 if head else int(best[1]))
+
+
+def _take_shown(found: Search, model: Translator) -> None:
+    """Where the reader is now becomes the view, so that the address says it."""
+    shown = st.session_state["player"].get("shown")
+    if (fields := shown_fields(shown, found, model)) is not None:
+        update(**fields)
+
+
+def shown_fields(shown: object, found: Search, model: Translator) -> dict[str, Any] | None:
+    """What the browser sent as fields of the view, or None where it makes no sense."""
+    tree, stack = found.tree, model.model.config.decoder
+    match shown:
+        case {
+            "node": int(node),
+            "end": int(end),
+            "layer": int() | None as layer,
+            "head": int() | None as head,
+            "pruned": bool(pruned),
+            "under": str(under),
+        }:
+            inside = 0 < node < len(tree.nodes) and 0 < end < len(tree.nodes)
+            exists = 0 <= (layer or 0) < stack.n_layers and 0 <= (head or 0) < stack.n_heads
+            if not (inside and exists and under in UNDER):
+                return None
+            path = () if end == tree.winner else tuple(tree.ids(end))
+            chosen = {} if layer is None or head is None else {"layer": layer + 1, "head": head + 1}
+            return {"step": tree.nodes[node].step, "path": path, "pruned": pruned, "under": under, **chosen}
+    return None
+
+
+def _take_pick(found: Search, model: Translator) -> None:
+    """A candidate that was clicked, or a word that a step shall look at, becomes a branch."""
+    view: DecodingView = st.session_state["view"]
+    branch = picked(st.session_state["player"].get("pick"), found)
+    if branch is not None:
+        st.session_state["revealed"] = str(branch)
+        kept = tuple(other for other in view.branches if other != branch)
+        update(branches=(*kept, branch)[-MOST_BRANCHES:])
+
+
+def picked(pick: object, found: Search) -> Branch | None:
+    """What the browser sent as a branch, or None where it makes no sense. It counts heads from 0."""
+    match pick:
+        case {"answer": int(answer), "id": int(token)} if 0 <= answer < len(found.asked) and token >= 0:
+            return Branch((*found.tree.ids(found.asked[answer]), token))
+        case {"answer": int(answer), "word": int(word), "heads": [*heads]} if (
+            0 <= answer < len(found.asked) and 0 <= word < len(found.source) and len(heads) <= 1_000
+        ):
+            chosen = [_head(head) for head in heads]
+            if None not in chosen:
+                ids = tuple(found.tree.ids(found.asked[answer]))
+                return Branch(ids, word + 1, tuple(head for head in chosen if head))
+    return None
+
+
+def _head(head: object) -> tuple[int, int | None] | None:
+    match head:
+        case [int(layer), int(number)] if 0 <= layer < 999 and 0 <= number < 999:
+            return layer + 1, number + 1
+        case [int(layer), None] if 0 <= layer < 999:
+            return layer + 1, None
+    return None
+
+
+def branch_cards(model: Translator, found: Search, lines: Sequence[tuple[Branch | None, Line]]) -> None:
+    """The branches side by side, the decode as it was first; each can be closed."""
+    view: DecodingView = st.session_state["view"]
+    reveal = st.session_state.pop("revealed", None)
+    payload = branches_payload(model, found, lines, shown_head(found, model, view), reveal)
+    _BRANCHES(data=payload, key="branches", on_pick_change=_close)
+
+
+def _close() -> None:
+    view: DecodingView = st.session_state["view"]
+    closed: Mapping[str, Any] | None = st.session_state["branches"].get("pick")
+    if isinstance(closed, Mapping) and isinstance(closed.get("close"), str):
+        update(branches=tuple(branch for branch in view.branches if str(branch) != closed["close"]))

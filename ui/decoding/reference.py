@@ -1,0 +1,139 @@
+"""A translation by somebody else: how likely the model finds each of its tokens, and how near its own comes."""
+
+from __future__ import annotations
+
+import html
+import math
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.reference import Similarity, TokenRead, read_reference, similarity
+from transformer.charts.colours import theme_named
+from transformer.data.tokenizers import labels
+from ui import resources
+from ui.decoding.search import Search
+from ui.decoding.view import DecodingView
+from ui.view import update, widget_key
+
+
+def reference(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> None:
+    """The section: a box for the reference, and where there is one, what the model makes of it."""
+    st.subheader("Beside a reference", anchor="reference")
+    key = widget_key("reference")
+    st.text_input(
+        "A translation by somebody else, if you have one",
+        view.reference,
+        key=key,
+        on_change=_take,
+        args=(key,),
+        placeholder="Type a translation and press Enter",
+        icon=":material/edit:",
+    )
+    if not view.reference:
+        return
+    with resources.plain_errors():
+        read, near = _read(name, resources.version(name), text, view.reference, output(model, found))
+        _strip(model, read)
+        _numbers(model, found, read, near)
+        _twin(model, read)
+
+
+def output(model: Translator, found: Search) -> str:
+    """What the search ended with, as text."""
+    return model.checkpoint.target_tokenizer.decode(found.tree.ids(found.tree.winner))
+
+
+def _take(key: str) -> None:
+    update(reference=st.session_state[key].strip() or None)
+
+
+@st.cache_resource(max_entries=100, ttl=600, show_spinner="Reading the reference")
+def _read(
+    name: str, version: tuple[int, ...], text: str, reference: str, output: str
+) -> tuple[list[TokenRead], Similarity]:
+    model = resources.translator(name)
+    ids = model.encode_target(reference)[1:]
+    return read_reference(model.model, model.encode(text), ids), similarity(output, reference)
+
+
+def _names(model: Translator, read: list[TokenRead]) -> list[str]:
+    piece = model.checkpoint.target_tokenizer.piece
+    return labels([piece(model.model.config.sos_id), *(piece(token.id) for token in read)])[1:]
+
+
+def _strip(model: Translator, read: list[TokenRead]) -> None:
+    """Each token over a bar as long as its probability, and below it the number."""
+    theme = theme_named(st.context.theme.type or "light")
+    piece = model.checkpoint.target_tokenizer.piece
+    parts = []
+    for label, token in zip(_names(model, read), read, strict=True):
+        probability = math.exp(token.log_prob)
+        rather = ""
+        if token.rank > 1:
+            better = labels([piece(token.likeliest)])[0]
+            rather = f"; the model would rather write {better}, {math.exp(token.likeliest_log_prob):.3f}"
+        parts.append(
+            f'<span title="{html.escape(f"probability {probability:.3f}, rank {token.rank:,}{rather}")}" '
+            f'style="display:inline-block;margin:0 0.55em 8px 0;font-size:1.13rem">{html.escape(label)}'
+            f'<span style="display:block;height:3px;border-radius:2px;background:{theme.line}">'
+            f'<span style="display:block;height:3px;border-radius:2px;width:{100 * probability:.1f}%;'
+            f'background:{theme.accent}"></span></span>'
+            f'<span style="display:block;font-size:0.8rem;color:{theme.muted}">{_short(probability)}</span></span>'
+        )
+    spoken = html.escape("The reference, each token over its probability; the table below has the numbers.")
+    st.html(
+        f'<div class="reference" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}</div>'
+    )
+
+
+def _numbers(model: Translator, found: Search, read: list[TokenRead], near: Similarity) -> None:
+    total = sum(token.log_prob for token in read)
+    own = found.tree.nodes[found.tree.winner].total
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Log-probability of the reference", _signed(total), width="content")
+        st.metric("Log-probability of the output", _signed(own), width="content")
+        st.metric(
+            "Sentence BLEU",
+            f"{near.bleu:.1f}",
+            width="content",
+            help="Of the output against the reference, 0 to 100: shared runs of one to four words. sacreBLEU, "
+            f"{near.signature}",
+        )
+        st.metric(
+            "Sentence chrF",
+            f"{near.chrf:.1f}",
+            width="content",
+            help="Of the output against the reference, 0 to 100: shared runs of one to six letters (sacreBLEU).",
+        )
+    if total > own + 1e-4:
+        st.caption("The model finds the reference likelier than what it wrote: the search did not find it.")
+
+
+def _twin(model: Translator, read: list[TokenRead]) -> None:
+    twin = st.expander("The reference as a table", key="reference-twin", on_change="rerun")
+    if not twin.open:
+        return
+    piece = model.checkpoint.target_tokenizer.piece
+    table = {
+        "Token": _names(model, read),
+        "Probability": [math.exp(token.log_prob) for token in read],
+        "Log-probability": [token.log_prob for token in read],
+        "Rank": [token.rank for token in read],
+        "Likeliest": [labels([piece(token.likeliest)])[0] for token in read],
+        "Its probability": [math.exp(token.likeliest_log_prob) for token in read],
+    }
+    numbers = ("Probability", "Log-probability", "Its probability")
+    columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
+    with twin:
+        st.dataframe(table, hide_index=True, column_config=columns, key="reference-table")
+
+
+def _short(probability: float) -> str:
+    if probability < 0.0005:
+        return "&lt;0.001"
+    return f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:z.2f}".replace("-", "−")

@@ -1,0 +1,120 @@
+"""The middle of the Decoding page: the player, the same as a table, and the branches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Translator
+from transformer.data.tokenizers import number_duplicates
+from transformer.decoding.tree import Outcome
+from ui.decoding.downloads import export
+from ui.decoding.payload import node_labels
+from ui.decoding.player import branch_cards, place, player, shown_head
+from ui.decoding.search import Line, Search, fitting, line, line_in
+from ui.decoding.view import Branch, DecodingView
+from ui.resources import plain_errors
+from ui.view import update, write_address
+
+FATES: dict[Outcome, str] = {
+    "winner": "winner",
+    "finished": "finished",
+    "live": "live at the end",
+    "dropped": "lived for a while",
+    "pruned": "pruned",
+}
+
+
+@st.fragment
+def stage(name: str, text: str, model: Translator, found: Search, actions: DeltaGenerator) -> None:
+    """A fragment, so that a step or a branch draws this part anew and nothing else; downloads go to `actions`."""
+    view: DecodingView = st.session_state["view"]
+    player(name, text, model, found)
+    _twin(model, found, view)
+    branches = _branches(name, text, model, found, view)
+    with actions:
+        export(text, model, found, branches, view)
+    write_address()
+
+
+def _twin(model: Translator, found: Search, view: DecodingView) -> None:
+    """The step and every hypothesis in numbers."""
+    twin = st.expander("The step and every hypothesis as tables", key="decoding-twin", on_change="rerun")
+    if not twin.open:
+        return
+    names = node_labels(model, found.tree)[0]
+    with twin:
+        _step_table(model, found, names, view)
+        st.caption("Every hypothesis")
+        _tree_table(found, names)
+
+
+def _step_table(model: Translator, found: Search, names: list[str], view: DecodingView) -> None:
+    """The three rows of attention of the step that is shown."""
+    node, _ = place(found, view)
+    layer, head = shown_head(found, model, view)
+    path = found.tree.path(node)
+    answer = found.answers[path[-2]]
+    cross, own = found.cross[answer, layer, head], found.decoder[answer, layer, head, : len(path) - 1]
+    words, most = number_duplicates(found.source.labels), int(cross.argmax())
+    top, bottom = (min(at, size - 1) for at, size in zip((layer, head), found.encoder.shape, strict=False))
+    st.caption(f"Step {len(path) - 1}, layer {layer + 1}, head {head + 1}")
+    source, written = st.columns(2)
+    weight = st.column_config.NumberColumn(format="%.3f")
+    read = f"Encoder, from {words[most]}"
+    sides: tuple[tuple[DeltaGenerator, dict[str, Any], str], ...] = (
+        (source, {"Source": words, "Cross": cross, read: found.encoder[top, bottom, most]}, "step-source"),
+        (written, {"Written so far": [names[i] for i in path[:-1]], "Decoder": own}, "step-written"),
+    )
+    for column, table, key in sides:
+        column.dataframe(table, hide_index=True, key=key, column_config=dict.fromkeys(list(table)[1:], weight))
+
+
+def _tree_table(found: Search, names: list[str]) -> None:
+    tree = found.tree
+    places = range(1, len(tree.nodes))
+    nodes = [tree.nodes[i] for i in places]
+    table: dict[str, list[Any]] = {
+        "Step": [node.step for node in nodes],
+        "Token": [names[i] for i in places],
+        "After": [" ".join(names[j] for j in tree.path(i)[:-1][-6:]) for i in places],
+        "Log-probability": [node.log_prob for node in nodes],
+        "Together so far": [node.total for node in nodes],
+        "Score": [node.score for node in nodes],
+        "What became of it": [FATES[node.outcome] for node in nodes],
+    }
+    numbers = ("Log-probability", "Together so far", "Score")
+    columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
+    st.dataframe(table, hide_index=True, column_config=columns, key="tree-table")
+
+
+def _branches(
+    name: str, text: str, model: Translator, found: Search, view: DecodingView
+) -> list[tuple[Branch | None, Line]]:
+    """Each branch beside the decode as it was; what they are, for the export."""
+    fit = fitting(model, found.source.ids, view.branches)
+    lines: list[tuple[Branch | None, Line]] = [(None, line_in(found, found.tree.winner, model.model.config.eos_id))]
+    if not fit:
+        st.caption(
+            ":material/alt_route: What if it had said something else? Click another candidate, or point a step at "
+            "another word: the decode goes on from there, beside this one."
+        )
+        return lines
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader("What if?", anchor="what-if", width="content")
+        if len(fit) > 1:
+            st.button(f"Close all {len(fit)} branches", icon=":material/close:", key="close-all", on_click=_close_all)
+    st.caption(
+        "The same model goes on from the change. Bold: what the other does not have. Click a token to see what it "
+        "looked at."
+    )
+    with plain_errors():
+        lines += [(branch, line(name, text, found.strategy, branch)) for branch in fit]
+        branch_cards(model, found, lines)
+    return lines
+
+
+def _close_all() -> None:
+    update(branches=())

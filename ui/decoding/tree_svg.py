@@ -1,0 +1,88 @@
+"""The tree of a search as a picture for print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from transformer.charts.colours import Theme, theme_named
+from transformer.charts.labels import cut, width
+from transformer.charts.svg import FONT
+from transformer.decoding.tree import Outcome, Tree
+from ui.decoding.lanes import lanes
+
+_LANE, _BOX, _GUTTER, _WIDEST, _TOP = 46, 26, 28, 150, 40
+
+
+def tree_svg(
+    tree: Tree, names: Sequence[str], *, pruned: bool = True, under: str = "total", theme: str = "light"
+) -> str:
+    """An SVG document: a column a step, a lane a sentence, `under` ("total", "log_prob", "score") below each word."""
+    look, lane = theme_named(theme), lanes(tree, pruned)
+    shown = [i for i in range(len(tree.nodes)) if lane[i] is not None]
+    labels = [cut(name, _WIDEST) for name in names]
+    boxes = [max(30.0, width(label) + 16) for label in labels]
+    steps = max(tree.nodes[i].step for i in shown) + 1
+    widths = [max([40.0, *(boxes[i] for i in shown if tree.nodes[i].step == step)]) for step in range(steps)]
+    left = [16 + sum(widths[:step]) + _GUTTER * step for step in range(steps)]
+    places = {
+        i: (left[tree.nodes[i].step] + widths[tree.nodes[i].step] / 2, _TOP + _LANE * (lane[i] or 0)) for i in shown
+    }
+    total_width = left[-1] + widths[-1] + 16
+    height = _TOP + _LANE * (1 + max(lane[i] or 0 for i in shown))
+    edges = []
+    for i in reversed(shown):
+        parent = tree.nodes[i].parent
+        if parent is not None:
+            (x1, y1), (x2, y2), step = places[parent], places[i], tree.nodes[i].step
+            a, b = left[step - 1] + widths[step - 1], left[step]
+            middle = (a + b) / 2
+            path = (
+                f"M{x1 + boxes[parent] / 2:.1f} {y1}H{a:.1f}C{middle:.1f} {y1} {middle:.1f} {y2} {b:.1f} {y2}"
+                f"H{x2 - boxes[i] / 2:.1f}"
+            )
+            edges.append(f'<path fill="none" {_stroke(tree.nodes[i].outcome, look)} d="{path}"/>')
+    words = []
+    for i in shown:
+        x, y = places[i]
+        words.append(_word(labels[i], tree.nodes[i].outcome, x, y, boxes[i], look))
+        if i:
+            value = f"{getattr(tree.nodes[i], under):z.2f}".replace("-", "−")
+            words.append(
+                f'<text x="{x:.1f}" y="{y + 26}" text-anchor="middle" font-size="12" fill="{look.muted}">{value}</text>'
+            )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{total_width:.0f}" height="{height}" '
+            f'viewBox="0 0 {total_width:.0f} {height}" font-family="{FONT}" font-size="14">',
+            "<title>Every hypothesis of the search</title>",
+            f'<rect width="100%" height="100%" fill="{look.background}"/>',
+            *edges,
+            *words,
+            "</svg>",
+        ]
+    )
+
+
+def _stroke(outcome: Outcome, look: Theme) -> str:
+    return {
+        "winner": f'stroke="{look.accent}" stroke-width="3"',
+        "finished": f'stroke="{look.muted}" stroke-width="1.8"',
+        "live": f'stroke="{look.muted}" stroke-width="1.4"',
+        "dropped": f'stroke="{look.muted}" stroke-width="0.9" opacity="0.7"',
+        "pruned": f'stroke="{look.muted}" stroke-width="0.9" stroke-dasharray="3 4" opacity="0.7"',
+    }[outcome]
+
+
+def _word(label: str, outcome: Outcome, x: float, y: float, box: float, look: Theme) -> str:
+    frame = {
+        "winner": f'fill="{look.field}" stroke="{look.accent}" stroke-width="2"',
+        "finished": f'fill="{look.background}" stroke="{look.muted}" stroke-width="1.4"',
+        "live": f'fill="{look.background}" stroke="{look.muted}" stroke-width="1.4" stroke-dasharray="1.5 3"',
+    }.get(outcome, 'fill="none"')
+    ink = look.muted if outcome in ("dropped", "pruned") else look.text
+    how = {"winner": ' font-weight="650"', "pruned": ' text-decoration="line-through"'}.get(outcome, "")
+    return (
+        f'<rect x="{x - box / 2:.1f}" y="{y - _BOX / 2}" width="{box:.1f}" height="{_BOX}" rx="8" {frame}/>'
+        f'<text x="{x:.1f}" y="{y + 5}" text-anchor="middle" fill="{ink}"{how}>{escape(label)}</text>'
+    )

@@ -1,0 +1,155 @@
+"""What the Decoding page shows, as an address spells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+from transformer.config import ModelConfig
+from transformer.decoding.search import TapAt
+from transformer.taps import Replace, Site, Tap, chain
+from transformer.translator import LENGTH_PENALTY
+from ui.decoding.strategy import Name, Strategy
+from ui.view import View, number, one_of, whole
+
+LARGEST_BEAM = 10
+LARGEST_PENALTY = 2.0
+TEMPERATURES = (0.1, 2.0)
+LEAST_TOP_P = 0.05
+LARGEST_TOP_K = 1_000_000
+LARGEST_SEED = 999_999
+UNDER = ("total", "log_prob", "score")  # what stands under each word of the tree
+MOST_BRANCHES = 8
+
+Head = tuple[int, int | None]  # layer and head from 1; None is every head of the layer
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Another way to go on: the target begins with `ids`. Where a source word is given, the token after them is
+    written while looking at nothing but that word, in the given heads of cross-attention (none is all of them).
+
+    An address spells it 9.31.7, or 9.31~4 and 9.31~4~2_3.1: source word 4, in all of layer 2 and head 1 of layer 3.
+    """
+
+    ids: tuple[int, ...]
+    word: int | None = None  # from 1
+    heads: tuple[Head, ...] = ()
+
+    def __str__(self) -> str:
+        text = ".".join(map(str, self.ids))
+        if self.word is not None:
+            text += f"~{self.word}"
+        if self.heads:
+            text += "~" + "_".join(f"{layer}" if head is None else f"{layer}.{head}" for layer, head in self.heads)
+        return text
+
+    @classmethod
+    def parse(cls, text: str) -> Branch | None:
+        found = re.fullmatch(r"((?:\d{1,7}(?:\.\d{1,7})*)?)(?:~(\d{1,5})(?:~([\d._]{1,2000}))?)?", text, re.ASCII)
+        if found is None or not text:
+            return None
+        ids, word, heads = found.groups()
+        parts = [re.fullmatch(r"(\d{1,3})(?:\.(\d{1,3}))?", part) for part in (heads or "").split("_")] if heads else []
+        if not all(parts):
+            return None
+        chosen = tuple((int(part[1]), int(part[2]) if part[2] else None) for part in parts if part)
+        return cls(tuple(map(int, ids.split("."))) if ids else (), int(word) if word else None, chosen)
+
+    def fits(self, config: ModelConfig, source_length: int, bound: int) -> bool:
+        """Whether a model can go on so; an address may have been written for another."""
+        decoder = config.decoder
+        never = {config.pad_id, config.sos_id} - {config.eos_id}
+        written = all(token < config.target_vocab_size and token not in never for token in self.ids)
+        whole_or_open = config.eos_id not in self.ids[:-1] and (self.word is None or self.ids[-1:] != (config.eos_id,))
+        short_enough = len(self.ids) + (self.word is not None) <= bound
+        pointed = self.word is None or 1 <= self.word <= source_length
+        heads = all(
+            1 <= layer <= decoder.n_layers and 1 <= (head or 1) <= decoder.n_heads for layer, head in self.heads
+        )
+        return written and whole_or_open and short_enough and pointed and heads and bool(self.ids or self.word)
+
+    @property
+    def step(self) -> int:
+        """The step, from 1, at which it parts: the last forced token's, or that of the changed attention."""
+        return len(self.ids) + (self.word is not None)
+
+    def tap_at(self, config: ModelConfig, source_length: int) -> TapAt | None:
+        """The change of cross-attention at its step."""
+        if self.word is None:
+            return None
+        row = tuple(float(k == self.word - 1) for k in range(source_length))
+        tap = chain(*(Replace(Site("decoder", layer, "cross"), head, (row,)) for layer, head in self._heads(config)))
+        step = self.step - 1
+
+        def at(index: int) -> Tap | None:
+            return tap if index == step else None
+
+        return at
+
+    def _heads(self, config: ModelConfig) -> list[tuple[int, int]]:
+        """Layers and heads from 0."""
+        layers, heads = range(config.decoder.n_layers), range(config.decoder.n_heads)
+        if not self.heads:
+            return [(layer, head) for layer in layers for head in heads]
+        wanted = set(self.heads)
+        return [
+            (layer, head)
+            for layer in layers
+            for head in heads
+            if (layer + 1, None) in wanted or (layer + 1, head + 1) in wanted
+        ]
+
+
+@dataclass(frozen=True)
+class DecodingView(View):
+    """Everything that defines the Decoding page."""
+
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "path", "branches", "reference"})
+
+    strategy: str = "beam"
+    size: int = 3
+    penalty: float = LENGTH_PENALTY
+    temperature: float = 1.0
+    top_k: int | None = None  # None is every token
+    top_p: float = 1.0
+    seed: int = 0
+    step: int | None = None  # from 1
+    path: tuple[int, ...] = ()  # ids that begin the hypothesis that is stepped through; none is the best one's
+    pruned: bool = True  # whether the tree shows what was pruned
+    under: str = "total"
+    branches: tuple[Branch, ...] = ()
+    reference: str | None = None
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        penalty = number(query.get("penalty"), 0, LARGEST_PENALTY)
+        branches = [Branch.parse(part) for part in query.get("branches", "").split(",")[:MOST_BRANCHES]]
+        path = [whole(part, 0, 9_999_999) for part in query.get("path", "").split(",")[:10_000]]
+        return {
+            "strategy": one_of(query.get("strategy"), get_args(Name), cls.strategy),
+            "size": whole(query.get("size"), 1, LARGEST_BEAM) or cls.size,
+            "penalty": cls.penalty if penalty is None else penalty,
+            "temperature": number(query.get("temperature"), *TEMPERATURES) or cls.temperature,
+            "top_k": whole(query.get("top_k"), 1, LARGEST_TOP_K),
+            "top_p": number(query.get("top_p"), LEAST_TOP_P, 1) or cls.top_p,
+            "seed": whole(query.get("seed"), 0, LARGEST_SEED) or 0,
+            "step": whole(query.get("step"), 1, 999_999),
+            "path": tuple(token for token in path if token is not None) if None not in path else (),
+            "pruned": query.get("pruned") != "0",
+            "under": one_of(query.get("under"), UNDER, cls.under),
+            "branches": tuple(dict.fromkeys(branch for branch in branches if branch)),
+            "reference": query["reference"][:10_000] if "reference" in query else None,
+        }
+
+    @property
+    def how(self) -> Strategy:
+        """The strategy with its own settings."""
+        if self.strategy == "beam":
+            return Strategy("beam", size=self.size, penalty=self.penalty)
+        if self.strategy == "sampling":
+            settings = (self.temperature, self.top_k, self.top_p, self.seed)
+            return Strategy("sampling", 1, 0.0, *settings)
+        return Strategy("greedy")

@@ -1,0 +1,147 @@
+// What the decoding views share: icons, numbers, and words coloured by the weight that each gets.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+const ICONS = {
+  first: "M17 6l-7 6 7 6zM6.5 6v12",
+  back: "M15 6l-6 6 6 6",
+  play: "M8 5.5l10 6.5-10 6.5z",
+  pause: "M9 6v12M15 6v12",
+  forward: "M9 6l6 6-6 6",
+  fork: "M4 12h5M9 12l5-6h6M9 12l5 6h6",
+  edit: "M5 19l1-4L16 5l3 3L9 18zM14 7l3 3",
+  flag: "M6 21V4h11l-2.5 4L17 12H6",
+  close: "M7 7l10 10M17 7L7 17",
+};
+
+function icon(name, size = 18) {
+  const look = { fill: "none", stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round" };
+  return svg("svg", { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look }, svg("path", { d: ICONS[name] }));
+}
+
+function button(name, label, act) {
+  const node = el("button", { type: "button", class: "icon", "aria-label": label, title: label }, icon(name));
+  node.onclick = act;
+  return node;
+}
+
+// With a real minus, and none before a zero.
+const signed = value => value.toFixed(2).replace(/^-0\.00$/, "0.00").replace("-", "\u2212");
+
+function probabilityText(p) {
+  if (p === 0) return "0";
+  return p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2);
+}
+
+const quoted = label => `\u201c${label}\u201d`;
+
+// The layer and head that a stack has nearest to the chosen ones.
+const nearest = ([layer, head], { layers, heads }) => [Math.min(layer, layers - 1), Math.min(head, heads - 1)];
+
+// The weights of one query, [K], out of an array [..., L, H, ..., K] of which some heads may be missing.
+// `before` and `after` are the sizes around the heads, `at` the place in each. Null where the head is not here.
+function weightsOf(array, { layers, heads }, only, chosen, before, after, keys) {
+  const [layer, head] = nearest(chosen, { layers, heads });
+  if (only && String(nearest(only, { layers, heads })) !== String([layer, head])) return null;
+  const index = only ? 0 : layer * heads + head, count = only ? 1 : layers * heads;
+  const from = ((before * count + index) * after.size + after.at) * keys;
+  return array.subarray(from, from + keys);
+}
+
+const FEW_WORDS = 20;  // more may take more lines than a row has
+
+// Words in a row, each on the colour of its weight; those that are not yet written are hatched.
+class WordRow {
+  constructor(tooltip) {
+    this.tooltip = tooltip;
+    this.node = el("div", { class: "words", role: "img" });
+    this.node.onpointerover = event => this.hover(event.target.closest(".word"));
+    this.node.onpointerleave = () => this.tooltip.hide();
+  }
+
+  // `weights` may be null: they are on their way. `written` words come before the hatched ones.
+  update({ labels, weights, written, theme, said, pick }) {
+    if (labels !== this.labels) {
+      this.labels = labels;
+      this.spans = labels.map(label => el("span", { class: "word" }, label));
+      this.node.replaceChildren(...this.spans);
+    }
+    this.weights = weights;
+    this.written = written ?? labels.length;
+    this.node.classList.toggle("waiting", !weights);
+    this.node.classList.toggle("pickable", !!pick);
+    this.spans.forEach((span, k) => this.colour(span, k, theme));
+    this.choosable(pick);
+    this.node.setAttribute("aria-label", `${said}: ${this.inText()}`);
+    if (labels.length > FEW_WORDS) this.reveal(this.spans[this.largest()]);
+  }
+
+  // A long sentence scrolls inside its row, to the word that gets most.
+  reveal(span) {
+    if (span) this.node.scrollTop = span.offsetTop - this.node.offsetTop - (this.node.clientHeight - span.offsetHeight) / 2;
+  }
+
+  colour(span, k, theme) {
+    const hidden = k >= this.written;
+    span.classList.toggle("later", hidden);
+    if (hidden || !this.weights) {
+      span.removeAttribute("style");
+      return;
+    }
+    const shade = theme.shades[Math.round(clamp(this.weights[k], 0, 1) * STEPS)];
+    const [r, g, b] = [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
+    const light = (0.299 * r + 0.587 * g + 0.114 * b) / 255 > (theme.name === "dark" ? 0.5 : 0.56);
+    const ink = theme.name === "dark" ? (light ? "#141821" : "#e8eaf0") : light ? "#1d2433" : "#ffffff";
+    span.style.background = `rgb(${r}, ${g}, ${b})`;
+    span.style.color = ink;
+  }
+
+  // While a word is to be chosen, each is a button.
+  choosable(pick) {
+    this.node.setAttribute("role", pick ? "group" : "img");
+    this.spans.forEach((span, k) => {
+      if (pick) {
+        span.setAttribute("role", "button");
+        span.tabIndex = 0;
+      } else {
+        span.removeAttribute("role");
+        span.removeAttribute("tabindex");
+      }
+      span.onclick = pick ? () => pick(k) : null;
+      span.onkeydown = pick ? event => ["Enter", " "].includes(event.key) && (event.preventDefault(), pick(k)) : null;
+    });
+  }
+
+  inText() {
+    if (!this.weights) return "on its way";
+    return this.labels.slice(0, this.written).map((label, k) => `${label} ${weightText(this.weights[k])}`).join(", ");
+  }
+
+  largest() {
+    if (!this.weights) return -1;
+    let best = 0;
+    for (let k = 1; k < this.written; k++) if (this.weights[k] > this.weights[best]) best = k;
+    return best;
+  }
+
+  hover(span) {
+    const k = span ? this.spans.indexOf(span) : -1;
+    if (k < 0) return this.tooltip.hide();
+    const outer = this.tooltip.node.parentElement.getBoundingClientRect(), box = span.getBoundingClientRect();
+    const value = k >= this.written ? "not written yet: masked" : this.weights ? weightText(this.weights[k]) : "on its way";
+    const at = { x: box.left - outer.left, y: box.bottom - outer.top + 6, w: 0, h: 0 };
+    this.tooltip.show(at, [bold(this.labels[k]), " ", value]);
+  }
+}
+
+// Which head is looked at is told between the player and its branches.
+function tellHead(layer, head) {
+  window.dispatchEvent(new CustomEvent("headlight:head", { detail: { layer, head } }));
+}

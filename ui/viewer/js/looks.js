@@ -1,0 +1,173 @@
+// What is looked at in a step: the rows of one head in all three attentions, over the words themselves; and the
+// pointing of that step at another word.
+
+class Looks {
+  // `changed` is called when another head is chosen, `pick` with what a step is to look at.
+  constructor(tooltip, changed, pick) {
+    Object.assign(this, { tooltip, changed, pick });
+    this.layerBox = el("select", { "aria-label": "Layer" });
+    this.headBox = el("select", { "aria-label": "Head" });
+    this.layerBox.onchange = () => this.look(+this.layerBox.value, this.head);
+    this.headBox.onchange = () => this.look(this.layer, +this.headBox.value);
+    this.rows = Object.fromEntries(["cross", "decoder", "encoder"].map(kind => [kind, this.row(kind)]));
+    this.editor = new Editor(() => this.point(false));
+    this.scale = el("span", { class: "scale", "aria-hidden": "true" });
+    this.pointing = el("button", { type: "button", class: "link" }, icon("edit", 16), "Point it at another word");
+    this.pointing.onclick = () => this.point(!this.edit);
+    const top = el("div", { class: "bar" }, el("h2", {}, "What it looks at for this step"), el("div", { class: "heads" }, this.layerBox, this.headBox));
+    const hatched = el("span", {}, el("i", { class: "hatch" }), "not written yet: masked");
+    const legend = el("div", { class: "legend" }, el("span", {}, "0", this.scale, "1"), hatched, this.pointing);
+    const { cross, decoder, encoder } = this.rows;
+    this.node = el("section", { class: "looks", "aria-label": "Attention of this step" }, top, cross.node, this.editor.node, decoder.node, encoder.node, legend);
+  }
+
+  row(kind) {
+    const words = new WordRow(this.tooltip), what = el("span"), most = el("span", { class: "muted most" });
+    return { words, what, most, node: el("div", { class: "attention", "data-kind": kind }, el("div", { class: "over" }, what, most), words.node) };
+  }
+
+  // `asked` says whether somebody chose this head.
+  open({ layer, head, asked }) {
+    Object.assign(this, { layer, head, asked });
+    this.edit = false;
+    this.editor.open();
+  }
+
+  look(layer, head) {
+    Object.assign(this, { layer, head, asked: true });
+    this.draw();
+    tellHead(layer, head);
+    this.changed();
+  }
+
+  // `now` { header, arrays, theme, step, label, reads, answer }: the step, the token that it writes, the tokens that
+  // the decoder reads in all steps, and which answer of the model it is.
+  update(now) {
+    this.now = now;
+    this.draw();
+  }
+
+  draw() {
+    const { header, theme } = this.now;
+    this.scale.style.background = `linear-gradient(90deg, ${theme.stops.join(", ")})`;
+    this.options(this.layerBox, header.decoder_heads.layers, "Layer", this.layer);
+    this.options(this.headBox, header.decoder_heads.heads, "Head", this.head);
+    const { cross, decoder } = this.rows, most = this.written(cross, decoder);
+    this.read(most);
+    for (const { words, most: note } of Object.values(this.rows)) {
+      const k = words.largest();
+      note.textContent = k < 0 ? "" : `most on ${words.labels[k]}, ${probabilityText(words.weights[k])}`;
+    }
+    if (this.edit) this.editor.update(this, header.decoder_heads, this.now.step);
+  }
+
+  options(box, count, name, chosen) {
+    if (box.length !== count) box.replaceChildren(...Array.from({ length: count }, (_, i) => el("option", { value: i }, `${name} ${i + 1}`)));
+    box.value = chosen;
+  }
+
+  // The decoder's rows; returns the source word that gets most.
+  written(cross, decoder) {
+    const { header, arrays, theme, step, label, reads, answer } = this.now, { source, only, decoder_heads: heads } = header;
+    const chosen = [this.layer, this.head], row = { size: 1, at: 0 }, where = `layer ${this.layer + 1}, head ${this.head + 1}`;
+    const looked = weightsOf(arrays.cross, heads, only, chosen, answer, row, source.length);
+    const back = weightsOf(arrays.decoder, heads, only, chosen, answer, row, header.steps);
+    cross.words.update({ labels: source, weights: looked, theme, said: `Cross-attention, ${where}`, pick: this.edit ? k => this.pointAt(k) : null });
+    decoder.words.update({ labels: reads, weights: back, written: step, theme, said: `Decoder attention, ${where}` });
+    this.say(cross, "Cross", ` from ${quoted(label)} to the ${header.language} sentence`);
+    this.say(decoder, "Decoder", " back at what is written so far");
+    return cross.words.largest();
+  }
+
+  // How the encoder read that word.
+  read(most) {
+    const { header, arrays, theme } = this.now, { source, only, encoder_heads: heads } = header, S = source.length;
+    const [layer, head] = nearest([this.layer, this.head], heads), place = { size: S, at: most };
+    const weights = most < 0 ? null : weightsOf(arrays.encoder, heads, only, [layer, head], 0, place, S);
+    const other = layer !== this.layer || head !== this.head ? ` (layer ${layer + 1}, head ${head + 1})` : "";
+    this.rows.encoder.words.update({ labels: source, weights, theme, said: `Encoder attention, layer ${layer + 1}, head ${head + 1}` });
+    this.say(this.rows.encoder, "Encoder", ` how ${most < 0 ? "that word" : quoted(source[most])} was read${other}`);
+  }
+
+  say(row, name, what) {
+    row.what.replaceChildren(bold(name), el("span", { class: "muted" }, what));
+  }
+
+  point(on) {
+    this.edit = on;
+    this.editor.node.hidden = !on;
+    this.pointing.setAttribute("aria-expanded", on);
+    this.draw();
+    const next = on ? this.rows.cross.words.spans[0] : this.pointing;
+    next.focus({ preventScroll: true });
+  }
+
+  pointAt(word) {
+    const heads = this.editor.chosen(this);
+    if (!heads) return;
+    this.point(false);
+    this.pick({ answer: this.now.answer, word, heads });
+  }
+}
+
+// Which heads are to look elsewhere: one, a layer, all, or any that are ticked.
+class Editor {
+  constructor(cancel) {
+    this.says = el("p");
+    this.which = el("div", { class: "which", role: "radiogroup", "aria-label": "Which heads" });
+    this.ticks = el("div", { class: "ticks", role: "group", "aria-label": "Heads" });
+    const away = el("button", { type: "button", class: "link" }, icon("close", 16), "Cancel");
+    away.onclick = cancel;
+    this.node = el("div", { class: "editor" }, this.says, el("div", { class: "bar" }, this.which, away), this.ticks);
+  }
+
+  open() {
+    this.heads = "head";
+    this.ticked = new Set();
+    this.node.hidden = true;
+  }
+
+  update({ layer, head }, { layers, heads }, step) {
+    const again = () => this.update({ layer, head }, { layers, heads }, step);
+    this.says.replaceChildren("Click the word above that step ", bold(String(step)), " shall look at, and at nothing else, in");
+    const choices = { head: `layer ${layer + 1}, head ${head + 1}`, layer: `all of layer ${layer + 1}`, all: "all layers", ticked: "heads that you tick" };
+    this.which.replaceChildren(...Object.entries(choices).map(([name, text]) => {
+      const on = name === this.heads;
+      const choice = el("button", { type: "button", class: "chip", role: "radio", "aria-checked": on, "aria-pressed": on }, text);
+      choice.onclick = () => {
+        this.heads = name;
+        again();
+        this.which.querySelector("[aria-checked='true']").focus();
+      };
+      return choice;
+    }));
+    this.ticks.hidden = this.heads !== "ticked";
+    const rows = Array.from({ length: layers }, (_, l) => this.tickRow(l, heads, again));
+    this.ticks.replaceChildren(...rows);
+  }
+
+  tickRow(layer, heads, again) {
+    const ticks = Array.from({ length: heads }, (_, head) => {
+      const key = `${layer} ${head}`, on = this.ticked.has(key);
+      const tick = el("button", { type: "button", class: "chip", "aria-pressed": on, "aria-label": `Layer ${layer + 1}, head ${head + 1}` }, `${head + 1}`);
+      tick.onclick = () => {
+        if (on) this.ticked.delete(key);
+        else this.ticked.add(key);
+        again();
+        this.ticks.children[layer].children[head + 1].focus();
+      };
+      return tick;
+    });
+    return el("div", {}, el("span", { class: "muted" }, `layer ${layer + 1}`), ...ticks);
+  }
+
+  // [layer, head] of each, head null for all of a layer, no entry for all; null where nothing is ticked.
+  chosen({ layer, head }) {
+    const ticked = [...this.ticked].map(key => key.split(" ").map(Number));
+    if (this.heads === "ticked" && !ticked.length) {
+      this.says.replaceChildren("Tick at least one head first, then click the word.");
+      return null;
+    }
+    return { head: [[layer, head]], layer: [[layer, null]], all: [], ticked }[this.heads];
+  }
+}

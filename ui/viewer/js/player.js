@@ -1,0 +1,285 @@
+// Steps through a decode: the sentence as a scrubber, what could come next, what was looked at, and the tree.
+//
+// Header: start { id, node, end, layer, head, asked, pruned, under }, strategy { name, size, penalty, ... }, bound,
+//   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_kept },
+//   candidates { first, id, name, node } of all answers, found [{ node, text, ended, at_best }] best first,
+//   encoder_heads and decoder_heads { layers, heads }, only null or the [layer, head] whose patterns are here.
+// Arrays: log_prob, total, score of the nodes; said, seen of the candidates (probabilities); encoder
+//   [L, H, S, S], decoder [answers, L, H, T], cross [answers, L, H, S].
+// Emits "shown" { node, end, layer, head, pruned, under, at } some time after the last move (no layer and head
+//   where nobody asked for one), and "pick"
+//   { answer, id } or { answer, word, heads } for a branch.
+//
+// For whoever measures: the root's .player has data-step, each .stop of the scrubber too, and the chosen one
+// aria-current="step"; they change in the same task as everything that the step shows.
+
+const PACE = 900, TELL_AFTER = 400, NARROW = 720;
+
+class Player {
+  constructor(root) {
+    this.root = root;
+    this.beam = new BeamView(root, node => this.choose(node), () => this.tell());
+    this.looks = new Looks(new Tooltip(root), () => this.tell(), pick => this.emit("pick", pick));
+    this.candidates = new Candidates(pick => this.emit("pick", pick));
+    this.found = new Found(end => {
+      this.follow(end);
+      this.go(this.step);
+    });
+    this.build();
+    root.append(this.box);
+    this.box.onkeydown = event => this.key(event);
+    this.anywhere = event => document.activeElement === document.body && event.key.startsWith("Arrow") && this.key(event);
+    this.asked = () => this.header && tellHead(this.looks.layer, this.looks.head);
+    document.addEventListener("keydown", this.anywhere);
+    window.addEventListener("headlight:head-asked", this.asked);
+    this.stop = onWidth(root, () => this.resize());
+  }
+
+  dispose() {
+    clearInterval(this.timer);
+    clearTimeout(this.telling);
+    document.removeEventListener("keydown", this.anywhere);
+    window.removeEventListener("headlight:head-asked", this.asked);
+    this.stop();
+  }
+
+  build() {
+    this.first = button("first", "First step (Home)", () => this.go(1));
+    this.back = button("back", "Step back (left arrow)", () => this.go(this.step - 1));
+    this.playButton = button("play", "Play", () => this.toggle());
+    this.forward = button("forward", "Step forward (right arrow)", () => this.go(this.step + 1));
+    this.playButton.classList.add("play");
+    this.playing();
+    this.track = el("div", { class: "track", role: "slider", tabindex: 0, "aria-label": "Step", "aria-valuemin": 1 });
+    const buttons = el("div", { class: "buttons" }, this.first, this.back, this.playButton, this.forward);
+    const scrub = el("div", { class: "scrub" }, buttons, el("div", { class: "rail" }, this.track));
+    this.title = el("h2", { "aria-live": "polite" });
+    this.before = el("p", { class: "sub" });
+    this.facts = el("p", { class: "facts" });
+    this.fate = el("p", { class: "fate" });
+    const { node, legend } = this.candidates;
+    const left = el("section", { class: "choice", "aria-label": "What comes next" }, this.title, this.before, node, legend, this.facts, this.fate);
+    const hero = el("div", { class: "hero" }, left, this.looks.node);
+    this.box = el("div", { class: "player" }, scrub, hero, this.beam.node, this.found.node);
+  }
+
+  // ---- data ----------------------------------------------------------------------------------------
+
+  // After a step the server sends the same again, which changes nothing.
+  update({ header, arrays }) {
+    const content = `${header.start.id} ${header.only}`, theme = themeOf(this.root);
+    if (content === this.content && theme.name === this.theme.name) return;
+    Object.assign(this, { content, theme, header, arrays });
+    const { nodes, strings, strategy } = header, text = places => places.map(place => strings[place]);
+    const { log_prob, total, score } = arrays, normalises = strategy.name === "beam" && strategy.penalty > 0;
+    this.nodes = { ...nodes, label: text(nodes.name), log_prob, total, score, normalises };
+    this.names = text(header.candidates.name);
+    if (header.start.id !== this.started) this.open(header.start);
+    this.narrow();
+    this.beam.update(header, this.nodes);
+    this.found.update(header, this.nodes);
+    this.show();
+    tellHead(this.looks.layer, this.looks.head);
+  }
+
+  open(start) {
+    this.pause();
+    clearTimeout(this.telling);
+    this.started = start.id;
+    this.looks.open(start);
+    this.beam.open(start);
+    this.follow(start.end);
+    this.step = this.nodes.step[start.node];
+  }
+
+  // The hypothesis that ends in this node is the one that is stepped through.
+  follow(end) {
+    this.end = end;
+    this.path = [];
+    for (let i = end; i >= 0; i = this.nodes.parent[i]) this.path.unshift(i);
+    this.labels = this.path.map(i => this.nodes.label[i]);
+    this.reads = this.labels.slice(0, -1);
+    this.chips();
+  }
+
+  // The best end that a node leads to; a node comes after its parent.
+  endOf(node) {
+    const { parent, outcome, score } = this.nodes;
+    const better = (i, j) => outcome[i] < outcome[j] || (outcome[i] === outcome[j] && score[i] > score[j]);
+    for (;;) {
+      let best = -1;
+      for (let i = node + 1; i < parent.length; i++) if (parent[i] === node && (best < 0 || better(i, best))) best = i;
+      if (best < 0) return node;
+      node = best;
+    }
+  }
+
+  // The answer of the model that a step chose from.
+  get answer() {
+    return this.nodes.answer[this.path[this.step - 1]];
+  }
+
+  // ---- moves ---------------------------------------------------------------------------------------
+
+  get last() {
+    return this.path.length - 1;
+  }
+
+  go(step) {
+    this.step = clamp(step, 1, this.last);
+    this.show();
+    this.tell();
+  }
+
+  choose(node) {
+    if (!this.path.includes(node)) this.follow(this.endOf(node));
+    this.go(this.nodes.step[node]);
+  }
+
+  toggle() {
+    if (this.timer) this.pause();
+    else this.play();
+  }
+
+  play() {
+    if (this.step >= this.last) this.go(1);
+    this.timer = setInterval(() => {
+      this.go(this.step + 1);
+      if (this.step >= this.last) this.pause();
+    }, PACE);
+    this.playing();
+  }
+
+  pause() {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.timer = null;
+    this.playing();
+    this.tell();
+  }
+
+  playing() {
+    const name = this.timer ? "Pause" : "Play";
+    this.playButton.replaceChildren(icon(name.toLowerCase(), 24));
+    this.playButton.setAttribute("aria-label", name);
+    this.playButton.title = `${name} (space)`;
+  }
+
+  // The address need not follow every step: what it says is told when the reader rests.
+  tell() {
+    clearTimeout(this.telling);
+    if (this.timer) return;
+    this.telling = setTimeout(() => {
+      const { pruned, under } = this.beam, { asked, layer, head } = this.looks;
+      const looked = asked ? { layer, head } : { layer: null, head: null };
+      // The time makes each telling new: the address may have changed by itself since the last.
+      this.emit("shown", { node: this.path[this.step], end: this.end, ...looked, pruned, under, at: Date.now() });
+    }, TELL_AFTER);
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches?.("select, input")) return;
+    if (event.key === "Escape" && this.looks.edit) return this.looks.point(false);
+    const onButton = event.target.closest?.("button, [role=button]");
+    const moves = {
+      ArrowLeft: () => this.go(this.step - 1),
+      ArrowRight: () => this.go(this.step + 1),
+      Home: () => this.go(1),
+      End: () => this.go(this.last),
+      " ": onButton ? null : () => this.toggle(),
+    };
+    if (!moves[event.key]) return;
+    event.preventDefault();
+    moves[event.key]();
+  }
+
+  // ---- drawing -------------------------------------------------------------------------------------
+
+  narrow() {
+    this.box.classList.toggle("narrow", this.root.clientWidth < NARROW);
+  }
+
+  resize() {
+    if (!this.header) return;
+    this.narrow();
+    this.beam.resize();
+    this.show();
+  }
+
+  chips() {
+    const stop = (i, step) => {
+      const word = el("span", { class: `text${/^\[[A-Z]+\]$/.test(this.nodes.label[i]) ? " special" : ""}` }, this.nodes.label[i]);
+      const node = el("span", { class: "stop", "data-step": step }, word, el("i", { class: "line" }), el("i", { class: "knob" }));
+      node.title = this.nodes.label[i];
+      if (step) node.onclick = () => this.go(step);
+      return node;
+    };
+    this.tokens = this.path.map(stop);
+    this.track.replaceChildren(...this.tokens);
+    this.track.setAttribute("aria-valuemax", this.last);
+  }
+
+  show() {
+    const { step, header, arrays, theme, reads, answer } = this, node = this.path[step];
+    this.box.dataset.step = step;
+    this.tokens.forEach((token, s) => {
+      token.classList.toggle("past", s < step);
+      token.classList.toggle("now", s === step);
+      if (s === step) token.setAttribute("aria-current", "step");
+      else token.removeAttribute("aria-current");
+    });
+    this.track.setAttribute("aria-valuenow", step);
+    this.track.setAttribute("aria-valuetext", `step ${step} of ${this.last}: ${this.labels[step]}`);
+    this.revealToken(this.tokens[step]);
+    // Not `disabled`, which would take the focus away, and the keys with it.
+    for (const node of [this.first, this.back]) node.setAttribute("aria-disabled", step === 1);
+    this.forward.setAttribute("aria-disabled", step === this.last);
+    this.choice(node);
+    this.looks.update({ header, arrays, theme, step, label: this.labels[step], reads, answer });
+    this.beam.mark(node, this.path);
+    this.found.mark(this.end);
+  }
+
+  revealToken(token) {
+    const rail = this.track.parentElement, left = token.offsetLeft, right = left + token.offsetWidth;
+    const room = rail.clientWidth, seen = left > rail.scrollLeft + 40 && right < rail.scrollLeft + room - 120;
+    if (!seen) rail.scrollLeft = left - room / 2;
+  }
+
+  choice(node) {
+    const { step } = this, label = this.nodes.label[node], lost = this.nodes.outcome[node] === 4;
+    const does = lost ? "it considers" : "it writes";
+    this.title.replaceChildren(`Step ${step} of ${this.last}: ${does} ${quoted(label)}`);
+    const begun = this.labels.slice(0, step), end = begun.length > 14 ? ["\u2026", ...begun.slice(-13)] : begun;
+    this.before.textContent = `after ${quoted(end.join(" "))}`;
+    const { answer } = this, { first, id, node: nodes } = this.header.candidates, list = [];
+    for (let c = first[answer]; c < first[answer + 1]; c++) {
+      const there = nodes[c], kept = there >= 0 && this.nodes.outcome[there] < 4 && this.header.strategy.name === "beam";
+      list.push({ id: id[c], name: this.names[c], said: this.arrays.said[c], seen: this.arrays.seen[c], node: there, kept });
+    }
+    const chosen = list.find(candidate => candidate.node === node);
+    const shown = list.filter((candidate, rank) => rank < this.header.top || candidate.kept || candidate === chosen);
+    this.candidates.update({ list: shown, chosen, others: this.header.vocabulary - shown.length, strategy: this.header.strategy, answer, never: this.header.never });
+    this.facts.textContent = numbersOf(this.nodes, node).join(" \u00b7 ");
+    this.outcome();
+  }
+
+  // What became of the hypothesis, where it is not the best.
+  outcome() {
+    const { end } = this, { outcome } = this.nodes;
+    this.fate.hidden = outcome[end] === 0;
+    if (this.fate.hidden) return;
+    const back = el("button", { type: "button", class: "link" }, "Back to the winner");
+    back.onclick = () => this.choose(this.header.found[0].node);
+    const words = [
+      "",
+      "another sentence that ended",
+      "a sentence that had not ended when the search stopped",
+      `a hypothesis that lived until step ${this.last}`,
+      `a hypothesis that was pruned at step ${this.last}`,
+    ][outcome[end]];
+    this.fate.replaceChildren(`You are on ${words}. `, back);
+  }
+}
+
+const mountPlayer = (root, payload, emit) => mounted(Player, root, payload, emit);
