@@ -41,7 +41,7 @@ screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/im
 
 bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
 	@$(BIN)/python -m pip install --quiet --requirement requirements-bench.txt
-	@$(BIN)/python -m benchmarks showing
+	@for name in showing stepping training memory; do $(BIN)/python -m benchmarks $$name; done
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }
@@ -62,7 +62,7 @@ $(APP_READY): requirements.txt | $(BIN)/pip
 	@$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	@touch $@
 
-$(DEV_READY): requirements-dev.txt $(APP_READY) | $(BIN)/pip
+$(DEV_READY): requirements-dev.txt requirements-train.txt $(APP_READY) | $(BIN)/pip
 	@echo "Installing the requirements of the tests"
 	@$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
 	@touch $@

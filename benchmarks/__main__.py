@@ -2,13 +2,16 @@
 
 import argparse
 
-from benchmarks import showing
+from benchmarks import memory, showing, stepping, training
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     names = parser.add_subparsers(metavar="NAME", required=True)
     showing.add_arguments(names.add_parser("showing", help="bytes and time until every head is seen"))
+    stepping.add_arguments(names.add_parser("stepping", help="from a key to the next step, decoding and anatomy"))
+    training.add_arguments(names.add_parser("training", help="target tokens a second beside the peers"))
+    memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
     options = vars(parser.parse_args())
     run = options.pop("run")
     try:

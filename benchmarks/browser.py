@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from urllib.parse import urlencode
@@ -20,12 +21,12 @@ WARM_UPS = 3
 SCRIPT = Path(__file__).with_name("painted.js")
 
 
-def opened(browser: Browser, url: str) -> Page:
-    """The app at an address, once nothing is left to draw."""
+def opened(browser: Browser, url: str, sign: str = ".thumb") -> Page:
+    """The app at an address, once `sign` is there and nothing is left to draw."""
     page = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce").new_page()
     page.add_init_script(path=SCRIPT)
     page.goto(url)
-    page.locator(".thumb").first.wait_for(timeout=60_000)
+    page.locator(sign).first.wait_for(timeout=60_000)
     wait_until_idle(page)
     return page
 
@@ -88,6 +89,23 @@ def typing(browser: Browser, url: str, model: Translator, count: int) -> list[fl
         box.fill(text)
         times.append(took(page, "keydown", "overview", wanted, lambda box=box: box.press("Enter")))  # type: ignore[misc]
     return times[WARM_UPS:]
+
+
+def stepping(
+    browser: Browser, url: str, focus: str, place: str, attribute: str | None, written: str, steps: int, rounds: int
+) -> list[float]:
+    """From an arrow key, right until the last of `steps` and left again, to the step that `place` then tells."""
+    page = opened(browser, url, place)
+    times = []
+    for _ in range(rounds + 1):
+        page.locator(focus).first.focus()
+        page.keyboard.press("Home")
+        wait_until_idle(page)
+        there, back = range(2, steps + 1), range(steps - 1, 0, -1)
+        for step, key in [*((s, "ArrowRight") for s in there), *((s, "ArrowLeft") for s in back)]:
+            wanted = {"place": place, "attribute": attribute, "value": written.format(step)}
+            times.append(took(page, "keydown", "step", wanted, partial(page.keyboard.press, key)))
+    return times[2 * (steps - 1) :]
 
 
 def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, limit: float) -> float | None:

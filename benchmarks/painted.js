@@ -15,6 +15,11 @@
     return sheet.getContext("2d").getImageData(x, y, 1, 1).data[3] > 0;
   };
 
+  const inside = place => {
+    const roots = [...document.querySelectorAll("*")].map(e => e.shadowRoot).filter(Boolean);
+    return roots.map(root => root.querySelector(place)).find(Boolean);
+  };
+
   const shows = {
     // Plotly has these weights and a picture of them.
     head(wanted) {
@@ -30,6 +35,11 @@
       return found.length === wanted.length &&
         found.every((thumb, i) => thumb.getAttribute("aria-label").startsWith(wanted[i])) &&
         drawn(found[0]) && drawn(found.at(-1));
+    },
+    // A component says which step it is at, in an attribute or in its text.
+    step({ place, attribute, value }) {
+      const found = inside(place);
+      return (attribute ? found?.getAttribute(attribute) : found?.textContent)?.startsWith(value) ?? false;
     },
     // A page of its own: ours has its thumbnails, BertViz its drawing.
     file: selector => document.querySelector(selector) !== null,

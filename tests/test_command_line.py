@@ -62,7 +62,7 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
     assert "BLEU" in printed and "tok:13a" in printed
     assert main(["export", str(run), "--out", str(out)]) == 0
     assert (out / "model.safetensors").stat().st_size < (run / "checkpoints/best/model.safetensors").stat().st_size
-    assert len(list((out / "history").glob("*.safetensors"))) == 2
+    assert len(list((out / "history").glob("*.safetensors"))) == 3  # before the first update, and two after
     assert "train" in json.loads((out / "card.json").read_text())["command"]
     capsys.readouterr()
     assert main(["describe", str(out), "--json"]) == 0
@@ -85,6 +85,11 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
         (["train", "--data", "none.tsv", "--out", "run"], "none.tsv"),
         (["train", "--data", "reverse", "--out", "run", "--n-heads", "7"], "n_heads"),
         (["train", "--data", "reverse", "--out", "run", "--label-smoothing", "2"], "label_smoothing"),
+        (["train", "--data", "reverse", "--out", "run", "--start", "nowhere"], "nowhere"),
+        (["resume", "nowhere"], "nowhere"),
+        (["pause", "nowhere"], "nowhere"),
+        (["stop", "nowhere"], "nowhere"),
+        (["work", "nowhere"], "nowhere"),
         (["export", "nowhere", "--out", "x"], "nowhere"),
     ],
 )
@@ -98,7 +103,9 @@ def test_what_is_wrong_is_said_in_one_line(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("verb", ["translate", "trace", "train", "evaluate", "export", "describe"])
+@pytest.mark.parametrize(
+    "verb", ["translate", "trace", "train", "resume", "pause", "stop", "runs", "evaluate", "export", "describe"]
+)
 def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([verb, "--help"])

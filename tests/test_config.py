@@ -49,9 +49,12 @@ WRONG_TRAINING: dict[str, list[Any]] = {
     "schedule": NOT_A_CHOICE,
     "warmup": [*NOT_WHOLE, HUGE],
     "label_smoothing": [*NOT_A_NUMBER, 1],
-    "clip": [*NOT_A_NUMBER, 0, 10**400],
+    "clip": [*NOT_A_NUMBER, 10**400],
+    "scheduled_sampling": NOT_A_FLAG,
     "precision": NOT_A_CHOICE,
     "evaluate_every": [*NOT_WHOLE, 0, HUGE],
+    "checkpoint_every": [*NOT_WHOLE, 0, HUGE],
+    "patience": [*NOT_WHOLE, HUGE],
     "snapshots": [*NOT_WHOLE, HUGE],
     "seed": [*NOT_WHOLE, 2**63],
 }

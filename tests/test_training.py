@@ -1,21 +1,18 @@
-"""The loop, the schedule and the run folder."""
+"""The loop, the schedule and what can be switched on in them."""
 
 import itertools
-import json
 import math
-from pathlib import Path
+from dataclasses import fields, replace
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from tests.small import small_checkpoint
-from transformer import TrainConfig, checkpoints
+from transformer import ModelConfig, StackConfig, TrainConfig
 from transformer.checkpoints import Checkpoint
 from transformer.data.batches import BatchStream, Example, collate
-from transformer.training import Evaluator, Run, learning_rate, train
-from transformer.training.loop import batch_loss
-from transformer.training.run import snapshot_steps
+from transformer.training import HELP, Diverged, Evaluator, Recipe, Trainer, learning_rate, teacher_forcing, train
+from transformer.training.loop import batch_loss, own_words, random_seed
 
 CONFIG = TrainConfig(
     steps=120, batch_tokens=64, learning_rate=0.01, warmup=10, label_smoothing=0.0, precision="float32"
@@ -125,29 +122,129 @@ def test_a_gradient_longer_than_clip_is_shortened_and_reported_whole() -> None:
     assert moved < 0.5 * report.learning_rate
 
 
-def test_a_run_writes_a_folder_that_opens(tmp_path: Path) -> None:
-    checkpoint = small_checkpoint(d_model=32)
-    sources, targets, examples = pairs(checkpoint)
-    config = TrainConfig(**{**CONFIG.to_dict(), "steps": 20, "evaluate_every": 10, "snapshots": 4})
-    run = Run(tmp_path / "run", checkpoint, config, {"data_spec": "test"})
-    progress = list(run.fit(examples, Evaluator(sources, targets, examples)))
-    assert [p.report.step for p in progress] == list(range(1, 21))
-    assert [p.report.step for p in progress if p.evaluation] == [10, 20]
-    lines = [json.loads(line) for line in (run.folder / "metrics.jsonl").read_text().splitlines()]
-    assert len(lines) == 20 and math.isclose(lines[4]["loss"], progress[4].report.loss)
-    assert "chrf" in lines[9]["evaluation"]
-    assert json.loads((run.folder / "status.json").read_text()) == {"state": "finished", "step": 20, "steps": 20}
-    written = json.loads((run.folder / "config.json").read_text())
-    assert written["training"] == config.to_dict()
-    last = checkpoints.load(run.folder / "checkpoints" / "last")
-    assert all(torch.equal(p, weights(last)[name]) for name, p in weights(checkpoint).items())
-    best = max((p for p in progress if p.evaluation), key=lambda p: p.evaluation.chrf)  # type: ignore[union-attr]
-    assert checkpoints.load(run.folder / "checkpoints" / "best").card["step"] == best.report.step
-    snapshots = sorted((run.folder / "history").iterdir())
-    assert [path.stem for path in snapshots] == [f"step-{step:07d}" for step in sorted(snapshot_steps(config))]
-    assert set(load_file(snapshots[0])) == set(weights(checkpoint))
-    with pytest.raises(ValueError, match="exists already"):
-        Run(tmp_path / "run", checkpoint, config, {})
+def test_a_gradient_is_followed_in_full_where_clipping_is_off() -> None:
+    rates = {"steps": 1, "warmup": 0, "schedule": "constant"}
+    moved = []
+    for clip in (0.0, 1e9):
+        checkpoint = small_checkpoint()
+        stream = BatchStream(pairs(checkpoint)[2], 64)
+        list(train(checkpoint.model, replace(CONFIG, clip=clip, **rates), iter(stream)))
+        moved.append(weights(checkpoint))
+    assert all(torch.equal(tensor, moved[1][name]) for name, tensor in moved[0].items())
+
+
+def test_the_random_numbers_of_an_update_follow_from_the_seed_the_update_and_the_process() -> None:
+    drawn = {random_seed(seed, step, rank) for seed in range(5) for step in range(50) for rank in range(4)}
+    assert len(drawn) == 1000 and all(0 <= number < 2**63 for number in drawn)
+
+
+def test_teacher_forcing_falls_to_three_tenths_only_where_it_is_scheduled() -> None:
+    scheduled = replace(CONFIG, scheduled_sampling=True)
+    shares = [teacher_forcing(epoch, scheduled) for epoch in range(40)]
+    assert shares[:3] == pytest.approx([1, 0.95, 0.9025])
+    assert shares[23] > 0.3 == shares[24] == shares[-1]
+    assert {teacher_forcing(epoch, CONFIG) for epoch in range(40)} == {1.0}
+
+
+def test_own_words_are_what_the_model_holds_likeliest_after_the_true_words() -> None:
+    checkpoint = small_checkpoint()
+    batch, model = collate(pairs(checkpoint)[2]), checkpoint.model
+    reads = batch.tgt[:, :-1]
+    memory = model.encode(batch.src)
+    torch.manual_seed(0)
+    mixed = own_words(model, reads, memory, batch.src, share=0.4)
+    logits = model(batch.src, reads)
+    logits[..., 0] = -torch.inf  # padding is no word
+    likeliest = torch.cat([reads[:, :1], logits.argmax(-1)[:, :-1]], 1)
+    changed, words = mixed != reads, (reads != 0)[:, 1:]
+    assert torch.equal(mixed[changed], likeliest[changed])
+    differ = (likeliest != reads)[:, 1:] & words
+    assert 0.2 < changed.sum() / differ.sum() < 0.6  # the untrained model is hardly ever right by chance
+    assert torch.equal(mixed[:, 0], reads[:, 0]) and torch.equal(mixed[reads == 0], reads[reads == 0])
+    everything = own_words(model, reads, memory, batch.src, share=1.0)
+    assert torch.equal(everything[:, 1:][words], likeliest[:, 1:][words])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_reading_its_own_words_leaves_a_gradient_for_every_parameter(dtype: torch.dtype) -> None:
+    """Under autocast, a first pass without gradients would leave weights in its cache that have none."""
+    checkpoint = small_checkpoint(dropout=0.0)
+    batch, found = collate(pairs(checkpoint)[2]), []
+    for forcing in (1.0, 1.0 - 1e-9):  # nothing is replaced, but the first pass takes place
+        checkpoint.model.zero_grad()
+        with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
+            loss = batch_loss(checkpoint.model, batch, forcing=forcing)
+        loss.backward()
+        found.append({name: p.grad.clone() for name, p in checkpoint.model.named_parameters() if p.grad is not None})
+    assert set(found[0]) == set(found[1]) == set(dict(checkpoint.model.named_parameters()))
+    assert all(torch.equal(gradient, found[1][name]) for name, gradient in found[0].items())
+
+
+def test_scheduled_sampling_changes_nothing_in_the_first_pass_and_something_in_the_second() -> None:
+    losses = {}
+    for scheduled in (False, True):
+        checkpoint = small_checkpoint(d_model=32, dropout=0.1)
+        trainer = Trainer(checkpoint.model, replace(CONFIG, scheduled_sampling=scheduled))
+        batches = iter(BatchStream(pairs(checkpoint)[2], 256))
+        losses[scheduled] = [trainer.update(batches, epoch).loss for epoch in (0, 0, 20, 20)]
+    assert losses[True][:2] == losses[False][:2] and losses[True][2] != losses[False][2]
+
+
+def test_float16_scales_its_loss_and_learns() -> None:
+    config = replace(CONFIG, steps=40, precision="float16")
+    half, exact = run_loop(config)[1], run_loop(replace(config, precision="float32"))[1]
+    assert half != exact
+    assert half[-1] == pytest.approx(exact[-1], abs=0.3) and half[-1] < 0.6 * half[0]
+
+
+def test_an_update_whose_scaled_gradient_overflows_is_left_out_and_the_scale_halved() -> None:
+    checkpoint = small_checkpoint()
+    trainer = Trainer(checkpoint.model, replace(CONFIG, precision="float16"))
+    batches = itertools.repeat(collate(pairs(checkpoint)[2]))
+    trainer.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**24)
+    before = weights(checkpoint)
+    report = trainer.update(batches)
+    assert not math.isfinite(report.gradient_norm) and math.isfinite(report.loss)
+    assert all(torch.equal(p, before[name]) for name, p in weights(checkpoint).items())
+    assert trainer.scaler.get_scale() == 2.0**23
+    while not math.isfinite(trainer.update(batches).gradient_norm):
+        pass
+    assert any(not torch.equal(p, before[name]) for name, p in weights(checkpoint).items())
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+def test_a_loss_that_is_no_number_ends_the_training_and_spoils_no_weight(precision: str) -> None:
+    checkpoint = small_checkpoint()
+    config = replace(CONFIG, precision=precision)  # type: ignore[arg-type]
+    trainer = Trainer(checkpoint.model, config)
+    batches = iter(BatchStream(pairs(checkpoint)[2], 64))
+    trainer.update(batches)
+    with torch.no_grad():
+        checkpoint.model.output.weight[5, 3] = torch.nan
+    before = weights(checkpoint)
+    with pytest.raises(Diverged, match="loss became nan at update 2"):
+        trainer.update(batches)
+    assert all(torch.equal(p.nan_to_num(), before[name].nan_to_num()) for name, p in weights(checkpoint).items())
+
+
+def test_a_gradient_that_is_no_number_is_told_from_the_loss() -> None:
+    checkpoint = small_checkpoint()
+    trainer = Trainer(checkpoint.model, CONFIG)
+    checkpoint.model.output.weight.register_hook(lambda gradient: gradient * torch.inf)
+    with pytest.raises(Diverged, match="gradient became (nan|inf) at update 1, at a loss of"):
+        trainer.update(iter(BatchStream(pairs(checkpoint)[2], 64)))
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_either_place_of_the_norm_learns(norm: str) -> None:
+    losses = run_loop(replace(CONFIG, steps=40), norm=norm, final_norm=norm == "pre")[1]
+    assert losses[-1] < 0.6 * losses[0]
+
+
+def test_every_setting_has_a_sentence() -> None:
+    names = {field.name for config in (ModelConfig, StackConfig, TrainConfig, Recipe) for field in fields(config)}
+    assert set(HELP) == names - {"model", "training"}
+    assert all(text.endswith(".") and 20 < len(text) < 230 for text in HELP.values())
 
 
 def test_bfloat16_stays_close_to_float32() -> None:

@@ -12,7 +12,7 @@ Activation = Literal["relu", "gelu", "silu"]
 Positions = Literal["sinusoidal", "learned", "none"]
 Tied = Literal["none", "output", "all"]
 Schedule = Literal["paper", "linear", "constant"]
-Precision = Literal["auto", "float32", "bfloat16"]
+Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 # A configuration may come from a stranger's file: a size beyond these is refused before memory is taken for it.
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
@@ -164,9 +164,10 @@ class ModelConfig:
 class TrainConfig:
     """How a model is trained. Raises ValueError naming the field, the value and the remedy.
 
-    `steps` counts updates; each update sees `batch_tokens * accumulate` padded tokens. `schedule` is "paper"
-    (equation 3 of section 5.3, scaled so that its peak is `learning_rate`), "linear" (up over `warmup` updates,
-    then down to 0 at `steps`) or "constant" (up over `warmup`, then level).
+    `steps` counts updates; each update sees `batch_tokens * accumulate` padded tokens, whatever the number of
+    processes that share them. `schedule` is "paper" (equation 3 of section 5.3, scaled so that its peak is
+    `learning_rate`), "linear" (up over `warmup` updates, then down to 0 at `steps`) or "constant" (up over `warmup`,
+    then level). `clip` and `patience` are off at 0. A checkpoint is written at each evaluation too.
     """
 
     steps: int = 10_000
@@ -177,8 +178,11 @@ class TrainConfig:
     warmup: int = 300
     label_smoothing: float = 0.1
     clip: float = 1.0
+    scheduled_sampling: bool = False
     precision: Precision = "auto"
     evaluate_every: int = 500
+    checkpoint_every: int = 500
+    patience: int = 0
     snapshots: int = 0
     seed: int = 0
 
@@ -188,11 +192,14 @@ class TrainConfig:
         _whole("accumulate", self.accumulate, 1, 10_000)
         _whole("warmup", self.warmup, 0, 100_000_000)
         _whole("evaluate_every", self.evaluate_every, 1, 100_000_000)
+        _whole("checkpoint_every", self.checkpoint_every, 1, 100_000_000)
+        _whole("patience", self.patience, 0, 1_000)
         _whole("snapshots", self.snapshots, 0, 1_000)
         _whole("seed", self.seed, 0, 2**63 - 1)
         _positive("learning_rate", self.learning_rate)
-        _positive("clip", self.clip)
+        _share("clip", self.clip, 1e30)
         _share("label_smoothing", self.label_smoothing)
+        _flag("scheduled_sampling", self.scheduled_sampling)
         _one_of("schedule", self.schedule, get_args(Schedule))
         _one_of("precision", self.precision, get_args(Precision))
 

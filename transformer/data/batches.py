@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from transformer.data.tokenizers import PAD
 
-Example = tuple[list[int], list[int]]  # source ids ending with [EOS]; target ids from [SOS] to [EOS]
+Ids = list[int] | np.ndarray
+Example = tuple[Ids, Ids]  # source ids ending with [EOS]; target ids from [SOS] to [EOS]
 
 
 class Batch(NamedTuple):
@@ -35,8 +37,9 @@ def collate(examples: Sequence[Example], pad_id: int = PAD) -> Batch:
     return Batch(_pad(sources, pad_id), _pad(targets, pad_id), pad_id)
 
 
-def _pad(rows: Iterable[list[int]], pad_id: int) -> Tensor:
-    return pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=pad_id)
+def _pad(rows: Iterable[Ids], pad_id: int) -> Tensor:
+    tensors = [torch.from_numpy(np.array(row, np.int64)) for row in rows]
+    return pad_sequence(tensors, batch_first=True, padding_value=pad_id)
 
 
 def _length(example: Example) -> int:
@@ -101,5 +104,7 @@ class BatchStream:
             shuffle(pool)
             batches = bucket(pool, self.budget)
             shuffle(batches)
+            pool.clear()
             yield from batches
+            batches.clear()  # before the next pool is read, so that there are never two
             number += 1

@@ -45,19 +45,19 @@ def open_corpus(
     held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for the generated tasks.
     Raises ValueError when the spec is none of these or the corpus cannot be opened.
     """
-    train, own, test = _open(spec, folder, max_characters, seed)
+    train, own, test = open_parts(spec, folder, max_characters, seed)
     if validation is not None:
-        whole, split, _ = _open(validation, folder, max_characters, seed)
+        whole, split, _ = open_parts(validation, folder, max_characters, seed)
         own = whole if split is None else split
     if own is None:
         train, own = hold_out(train)
     return Splits(train, own, test)
 
 
-def _open(
-    spec: str, folder: str | Path | None, max_characters: int, seed: int
+def open_parts(
+    spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
 ) -> tuple[Corpus, Corpus | None, Corpus | None]:
-    """Train, validation and test split; a corpus without splits is all train."""
+    """Train, validation and test split as they are; a corpus without splits is all train, and nothing is read yet."""
     kind, _, rest = spec.partition(":")
     if spec in TASKS:
         return Generated(spec, "train", seed=seed), Generated(spec, "validation"), Generated(spec, "test")
@@ -70,7 +70,7 @@ def _open(
         )
     if kind == "hub" and 2 <= rest.count(":") <= 3:
         return _open_hub(*rest.split(":"), max_characters=max_characters)
-    return _open_file(spec, max_characters), None, None
+    return open_file(spec, max_characters), None, None
 
 
 def _open_hub(
@@ -90,7 +90,8 @@ def _open_hub(
     return train, split("validation", "valid", "val", "dev"), split("test")
 
 
-def _open_file(spec: str, max_characters: int) -> Corpus:
+def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
+    """The corpus in one or two files. Raises ValueError for a spec that names none."""
     table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
     if table:
         path, ending, source, target = table.groups()

@@ -1,18 +1,38 @@
-"""A corpus as token ids."""
+"""A corpus as token ids: the tokenizers that are learned from it, and its examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from transformer.data.pairs import Corpus, Pair, Report
-from transformer.data.tokenizers import Tokenizer
+from transformer.data.tokenizers import Kind, Tokenizer
 
 if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.data.batches import Example
 
 CHUNK = 1000  # pairs that are encoded at a time
+LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
+
+
+def learn_tokenizers(
+    pairs: Iterable[Pair], kind: Kind, vocab_size: int, separate: bool = False
+) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizers of the two sides, one and the same unless `separate`, learned from the first LEARN_FROM pairs.
+
+    `pairs` are iterated once for each. Raises ValueError where there is no text.
+    """
+
+    def learn(texts: Iterator[str]) -> Tokenizer:
+        return Tokenizer.train(texts, kind, vocab_size)
+
+    if separate:
+        sources = (pair.source for pair in islice(pairs, LEARN_FROM))
+        targets = (pair.target for pair in islice(pairs, LEARN_FROM))
+        return learn(sources), learn(targets)
+    shared = learn(text for pair in islice(pairs, LEARN_FROM) for text in (pair.source, pair.target))
+    return shared, shared
 
 
 class Encoded:

@@ -7,13 +7,17 @@ import zlib
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+
+LONGEST_LINE = 1_000_000  # bytes; no sentence is that long, and a file without line ends may be larger than memory
 
 
 def lines(path: str | Path) -> Iterator[str]:
     """The lines of a UTF-8 file without their ends; bytes that are no UTF-8 become surrogates.
+
+    Of a line that is longer than any sentence, only the start is given.
 
     Raises ValueError naming the file when it cannot be read or is a damaged gzip file.
     """
@@ -25,13 +29,22 @@ def lines(path: str | Path) -> Iterator[str]:
             if start in (b"\xff\xfe", b"\xfe\xff"):
                 raise ValueError(f"{path} is UTF-16 text; save it as UTF-8.")
             file = gzip.GzipFile(fileobj=plain) if start == b"\x1f\x8b" else plain
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(_starts(file), 1):
                 start_mark = b"\xef\xbb\xbf" if number == 1 else b""
                 yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ValueError(f"{path} is a damaged gzip file after line {number:,}; fetch it again.") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _starts(file: gzip.GzipFile | BinaryIO) -> Iterator[bytes]:
+    """Each line, or its first LONGEST_LINE bytes."""
+    while line := file.readline(LONGEST_LINE):
+        rest = line
+        while not rest.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
+            pass
+        yield line
 
 
 class TextPair(Corpus):
@@ -68,12 +81,8 @@ class Table(Corpus):
         self.path, self.source, self.target = path, source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:
-        texts = (line + "\n" for line in lines(self.path))
-        if str(self.path).endswith((".tsv", ".tsv.gz")):
-            reader = csv.reader(texts, delimiter="\t", quoting=csv.QUOTE_NONE)
-        else:
-            reader = csv.reader(texts)
-        header = next(reader, []) if isinstance(self.source, str) or isinstance(self.target, str) else []
+        reader = _table(self.path)
+        header: list[str] = next(reader, []) if isinstance(self.source, str) or isinstance(self.target, str) else []
         source, target = self._column(self.source, header), self._column(self.target, header)
         while True:
             line = reader.line_num + 1  # where the row begins; a quoted cell may go over several lines
@@ -95,6 +104,27 @@ class Table(Corpus):
         if column not in header:
             raise ValueError(f"{self.path} has no column {column!r}; it has {', '.join(header) or 'none'}.")
         return header.index(column)
+
+
+def _table(path: str | Path) -> Any:
+    """The csv reader of a file."""
+    texts = (line + "\n" for line in lines(path))
+    if str(path).endswith((".tsv", ".tsv.gz")):
+        return csv.reader(texts, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return csv.reader(texts)
+
+
+def columns(path: str | Path) -> list[str]:
+    """What the columns of a table may be called: the cells of its first row, or the keys of the first JSON object.
+
+    Raises ValueError where the first row cannot be read.
+    """
+    try:
+        if str(path).endswith((".jsonl", ".jsonl.gz")):
+            return [key for key, text in texts_of(json.loads(next(lines(path), ""))).items() if isinstance(text, str)]
+        return list(next(_table(path), []))
+    except (csv.Error, ValueError, RecursionError) as error:
+        raise ValueError(f"{path}, line 1 has no columns: {str(error)[:100]}.") from None
 
 
 class JsonLines(Corpus):

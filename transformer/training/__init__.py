@@ -1,8 +1,47 @@
-"""Training: a flat loop that yields reports, and the folder in which a run lives."""
+"""Training: a flat loop that yields reports, the folder in which a run lives, and the worker that trains it.
+
+A page or a script starts a run with `start(Recipe(...), "runs/NAME")`, watches it with `status` and `Metrics`, and
+steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
+"""
 
 from transformer.training.evaluation import Evaluation, Evaluator
-from transformer.training.loop import StepReport, train
-from transformer.training.run import Run
-from transformer.training.schedule import learning_rate
+from transformer.training.export import export
+from transformer.training.folder import RUNS, RunFolder, run_path
+from transformer.training.health import Status, status, statuses
+from transformer.training.loop import Diverged, StepReport, Trainer, train
+from transformer.training.metrics import Metrics
+from transformer.training.recipe import Recipe, differences
+from transformer.training.schedule import learning_rate, teacher_forcing
+from transformer.training.settings import HELP
+from transformer.training.steer import delete, extend, kill, pause, resume, start, stop
+from transformer.training.worker import work
 
-__all__ = ["Evaluation", "Evaluator", "Run", "StepReport", "learning_rate", "train"]
+__all__ = [
+    "HELP",
+    "RUNS",
+    "Diverged",
+    "Evaluation",
+    "Evaluator",
+    "Metrics",
+    "Recipe",
+    "RunFolder",
+    "Status",
+    "StepReport",
+    "Trainer",
+    "delete",
+    "differences",
+    "export",
+    "extend",
+    "kill",
+    "learning_rate",
+    "pause",
+    "resume",
+    "run_path",
+    "start",
+    "status",
+    "statuses",
+    "stop",
+    "teacher_forcing",
+    "train",
+    "work",
+]

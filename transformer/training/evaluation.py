@@ -11,6 +11,8 @@ import torch
 
 from transformer.checkpoints import Checkpoint
 from transformer.data.batches import Example, bucket, collate
+from transformer.data.encoded import Encoded
+from transformer.data.pairs import Pair, Pairs
 from transformer.training.loop import batch_loss
 from transformer.translator import LENGTH_PENALTY, Translator
 
@@ -40,6 +42,23 @@ class Evaluator:
         self.sources = list(sources)
         self.references = list(references)
         self.batches = bucket(examples, budget=4_096)
+        self.left_out = 0
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, name: str, pairs: Iterable[Pair]) -> Evaluator:
+        """Of the `pairs` that the model can read and write; `left_out` says how many are longer than that."""
+        source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+        pairs, longest = list(pairs), checkpoint.model.config.max_length
+        sources = source.encode_batch([pair.source for pair in pairs])
+        targets = target.encode_batch([pair.target for pair in pairs])
+        both = zip(pairs, sources, targets, strict=True)
+        fitting = [pair for pair, s, t in both if s and t and max(len(s), len(t)) < longest]  # and a special token
+        if not fitting:
+            raise ValueError(f"{name} has no pair of at most {longest - 1} tokens a side to evaluate on.")
+        examples = Encoded(Pairs(name, fitting), source, target, longest)
+        evaluator = cls([pair.source for pair in fitting], [pair.target for pair in fitting], examples)
+        evaluator.left_out = len(pairs) - len(fitting)
+        return evaluator
 
     def __call__(
         self, checkpoint: Checkpoint, beam_size: int = 1, length_penalty: float = LENGTH_PENALTY

@@ -1,19 +1,26 @@
-"""The training loop: flat, deterministic from a seed, and silent: it yields reports and never draws."""
+"""The training loop: flat, deterministic from a seed, and silent: it yields reports and never draws.
+
+Shapes: B sentences, S source tokens, T target tokens.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 import torch
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.config import TrainConfig
 from transformer.data.batches import Batch
 from transformer.model import Transformer
-from transformer.training.schedule import learning_rate
+from transformer.training.processes import Processes
+from transformer.training.schedule import learning_rate, teacher_forcing
 
 
 @dataclass(frozen=True)
@@ -28,47 +35,122 @@ class StepReport:
     seconds: float
 
 
+class Diverged(ArithmeticError):
+    """The loss or its gradient is no longer a number; the weights are still those before the update."""
+
+
 def train_dtype(precision: str, device: torch.device) -> torch.dtype:
     """The precision of the matrix products; "auto" takes bfloat16 where the hardware computes in it."""
     if precision == "auto":
         on_cuda = device.type == "cuda"
         fast = torch.cuda.is_bf16_supported() if on_cuda else torch.cpu._is_avx512_bf16_supported()
         return torch.bfloat16 if fast else torch.float32
-    return {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
+    return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[precision]
 
 
-def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0) -> torch.Tensor:
-    """The summed cross-entropy over the target tokens, in nats; padding is neither projected nor counted."""
+def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0, forcing: float = 1.0) -> Tensor:
+    """The summed cross-entropy over the target tokens, in nats; padding is neither projected nor counted.
+
+    `forcing` is the share of the target tokens that are read as they stand in the corpus.
+    """
     reads, writes = batch.tgt[:, :-1], batch.tgt[:, 1:]
-    states = model.decode(reads, model.encode(batch.src), batch.src)
+    memory = model.encode(batch.src)
+    if forcing < 1.0:
+        reads = own_words(model, reads, memory, batch.src, 1.0 - forcing)
+    states = model.decode(reads, memory, batch.src)
     real = writes != model.config.pad_id
     logits = model.output(states[real]).float()
     return F.cross_entropy(logits, writes[real], reduction="sum", label_smoothing=label_smoothing)
 
 
-def train(model: Transformer, config: TrainConfig, batches: Iterator[Batch]) -> Iterator[StepReport]:
-    """Updates `model` `config.steps` times and reports each: Adam (0.9, 0.98, 1e-9), section 5.3 of the paper."""
-    torch.manual_seed(config.seed)
-    device = next(model.parameters()).device
-    dtype = train_dtype(config.precision, device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
-    for step in range(1, config.steps + 1):
+def own_words(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, share: float) -> Tensor:
+    """`reads` [B, T] with about `share` of the tokens replaced by what the model holds likeliest there.
+
+    All are replaced at once, after one more pass of the decoder over the true tokens, since a transformer reads
+    them in parallel (Mihaylova and Martins 2019). The start and the padding stay.
+    """
+    pad = model.config.pad_id
+    drawn = (torch.rand(reads.shape, device=reads.device) < share) & (reads != pad)
+    drawn[:, 0] = False
+    states = model.decode(reads, memory, src)  # not under no_grad, under which autocast would keep weights without one
+    logits = model.output(states[:, :-1][drawn[:, 1:]])
+    logits[:, pad] = -torch.inf
+    return reads.masked_scatter(drawn, logits.argmax(-1))
+
+
+class Objective(nn.Module):
+    """The loss of a model as a module, which is what can be wrapped for several processes."""
+
+    def __init__(self, model: Transformer):
+        super().__init__()
+        self.model = model
+
+    def forward(self, src: Tensor, tgt: Tensor, label_smoothing: float, forcing: float) -> Tensor:
+        return batch_loss(self.model, Batch(src, tgt, self.model.config.pad_id), label_smoothing, forcing)
+
+
+class Trainer:
+    """A model and its optimizer: Adam (0.9, 0.98, 1e-9), section 5.3 of the paper."""
+
+    def __init__(self, model: Transformer, config: TrainConfig, processes: Processes | None = None):
+        device = next(model.parameters()).device
+        self.model, self.config, self.step = model, config, 0
+        self.processes = processes or Processes(device=device)
+        self.dtype = train_dtype(config.precision, device)
+        if self.dtype == torch.float16 and self.processes.sharded:
+            raise ValueError("precision is 'float16', which fully sharded training cannot scale; choose 'bfloat16'.")
+        self.objective = self.processes.wrap(Objective(model))
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+        # float16 has no numbers for small gradients: the loss is scaled up, the gradients down again.
+        self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
+
+    def update(self, batches: Iterator[Batch], epoch: int = 0) -> StepReport:
+        """One update from the next `config.accumulate` batches. Raises Diverged before it would spoil the weights."""
         start = time.perf_counter()
-        parts = [b._replace(src=b.src.to(device), tgt=b.tgt.to(device)) for b in islice(batches, config.accumulate)]
+        config, processes = self.config, self.processes
+        parts = list(islice(batches, config.accumulate))
         if not parts:
             raise ValueError("The corpus gave no batch; it holds no pair that can be trained on.")
         tokens = sum(part.n_tokens for part in parts)
-        model.train()
-        optimizer.zero_grad(set_to_none=True)
+        self.step += 1
+        torch.manual_seed(random_seed(config.seed, self.step, processes.rank))
+        self.model.train()
+        self.optimizer.zero_grad(set_to_none=True)
         loss = 0.0
-        for part in parts:
-            with torch.autocast(device.type, dtype, enabled=dtype != torch.float32):
-                share = batch_loss(model, part, config.label_smoothing) / tokens
-            share.backward()
-            loss += share.item()
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip).item()
-        rate = learning_rate(step, config)
-        for group in optimizer.param_groups:
+        for number, part in enumerate(parts, 1):
+            share = processes.share(part)
+            with processes.accumulating(self.objective, last=number == len(parts)):
+                with torch.autocast(processes.device.type, self.dtype, enabled=self.dtype != torch.float32):
+                    forcing = teacher_forcing(epoch, config)
+                    total = self.objective(share.src, share.tgt, config.label_smoothing, forcing) / tokens
+                self.scaler.scale(total * processes.count).backward()  # the processes' gradients are averaged
+            loss += total.item()
+        loss = processes.sum(loss)
+        self.scaler.unscale_(self.optimizer)
+        norm = processes.whole(nn.utils.clip_grad_norm_(self.model.parameters(), config.clip or math.inf)).item()
+        self._require_finite(loss, norm)
+        rate = learning_rate(self.step, config)
+        for group in self.optimizer.param_groups:
             group["lr"] = rate
-        optimizer.step()
-        yield StepReport(step, loss, rate, norm, tokens, time.perf_counter() - start)
+        self.scaler.step(self.optimizer)  # leaves out an update whose gradient overflowed
+        self.scaler.update()
+        return StepReport(self.step, loss, rate, norm, tokens, time.perf_counter() - start)
+
+    def _require_finite(self, loss: float, norm: float) -> None:
+        overflow = self.scaler.is_enabled() and self.scaler.get_scale() >= 1.0  # the next scale is half of this one
+        if not math.isfinite(loss):
+            raise Diverged(f"The loss became {loss} at update {self.step:,}.")
+        if not math.isfinite(norm) and not overflow:
+            raise Diverged(f"The gradient became {norm} at update {self.step:,}, at a loss of {loss:.3g}.")
+
+
+def random_seed(seed: int, step: int, rank: int) -> int:
+    """What the random numbers of an update start from: the seed and the step alone, so they need not be saved."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {step} {rank}".encode()).digest()[:7])
+
+
+def train(model: Transformer, config: TrainConfig, batches: Iterator[Batch]) -> Iterator[StepReport]:
+    """Updates `model` `config.steps` times and reports each."""
+    trainer = Trainer(model, config)
+    while trainer.step < config.steps:
+        yield trainer.update(batches)

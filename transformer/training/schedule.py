@@ -1,4 +1,4 @@
-"""The learning rate at each update."""
+"""What changes from update to update by plan: the learning rate, and the share of teacher forcing."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ def learning_rate(step: int, config: TrainConfig) -> float:
         falling = (config.steps - step) / max(config.steps - warmup, 1)
         return config.learning_rate * max(min(rising, falling), 0.0)
     return config.learning_rate * rising
+
+
+def teacher_forcing(epoch: int, config: TrainConfig) -> float:
+    """The share of target words that the decoder reads from the corpus, not from itself, in pass `epoch` from 0.
+
+    Scheduled sampling (Bengio et al. 2015) lets it fall: 0.95^epoch, but not below 0.3.
+    """
+    return max(0.95**epoch, 0.3) if config.scheduled_sampling else 1.0

@@ -1,0 +1,90 @@
+"""How much memory a corpus takes: from its file to the last batch of a pass, at several sizes.
+
+For each size a corpus is written, of sentences of 5 to 25 words out of 30,000, and a process of its own learns a
+vocabulary from it, cuts it into tokens on disk, and goes through a pass of batches, as a worker does. Its peak memory
+is the operating system's; the network, whose memory does not depend on the corpus, is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import OURS, Dot, keep, machine, short, table
+
+SIZES = (10_000, 100_000, 1_000_000)
+WORDS, VOCABULARY, BATCH = 30_000, 8_000, 4_096
+STAGES = ("imports", "vocabulary", "tokens", "a pass")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=run)
+    parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="how many pairs the corpora have")
+
+
+def run(pairs: list[int]) -> None:
+    found = {}
+    for count in pairs:
+        with tempfile.TemporaryDirectory() as folder:
+            found[count] = _measure(count, Path(folder))
+    rows = [
+        (f"{count:,}", short(one["megabytes"]), *(f"{one['peak'][stage]:,.0f}" for stage in STAGES))
+        for count, one in found.items()
+    ]
+    print(table(("pairs", "file, MB", *(f"peak after {stage}, MB" for stage in STAGES)), rows))
+    result = {"machine": machine("torch", "tokenizers"), "pairs": found, "batch_tokens": BATCH}
+    dots = [
+        Dot(f"{n:,} pairs", one["peak"]["a pass"], f"{one['peak']['a pass']:,.0f} MB", OURS) for n, one in found.items()
+    ]
+    keep("memory", result, "Memory of a corpus", {"Peak of the process, MB": dots})
+
+
+def _measure(count: int, folder: Path) -> dict[str, Any]:
+    path = folder / "pairs.tsv"
+    rng = random.Random(0)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))) for _ in range(WORDS)]
+    often = list(accumulate(1 / (rank + 10) for rank in range(WORDS)))  # a few of them often, most of them rarely
+    with open(path, "w", encoding="utf-8") as file:
+        for _ in range(count):
+            sides = (" ".join(rng.choices(words, cum_weights=often, k=rng.randint(5, 25))) for _ in range(2))
+            file.write("\t".join(sides) + "\n")
+    command = [sys.executable, "-m", "benchmarks.memory", str(path), str(folder / "data")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {"megabytes": path.stat().st_size / 1e6, **json.loads(done.stdout)}
+
+
+def _go_through(path: str, folder: str) -> dict[str, Any]:
+    """What a worker does with a corpus, and the peak memory (MB) and the seconds after each stage."""
+    from transformer.data.batches import BatchStream
+    from transformer.data.corpora import open_corpus
+    from transformer.data.encoded import Encoded, learn_tokenizers
+    from transformer.data.packed import pack
+
+    begun, peak, seconds = time.perf_counter(), {}, {}
+
+    def note(stage: str) -> None:
+        peak[stage] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+        seconds[stage] = time.perf_counter() - begun
+
+    note("imports")
+    corpus = open_corpus(path).train
+    source, target = learn_tokenizers(corpus, "bpe", VOCABULARY)
+    note("vocabulary")
+    packed = pack(Encoded(corpus, source, target, 512), folder, VOCABULARY)
+    note("tokens")
+    batches = sum(1 for _ in BatchStream(packed, BATCH).epoch())
+    note("a pass")
+    return {"peak": peak, "seconds": seconds, "batches": batches}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_go_through(*sys.argv[1:])))

@@ -1,0 +1,76 @@
+"""From an arrow key to the next step painted: decoding, token by token, and a head's anatomy, stage by stage."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import torch
+
+from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from transformer import Translator
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = 200  # milliseconds at the 95th percentile, at most
+STAGES = 9
+TEXT = (
+    "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water while two children "
+    "play with a small dog in the grass."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=3, help="times that all steps are gone through, to and fro")
+    parser.set_defaults(run=run)
+
+
+def run(rounds: int) -> None:
+    """Measures, prints and writes everything."""
+    from playwright.sync_api import sync_playwright
+
+    from benchmarks import browser
+    from tools.serving import launch, serve
+
+    torch.set_num_threads(1)
+    result: dict[str, Any] = {"machine": machine("streamlit", "playwright"), "rounds": rounds}
+    written = len(Translator.load(ROOT / "checkpoints" / "en-fr").trace(TEXT).writes.labels)
+    result["tokens"] = written
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        chromium = launch(playwright)
+        with serve(ROOT / "app.py", Path(folder) / "log.txt") as url:
+            text = urlencode({"text": TEXT})
+            player = f"{url}/decoding?{text}&strategy=beam&size=5", ".track", ".player", "data-step", "{}", written
+            walk = f"{url}/anatomy?{text}&kind=decoder", ".board", ".where", None, "Stage {} of", STAGES
+            times = {
+                "decoding, beam 5": browser.stepping(chromium, *player, rounds),
+                "anatomy of a head": browser.stepping(chromium, *walk, rounds),
+            }
+    result["milliseconds"] = {name: spread(found) for name, found in times.items()}
+    result["load_after"] = round(os.getloadavg()[0], 1)
+    print(told(result))
+    keep("stepping", result, "From a key to the next step painted", panels(result))
+
+
+def told(result: dict[str, Any]) -> str:
+    rows = []
+    for name, one in result["milliseconds"].items():
+        reached = "reached" if one["p95"] <= TARGET else "missed"
+        median = f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"
+        rows.append([name, median, f"{short(one['p95'])} (target {TARGET}: {reached})", one["count"]])
+    head = ["", "median (least to most)", "95th percentile", "steps"]
+    return f"Milliseconds from a key to two frames after the step, {result['tokens']} tokens written\n\n" + table(
+        head, rows
+    )
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    return {
+        "Milliseconds, 95th percentile; the bar is the target": [
+            Dot(name, one["p95"], f"{short(one['p95'])} ms (at most {TARGET})", OURS, TARGET)
+            for name, one in result["milliseconds"].items()
+        ]
+    }

@@ -1,0 +1,61 @@
+import pytest
+
+from transformer.data import preview as module
+from transformer.data.corpora import Pair, Pairs
+from transformer.data.preview import preview
+from transformer.data.tokenizers import Tokenizer
+
+LETTERS = "abcdefghij"
+
+
+def corpus(count: int = 200) -> Pairs:
+    """Every pair: letters; every tenth, those from which no tokenizer learns: one letter more."""
+    rows = []
+    for n in range(count):
+        word = LETTERS[n % 10] * 3 + ("z" if n % 10 == 9 else "")
+        rows.append(Pair(n + 1, word, word[0]))
+    return Pairs("letters", rows)
+
+
+def test_lengths_are_those_that_the_model_would_see() -> None:
+    found = preview(corpus(), "characters", 50)
+    tokenizer = Tokenizer.train((text for pair in corpus() for text in pair[1:]), "characters", 50)
+    assert found.source.lengths == [len(tokenizer.encode(pair.source)) + 1 for pair in corpus()]
+    assert found.target.lengths == [2] * 200
+    assert [pair.line for pair in found.pairs] == list(range(1, 11))
+    assert found.complete and found.report.kept == 200 and found.tokens == 400
+
+
+def test_coverage_is_measured_on_pairs_that_were_not_learned_from() -> None:
+    """Of "jjjz" neither letter was seen: both stand in every tenth pair alone."""
+    found = preview(corpus(), "characters", 50, separate=True)
+    assert found.source.covered == 0.0 and found.target.covered == 0.0
+    again = preview(Pairs("same", [Pair(n, "ab", "ba") for n in range(1, 101)]), "characters", 50)
+    assert again.source.covered == again.target.covered == 1.0
+
+
+def test_a_small_vocabulary_covers_less() -> None:
+    rows = [Pair(n, f"the word{n % 9}", "x") for n in range(1, 301)]
+    shares = [preview(Pairs("w", rows), "words", size, separate=True).source.covered for size in (5, 8, 50)]
+    assert shares[0] == 0.5 < shares[1] < shares[2] == 1.0
+
+
+def test_rejected_lines_come_with_their_reasons() -> None:
+    rows = [Pair(1, "a", "b"), Pair(2, "", "b"), Pair(3, "a", " "), Pair(4, "c", "d")]
+    found = preview(Pairs("x", rows), "characters", 50)
+    assert found.report.first == [(2, "empty source"), (3, "empty target")]
+    assert found.report.kept == len(found.source.lengths) == 2
+
+
+def test_a_corpus_without_pairs_is_refused_with_its_report() -> None:
+    with pytest.raises(ValueError, match="no pair to train on.*2 rejected"):
+        preview(Pairs("x", [Pair(1, "", "a"), Pair(2, "", "b")]))
+
+
+def test_of_a_large_corpus_only_the_start_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "READ", 100)
+    monkeypatch.setattr(module, "SAMPLE", 40)
+    found = preview(corpus(), "characters", 50)
+    assert not found.complete and found.report.read == found.report.kept == 100
+    assert len(found.source.lengths) == 40
+    assert found.tokens == 200

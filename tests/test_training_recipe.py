@@ -1,0 +1,174 @@
+"""Recipes: what they refuse, how they are kept, the command that says the same, and what they will take."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.small_run import MODEL, TRAINING, pairs_file, small_recipe
+from transformer import PRESETS, StackConfig, TrainConfig, Transformer, preset
+from transformer.__main__ import _parser
+from transformer.data.batches import BatchStream
+from transformer.data.corpora import open_corpus
+from transformer.data.encoded import Encoded, learn_tokenizers
+from transformer.data.preview import preview
+from transformer.model import count_parameters
+from transformer.training import Recipe, differences
+from transformer.training.commands import _recipe
+from transformer.training.estimate import Speed, estimate, measure
+
+RECIPE = Recipe("reverse", MODEL, TRAINING, tokenizer="characters", vocabulary=100)
+EVERYTHING = Recipe(
+    "a file.tsv:1:0",
+    replace(
+        preset("base", 300, 300),
+        encoder=StackConfig(1, 2, 30),
+        decoder=StackConfig(3, 4, 30),
+        final_norm=True,
+        qkv_bias=False,
+        dropout=0.25,
+        positions="learned",
+    ),
+    TrainConfig(steps=7, schedule="paper", clip=0.0, scheduled_sampling=True, precision="float16", patience=3),
+    validation="copy",
+    folder="some/where",
+    tokenizer="words",
+    vocabulary=300,
+    separate=True,
+    watch=("it's here", "-- and there"),
+    start="checkpoints/x",
+    threads=3,
+    tensorboard=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("data", ""),
+        ("data", None),
+        ("validation", ""),
+        ("folder", 3),
+        ("start", []),
+        ("tokenizer", "letters"),
+        ("vocabulary", 4),
+        ("vocabulary", True),
+        ("separate", 1),
+        ("tensorboard", "yes"),
+        ("threads", 0),
+        ("watch", ("",)),
+        ("watch", ("x" * 2001,)),
+        ("watch", ("x",) * 101),
+    ],
+)
+def test_a_wrong_field_is_refused_by_its_name(name: str, wrong: Any) -> None:
+    with pytest.raises(ValueError, match=name):
+        replace(RECIPE, **{name: wrong})
+
+
+def test_one_matrix_for_all_needs_one_vocabulary() -> None:
+    with pytest.raises(ValueError, match="tied is 'all', but the vocabularies are separate"):
+        replace(RECIPE, model=replace(MODEL, tied="all"), separate=True)
+
+
+@pytest.mark.parametrize("recipe", [RECIPE, EVERYTHING])
+def test_a_recipe_survives_json(recipe: Recipe) -> None:
+    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
+
+
+@pytest.mark.parametrize("junk", [None, [], {}, {"model": 1, "training": 2}, {**RECIPE.to_dict(), "data": 5}])
+def test_junk_is_refused_with_the_file_that_holds_it(junk: Any, tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(junk))
+    with pytest.raises(ValueError, match="config.json is no recipe of a run"):
+        Recipe.load(path)
+
+
+def test_the_configuration_of_an_older_run_is_read() -> None:
+    """It kept the card there too, and named the corpus data_spec."""
+    old = {"model": MODEL.to_dict(), "training": {"steps": 5}, "data_spec": "reverse", "data": "Words", "title": "x"}
+    assert Recipe.from_dict(old) == Recipe("reverse", MODEL, TrainConfig(steps=5))
+
+
+def from_command_line(command: str) -> Recipe:
+    options = _parser().parse_args(shlex.split(command)[3:], argparse.Namespace(arguments=[]))
+    return _recipe(options)
+
+
+@pytest.mark.parametrize("recipe", [replace(RECIPE, watch=("a",)), EVERYTHING])
+def test_the_command_makes_the_same_recipe(recipe: Recipe) -> None:
+    command = recipe.command("runs/x")
+    assert command.startswith("python -m transformer train --data")
+    assert from_command_line(command) == recipe
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_command_of_a_preset_is_short(name: str) -> None:
+    recipe = Recipe("reverse", preset(name, 8000, 8000))
+    assert recipe.command("x") == f"python -m transformer train --data reverse --out x --preset {name}"
+
+
+def test_flags_of_a_stack_change_both_or_one() -> None:
+    start = "python -m transformer train --data reverse --out x --preset tiny --n-heads 2 --d-ff 30"
+    model = from_command_line(f"{start} --decoder-d-ff 50").model
+    assert (model.encoder, model.decoder) == (StackConfig(2, 2, 30), StackConfig(2, 2, 50))
+
+
+def test_sentences_to_watch_are_the_examples_of_the_corpus_unless_given() -> None:
+    start = "python -m transformer train --data reverse --out x"
+    assert "headlight" in from_command_line(start).watch
+    assert from_command_line(f"{start} --watch one --watch 'two three'").watch == ("one", "two three")
+
+
+def test_differences_are_named_by_their_path() -> None:
+    other = replace(RECIPE, vocabulary=50, training=replace(TRAINING, steps=5), model=replace(MODEL, d_model=32))
+    assert differences(RECIPE, RECIPE) == []
+    assert differences(RECIPE, other) == [
+        ("model.d_model", 16, 32),
+        ("training.steps", 60, 5),
+        ("vocabulary", 100, 50),
+    ]
+
+
+def test_an_estimate_counts_the_parameters_and_the_updates_of_a_pass(tmp_path: Path) -> None:
+    recipe = replace(small_recipe(tmp_path), vocabulary=12)
+    corpus = open_corpus(recipe.data).train
+    tokenizer, _ = learn_tokenizers(corpus, "words", 12)
+    config = replace(MODEL, source_vocab_size=12, target_vocab_size=12)
+    stream = BatchStream(Encoded(corpus, tokenizer, tokenizer, 16), recipe.training.batch_tokens)
+    found = estimate(recipe, preview(corpus, "words", 12), Speed(1000.0, 5))
+    assert found.parameters == count_parameters(Transformer(config))
+    assert found.updates_per_epoch == pytest.approx(len(list(stream.epoch())), rel=0.1)
+    words = 99 * 3  # two words and the end
+    assert found.seconds_per_epoch == pytest.approx(words / 1000)
+    assert found.seconds == pytest.approx(words / 1000 / (found.updates_per_epoch or 0) * 60)
+    assert found.memory == 5 and estimate(recipe).memory > 16 * found.parameters
+    assert estimate(recipe).seconds is None
+
+
+def test_more_tokens_a_batch_take_more_memory_and_a_wider_model_too() -> None:
+    base = estimate(RECIPE).memory
+    assert estimate(replace(RECIPE, training=replace(TRAINING, batch_tokens=128))).memory > base
+    assert estimate(replace(RECIPE, model=replace(MODEL, d_model=32))).memory > base
+
+
+def test_a_network_is_measured_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    speed = measure(replace(RECIPE, threads=1))
+    assert speed.tokens_per_second > 0 and 50e6 < speed.memory < 5e9
+    monkeypatch.setattr("transformer.training.estimate.TOO_LONG", 0.05)
+    with pytest.raises(ValueError, match="makes no two updates"):
+        measure(RECIPE)
+
+
+def test_data_are_checked_before_a_run_begins(tmp_path: Path) -> None:
+    Recipe(pairs_file(tmp_path), MODEL, validation="copy").check()
+    with pytest.raises(ValueError, match="names no corpus"):
+        Recipe("nothing", MODEL).check()
+    with pytest.raises(ValueError, match="names no corpus"):
+        Recipe("reverse", MODEL, validation="nothing").check()

@@ -1,0 +1,332 @@
+"""Starting, pausing, stopping, resuming, extending, starting again and deleting runs, and what goes wrong in them."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.small_run import MODEL, finished_run, lines, new_run, small_recipe, wait_until, worker
+from tests.test_training_resume import assert_same_run
+from transformer import checkpoints
+from transformer.files import write_json
+from transformer.training import (
+    Metrics,
+    RunFolder,
+    Status,
+    delete,
+    export,
+    extend,
+    kill,
+    pause,
+    resume,
+    start,
+    status,
+    stop,
+    work,
+)
+from transformer.training.session import snapshot_steps
+from transformer.training.steer import claim
+
+
+def wait_for(run: RunFolder, *states: str) -> Status:
+    wait_until(lambda: status(run.path).state in states)
+    return status(run.path)
+
+
+def steps_made(run: RunFolder) -> int:
+    return len(lines(run))
+
+
+def test_a_finished_run_is_a_folder_that_opens(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, steps=60, snapshots=3)
+    found = status(run.path)
+    assert (found.state, found.step, found.steps, found.saved_step) == ("finished", 60, 60, 60)
+    metrics = Metrics(run.path).read()
+    assert [line["step"] for line in metrics] == list(range(1, 61))
+    evaluated = {line["step"]: line["evaluation"] for line in metrics if "evaluation" in line}
+    assert list(evaluated) == [25, 50, 60]
+    assert evaluated[60]["watched"][0]["text"] == "one two"
+    assert metrics[-1]["epoch"] > metrics[0]["epoch"] == 0
+    last, best = (checkpoints.load(run.checkpoints / name) for name in ("last", "best"))
+    assert last.card["step"] == 60 and "transformer train" in last.card["command"]
+    assert best.card["step"] == max(evaluated, key=lambda step: (evaluated[step]["chrf"], -step))
+    assert len(list(run.checkpoints.glob("step-*"))) == len({60, best.card["step"]})
+    recipe = run.recipe()
+    assert recipe.model == last.model.config and recipe.model.source_vocab_size == last.source_tokenizer.vocab_size
+    snapshots = sorted(run.history.iterdir())
+    assert [path.stem for path in snapshots] == [f"step-{step:07d}" for step in sorted(snapshot_steps(recipe.training))]
+    assert snapshots[0].stem == "step-0000000" and len(snapshots) == 4
+    before, after = load_file(snapshots[0]), load_file(snapshots[-1])
+    assert torch.equal(after["output.weight"], last.model.output.weight.half())
+    assert not torch.equal(before["output.weight"], after["output.weight"])
+
+
+def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: Path) -> None:
+    """The process that starts the run ends at once, as an app that is restarted; others steer the worker."""
+    recipe = small_recipe(tmp_path, steps=400, evaluate_every=150)
+    quiet = finished_run(tmp_path, "quiet", recipe)
+    run = RunFolder(tmp_path / "run")
+    command = [sys.executable, *shlex.split(recipe.command(str(run.path)))[1:], "--detach"]
+    subprocess.run(command, check=True, timeout=120)
+    with pytest.raises(ValueError, match="exists already"):
+        start(recipe, run.path)
+    with pytest.raises(ValueError, match="is (queued|running) already"):
+        resume(run.path)
+    with pytest.raises(ValueError, match="pause it first"):
+        extend(run.path, 500)
+    with pytest.raises(ValueError, match="(Another process|stop it first)"):
+        delete(run.path)
+    wait_until(lambda: steps_made(run) > 5)
+    pause(run.path)
+    found = wait_for(run, "paused")
+    assert found.step < 400 and found.saved_step == steps_made(run)
+    with pytest.raises(ValueError, match="no worker that could pause"):
+        pause(run.path)
+    with pytest.raises(ValueError, match="no worker that could be ended"):
+        kill(run.path)
+    resume(run.path)
+    wait_until(lambda: steps_made(run) > (found.saved_step or 0) + 5)
+    kill(run.path)
+    found = status(run.path)
+    assert found.state == "crashed" and "signal 9" in found.cause and found.saved_step
+    resume(run.path)
+    assert wait_for(run, "finished", "crashed").state == "finished"
+    assert_same_run(quiet, run)
+    with pytest.raises(ValueError, match="has finished at update 400"):
+        resume(run.path)
+
+
+def test_an_interrupted_command_pauses_its_run(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run")
+    words = shlex.split(small_recipe(tmp_path, steps=100_000).command(str(run.path)))
+    command = subprocess.Popen([sys.executable, *words[1:]], stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
+    command.send_signal(signal.SIGINT)
+    said = command.communicate(timeout=60)[1]
+    assert command.returncode == 0 and f"python -m transformer resume {run.path}" in said
+    assert status(run.path).state == "paused"
+
+
+@pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (stop, "stopped")])
+def test_a_worker_that_is_asked_writes_a_checkpoint_first(ask: object, state: str, tmp_path: Path) -> None:
+    run = new_run(tmp_path, steps=100_000, checkpoint_every=100_000)
+    process = worker(run)
+    wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
+    ask(run.path)  # type: ignore[operator]
+    process.join()
+    found = status(run.path)
+    assert found.state == state and found.saved_step == steps_made(run) > 3 and not run.asked()
+    assert "Resume" in found.advice
+
+
+def test_a_signal_from_outside_pauses(tmp_path: Path) -> None:
+    run = new_run(tmp_path, steps=100_000)
+    process = worker(run)
+    wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
+    os.kill(process.pid or 0, signal.SIGTERM)
+    process.join()
+    assert status(run.path).state == "paused"
+
+
+def test_what_was_asked_before_the_worker_began_is_done(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    run.ask("stop")
+    assert work(run.path) == "stopped"
+    assert work(run.path) == "finished"  # it is asked once
+
+
+def test_of_two_workers_one_works(tmp_path: Path) -> None:
+    run = new_run(tmp_path, steps=100_000)
+    process = worker(run)
+    wait_until(lambda: run.metrics.exists() and steps_made(run) > 0)
+    with pytest.raises(ValueError, match="Another process is working in"), run.locked(patience=0.2):
+        pass
+    kill(run.path)
+    process.join()
+
+
+def test_a_run_whose_data_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -> None:
+    recipe = replace(small_recipe(tmp_path), data=str(tmp_path / "none.tsv"))
+    with pytest.raises(ValueError, match="none.tsv"):
+        claim(recipe, tmp_path / "run")
+    with pytest.raises(ValueError, match="no checkpoint in"):
+        claim(replace(small_recipe(tmp_path), start=str(tmp_path)), tmp_path / "run")
+    (tmp_path / "empty.tsv").write_text("only one side\n")
+    with pytest.raises(ValueError, match="no pair to train on"):
+        claim(replace(small_recipe(tmp_path), data=str(tmp_path / "empty.tsv")), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_longer_run_goes_on_from_its_end(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, steps=20, schedule="constant")
+    longer = finished_run(tmp_path, "longer", steps=40, schedule="constant")
+    with pytest.raises(ValueError, match="has made 20 updates already"):
+        extend(run.path, 20)
+    extend(run.path, 40)
+    wait_for(run, "finished", "crashed")
+    assert [line["loss"] for line in lines(run)] == [line["loss"] for line in lines(longer)]
+
+
+def test_a_run_starts_again_from_a_checkpoint_with_other_settings(tmp_path: Path) -> None:
+    first = finished_run(tmp_path, steps=60)
+    recipe = first.recipe()
+    again = replace(
+        recipe, start=str(first.checkpoints / "best"), training=replace(recipe.training, learning_rate=1e-4)
+    )
+    run = claim(again, tmp_path / "again")
+    delete(first.path)  # it has its own copy
+    assert work(run.path) == "finished"
+    before, after = (lines(found) for found in (finished_run(tmp_path, "first", steps=60), run))
+    assert after[0]["step"] == 1 and after[0]["loss"] < 0.7 * before[0]["loss"]
+    start_of_second = load_file(run.start / "model.safetensors")
+    assert set(start_of_second) == set(load_file(run.checkpoints / "last" / "model.safetensors"))
+    other = replace(again, model=replace(MODEL, d_model=32), start=str(run.checkpoints / "best"))
+    wrong = claim(other, tmp_path / "wrong")
+    assert work(wrong.path) == "crashed"
+    assert "32" in status(wrong.path).cause
+
+
+def test_early_stopping_ends_when_nothing_got_better_and_more_updates_wait_anew(tmp_path: Path) -> None:
+    """At a rate of nearly zero no evaluation is better than the first."""
+    settings = {"steps": 100, "evaluate_every": 5, "patience": 3, "learning_rate": 1e-12}
+    run = finished_run(tmp_path, **settings)  # type: ignore[arg-type]
+    assert steps_made(run) == 20
+    found = status(run.path)
+    assert found.state == "finished" and "3 evaluations were no better than that of update 5" in found.cause
+    recipe = run.recipe()
+    write_json(run.config, replace(recipe, training=replace(recipe.training, steps=200)).to_dict())
+    work(run.path)
+    assert steps_made(run) == 35
+
+
+def test_a_run_that_diverges_says_so_and_keeps_its_last_good_checkpoint(tmp_path: Path) -> None:
+    run = new_run(tmp_path, steps=1000, learning_rate=1e29, warmup=0, schedule="constant", checkpoint_every=1)
+    assert work(run.path) == "diverged"
+    found = status(run.path)
+    assert "became" in found.cause and f"update {steps_made(run) + 1}" in found.cause
+    assert "lower learning rate" in found.advice
+    assert found.log[-1].endswith(found.cause)
+    model = checkpoints.load(run.checkpoints / "best").model
+    assert all(p.isfinite().all() for p in model.parameters())
+
+
+@contextmanager
+def tiny_disk(path: Path) -> Iterator[Path]:
+    """A disk of 700 kB, where there is leave to mount one."""
+    path.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=700k", "tmpfs", str(path)], capture_output=True
+    )
+    if not mounted or mounted.returncode:
+        pytest.skip("no leave to mount a disk")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+def test_a_full_disk_is_said_and_costs_nothing_but_time(tmp_path: Path) -> None:
+    recipe = small_recipe(tmp_path, steps=300)
+    quiet = finished_run(tmp_path, "quiet", recipe)
+    with tiny_disk(tmp_path / "disk") as disk:
+        run = new_run(disk, "run", recipe)
+        process = worker(run)
+        wait_until(lambda: run.metrics.exists() and steps_made(run) > 20)
+        filler = disk / "filler"
+        with pytest.raises(OSError), open(filler, "wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        process.join()
+        found = status(run.path)
+        assert found.state == "out of disk" and found.cause and "Make room" in found.advice
+        assert found.saved_step
+        filler.unlink()
+        assert work(run.path) == "finished"
+        assert_same_run(quiet, run)
+
+
+def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None:
+    recipe = small_recipe(tmp_path, steps=300)
+    quiet = finished_run(tmp_path, "quiet", recipe)
+    run = new_run(tmp_path, "run", recipe)
+    process = worker(run)
+    wait_until(lambda: run.metrics.exists() and steps_made(run) > 20)
+    resource.prlimit(process.pid or 0, resource.RLIMIT_FSIZE, (8_000, 8_000))  # less than a checkpoint
+    process.join()
+    found = status(run.path)
+    assert found.state == "out of disk" and found.saved_step
+    assert work(run.path) == "finished"
+    assert_same_run(quiet, run)
+
+
+def test_an_error_of_the_program_is_a_crash_with_its_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = new_run(tmp_path)
+    monkeypatch.setattr("transformer.training.session.Evaluator.__call__", lambda *_: 1 / 0)
+    assert work(run.path) == "crashed"
+    found = status(run.path)
+    assert found.cause == "division by zero" and found.saved_step == 21
+    monkeypatch.undo()
+    assert work(run.path) == "finished"
+
+
+def test_a_run_is_exported_whole_or_not_at_all(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, snapshots=2)
+    out = tmp_path / "shipped"
+    card = export(run.path, out).card
+    shipped, best = checkpoints.load(out), checkpoints.load(run.checkpoints / "best")
+    assert shipped.card == card and card["step"] == best.card["step"]
+    halves = {name: p.half().float() for name, p in best.model.named_parameters()}
+    assert all(torch.equal(p, halves[name]) for name, p in shipped.model.named_parameters())
+    assert len(list((out / "history").iterdir())) == 3
+    with pytest.raises(ValueError, match="exists already"):
+        export(run.path, out)
+    with pytest.raises(ValueError, match="no run in"):
+        export(tmp_path, tmp_path / "other")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.tsv", "run", "shipped"]
+
+
+def test_only_a_run_can_be_deleted(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, steps=3)
+    with pytest.raises(ValueError, match="no run in"):
+        delete(tmp_path)
+    delete(run.path)
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.tsv"]
+
+
+def test_event_files_hold_the_metrics_and_nothing_twice(tmp_path: Path) -> None:
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    run = new_run(tmp_path, recipe=replace(small_recipe(tmp_path, steps=30, checkpoint_every=1000), tensorboard=True))
+    process = worker(run)
+    wait_until(lambda: run.metrics.exists() and steps_made(run) > 10)
+    process.kill()
+    process.join()
+    time.sleep(1.0)  # the files are named, and so ordered, by the second
+    assert work(run.path) == "finished"  # from update 0 or 25, so some are made again
+    events = accumulator.EventAccumulator(str(run.path / "tensorboard"))
+    events.Reload()
+    metrics = Metrics(run.path).read()
+    found = events.Scalars("train/loss")
+    assert [event.step for event in found] == list(range(1, 31))
+    assert [event.value for event in found] == pytest.approx([line["loss"] for line in metrics])
+    assert [event.step for event in events.Scalars("validation/chrf")] == [25, 30]
+
+
+def test_event_files_without_their_package_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformer.training.metrics.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="pip install tensorboard"):
+        claim(replace(small_recipe(tmp_path), tensorboard=True), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,87 @@
+"""What a corpus looks like, before a model is trained on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from transformer.data.encoded import learn_tokenizers
+from transformer.data.pairs import Corpus, Pair, Rejected, Report
+from transformer.data.tokenizers import Kind, Tokenizer
+
+READ = 1_000_000  # rows that a preview reads at most
+SAMPLE = 20_000  # pairs that are tokenized
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the sample. `lengths` are in tokens, special ones included, a number for each pair."""
+
+    vocabulary: int  # tokens that the tokenizer has, when it learned from the sample
+    lengths: list[int]
+    covered: float  # the share of tokens that are not [UNK] in pairs from which the tokenizer did not learn
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`report` says what was read, kept and rejected; `complete` whether that was the whole corpus."""
+
+    pairs: list[Pair]  # the first of them
+    report: Report
+    complete: bool
+    source: Side
+    target: Side
+
+    @property
+    def lengths(self) -> tuple[list[int], list[int]]:
+        return self.source.lengths, self.target.lengths
+
+    @property
+    def tokens(self) -> int:
+        """Target tokens of a pass over what was read, estimated from the sample."""
+        return round(self.report.kept * sum(self.target.lengths) / max(len(self.target.lengths), 1))
+
+
+class _First(Corpus):
+    """The first rows of a corpus."""
+
+    def __init__(self, corpus: Corpus, count: int) -> None:
+        super().__init__(corpus.name, corpus.max_characters)
+        self.corpus, self.count = corpus, count
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        return islice(self.corpus.rows(), self.count)
+
+
+def preview(
+    corpus: Corpus, kind: Kind = "bpe", vocabulary: int = 8000, separate: bool = False, show: int = 10
+) -> Preview:
+    """Reads up to READ rows, and cuts a sample as a tokenizer would that learned from nine tenths of the sample.
+
+    Raises ValueError where there is no usable pair.
+    """
+    first = _First(corpus, READ)
+    pairs = iter(first)
+    sample = list(islice(pairs, SAMPLE))
+    for _ in pairs:
+        pass
+    if not sample:
+        raise ValueError(f"There is no pair to train on. {first.report}")
+    learned = [pair for number, pair in enumerate(sample) if number % 10 != 9]
+    rest = sample[9::10] or sample
+    source, target = learn_tokenizers(learned, kind, vocabulary, separate)
+    return Preview(
+        sample[:show],
+        first.report,
+        first.report.read < READ,
+        _side(source, [pair.source for pair in sample], [pair.source for pair in rest]),
+        _side(target, [pair.target for pair in sample], [pair.target for pair in rest]),
+    )
+
+
+def _side(tokenizer: Tokenizer, texts: list[str], unseen: list[str]) -> Side:
+    lengths = [len(ids) + 1 for ids in tokenizer.encode_batch(texts)]
+    ids = [id for line in tokenizer.encode_batch(unseen) for id in line]
+    known = sum(id != tokenizer.unk_id for id in ids)
+    return Side(tokenizer.vocab_size, lengths, known / max(len(ids), 1))

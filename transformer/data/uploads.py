@@ -1,0 +1,131 @@
+"""Files that people bring: kept under a safe name, refused with line and reason where they are no corpus."""
+
+import gzip
+import re
+import zlib
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+from transformer.data.corpora import JsonLines, Table, TextPair, open_file
+from transformer.data.pairs import Corpus, Report
+
+LARGEST = 2**30  # bytes of a file; a larger corpus is named by its path instead
+MOST_REJECTED = 0.1  # of the lines: with more, the file is something else than what it was taken for
+
+_START = 2**20  # bytes in which a binary file shows itself
+_MAGIC = {
+    b"PK\x03\x04": "a zip file (or an Office document); unpack it, or save it as text",
+    b"%PDF": "a PDF; save its text",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\xd0\xcf\x11\xe0": "an Office document; save it as text",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+}
+_REASONS = {
+    "undecodable": "is not UTF-8 text; save the file as UTF-8",
+    "empty source": "has nothing on the source side",
+    "empty target": "has nothing on the target side",
+    "missing column": "lacks one of the two columns",
+    "empty line": "is empty",
+    "bad row": "is no row of a table",
+    "bad JSON": "is no JSON object",
+    "not text": "holds something else than text",
+    "too long": "is too long for a sentence",
+}
+
+
+def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
+    """Copies an upload into `folder`, piece by piece, under a name that is safe and was still free.
+
+    Raises ValueError where it is larger than LARGEST bytes.
+    """
+    stem, *endings = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".").split(".")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        path = folder / ".".join([f"{stem or 'upload'}{f'-{number}' if number > 1 else ''}"[:100], *endings])
+        try:
+            target = open(path, "xb")  # noqa: SIM115
+        except FileExistsError:
+            continue
+        break
+    try:
+        with target:
+            while piece := file.read(2**20):
+                if target.tell() + len(piece) > LARGEST:
+                    raise ValueError(f"{name} has over {LARGEST:,} bytes; put it on this machine, and name its path.")
+                target.write(piece)
+    except BaseException:
+        path.unlink()
+        raise
+    return path
+
+
+def check(spec: str) -> Report:
+    """Reads the corpus in the files that `spec` names, in one of the forms of `open_corpus`, to its end.
+
+    Raises ValueError for what is no corpus: binary, empty, one-sided, misaligned, too large, or in another encoding.
+    A few bad lines are no reason; they are in the report, and are left out in training.
+    """
+    corpus = open_file(spec)
+    for path in _paths(corpus):
+        _require_text(path)
+    for _ in corpus:
+        pass
+    report = corpus.report
+    if isinstance(corpus, TextPair) and (extra := report.rejected["no counterpart"]):
+        first = report.read - extra + 1
+        raise ValueError(
+            f"{corpus.source_path} and {corpus.target_path} do not have the same number of lines: from line {first:,} "
+            f"on, one of them has {extra:,} more. Line for line, they must translate each other."
+        )
+    rejected = report.rejected.total()
+    if rejected > MOST_REJECTED * report.read:
+        reason, many = report.rejected.most_common(1)[0]
+        line = next((found.line for found in report.first if found.reason == reason), None)
+        where = f"line {line:,}" if line else "a line"
+        others = f" ({many:,} of its {report.read:,} lines are like that)" if many > 1 else ""
+        raise ValueError(f"{report.name}: {where} {_REASONS[reason]}{others}.")
+    return report
+
+
+def _paths(corpus: Corpus) -> list[Path]:
+    if isinstance(corpus, TextPair):
+        return [Path(corpus.source_path), Path(corpus.target_path)]
+    assert isinstance(corpus, Table | JsonLines)
+    return [Path(corpus.path)]
+
+
+def _require_text(path: Path) -> None:
+    start, size = _start_and_size(path)
+    if size > LARGEST:
+        raise ValueError(f"{path} holds more than {LARGEST:,} bytes; put it on this machine, and name its path.")
+    if not start.strip():
+        raise ValueError(f"{path} is empty.")
+    for magic, what in _MAGIC.items():
+        if start.startswith(magic):
+            raise ValueError(f"{path}, line 1: this is {what}.")
+    if b"\0" in start:
+        line = start[: start.index(b"\0")].count(b"\n") + 1
+        raise ValueError(f"{path}, line {line:,}: this is a binary file, not text.")
+
+
+def _start_and_size(path: Path) -> tuple[bytes, int]:
+    """Of the text: a gzip file of a few bytes may hold any amount."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(_START)
+        if not start.startswith(b"\x1f\x8b"):
+            return start, path.stat().st_size
+        with gzip.open(path) as file:
+            start = file.read(_START)
+            size = len(start)
+            while size <= LARGEST and (piece := file.read(2**20)):
+                size += len(piece)
+        return start, size
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise ValueError(f"{path} is a damaged gzip file; fetch it again.") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None

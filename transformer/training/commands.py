@@ -1,0 +1,212 @@
+"""The verbs of the command line that train: train, resume, pause, stop, runs, export; and work, which is the worker."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import MISSING, fields, replace
+from typing import Any, get_args, get_type_hints
+
+from tqdm import tqdm
+
+from transformer.config import ModelConfig, StackConfig, TrainConfig
+from transformer.data.about import about
+from transformer.data.corpora import FORMS
+from transformer.presets import PRESETS, preset
+from transformer.training import steer
+from transformer.training.export import export as export_run
+from transformer.training.folder import RUNS, RunFolder
+from transformer.training.health import Status, status, statuses
+from transformer.training.metrics import Metrics
+from transformer.training.processes import several
+from transformer.training.recipe import Recipe
+from transformer.training.settings import HELP
+from transformer.training.steer import start
+from transformer.training.worker import work as work_on
+from transformer.translator import LENGTH_PENALTY
+
+SIZES = ("source_vocab_size", "target_vocab_size", "pad_id", "sos_id", "eos_id")  # which the tokenizer decides
+STACKS = ("encoder", "decoder")
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds the verbs by means of `verb(run, help)`, which makes the parser of one."""
+    sub = verb(train, f"Train a model into a run folder. DATA is one of: {FORMS}")
+    sub.add_argument("--data", required=True, help=HELP["data"])
+    sub.add_argument("--validation", help=HELP["validation"])
+    sub.add_argument("--folder", help=HELP["folder"])
+    sub.add_argument("--out", required=True, help="the run folder to make, such as runs/en-fr")
+    sub.add_argument("--tokenizer", choices=("bpe", "words", "characters"), default="bpe", help=HELP["tokenizer"])
+    sub.add_argument("--vocabulary", type=int, default=8000, help=HELP["vocabulary"])
+    sub.add_argument("--separate", action="store_true", help=HELP["separate"])
+    sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
+    sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])
+    sub.add_argument("--threads", type=int, help=HELP["threads"])
+    sub.add_argument("--tensorboard", action="store_true", help=HELP["tensorboard"])
+    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on by itself.")
+    network = sub.add_argument_group("network", "what to change in the preset")
+    network.add_argument("--preset", choices=PRESETS, default="small", help="the network to start from")
+    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*SIZES, *STACKS)])
+    stack = [f.name for f in fields(StackConfig)]
+    for prefix in ("", *(f"{name}_" for name in STACKS)):
+        _add_fields(network, StackConfig, stack, prefix)
+    training = sub.add_argument_group("training")
+    _add_fields(training, TrainConfig, [f.name for f in fields(TrainConfig)], with_defaults=True)
+
+    sub = verb(resume, "Go on with a run from its last checkpoint.")
+    _takes_run(sub)
+    sub.add_argument("--steps", type=int, help="how many updates it shall make in all, where that is to change")
+    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on by itself.")
+    _takes_run(verb(pause, "Have a run write a checkpoint and end, to be resumed."))
+    _takes_run(verb(stop, "Have a run write a checkpoint and end."))
+    sub = verb(runs, "List the runs, the latest first.")
+    sub.add_argument("root", nargs="?", default=RUNS, help="the folder in which they lie")
+    _takes_run(verb(work, "Be the worker of a run; train and resume start one."))
+
+    sub = verb(export, "Make a run's best checkpoint a folder to ship: 16-bit weights, history, a card with scores.")
+    _takes_run(sub)
+    sub.add_argument("--out", required=True, help="the checkpoint folder to make")
+    sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
+    sub.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="alpha of Wu et al. 2016; 0 is none")
+    sub.add_argument("--folder", help=HELP["folder"])
+
+
+def _takes_run(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("run_folder", metavar="run", help="the run folder, such as runs/en-fr")
+
+
+def _add_fields(group: Any, config: type, names: list[str], prefix: str = "", with_defaults: bool = False) -> None:
+    """A flag for each field of a configuration, with its type, choices and help."""
+    hints = get_type_hints(config)
+    for field in fields(config):
+        if field.name not in names:
+            continue
+        default = field.default if with_defaults and field.default is not MISSING else None
+        options: dict[str, Any] = {"default": default, "help": HELP[field.name]}
+        if hints[field.name] is bool:
+            options["action"] = argparse.BooleanOptionalAction
+        elif choices := get_args(hints[field.name]):
+            options["choices"] = choices
+        else:
+            options["type"] = hints[field.name]
+        if prefix:
+            options["help"] = f"The same for the {prefix.rstrip('_')} alone."
+        group.add_argument(f"--{(prefix + field.name).replace('_', '-')}", **options)
+
+
+def train(options: argparse.Namespace) -> None:
+    _work(options, options.out, lambda launcher: start(_recipe(options), options.out, launcher))
+
+
+def resume(options: argparse.Namespace) -> None:
+    path = options.run_folder
+    if options.steps is None:
+        _work(options, path, lambda launcher: steer.resume(path, launcher))
+    else:
+        _work(options, path, lambda launcher: steer.extend(path, options.steps, launcher))
+
+
+def pause(options: argparse.Namespace) -> None:
+    steer.pause(options.run_folder)
+    _follow(options.run_folder)
+
+
+def stop(options: argparse.Namespace) -> None:
+    steer.stop(options.run_folder)
+    _follow(options.run_folder)
+
+
+def runs(options: argparse.Namespace) -> None:
+    for found in statuses(options.root):
+        said = " ".join(filter(None, (found.cause, found.advice)))
+        print(f"{found.name:<24}{found.state:<12}{found.step:>9,} of {found.steps:<9,}  {said}".rstrip())
+
+
+def work(options: argparse.Namespace) -> None:
+    work_on(options.run_folder)
+
+
+def export(options: argparse.Namespace) -> None:
+    checkpoint = export_run(options.run_folder, options.out, options.beam, options.length_penalty, options.folder)
+    print(json.dumps(checkpoint.card, indent=2, ensure_ascii=False))
+
+
+def _recipe(options: argparse.Namespace) -> Recipe:
+    """What was asked for; the vocabulary's bound stands for the sizes that are not known yet."""
+    watch = options.watch or about(options.data)["examples"]
+    given = {f.name: getattr(options, f.name) for f in fields(Recipe) if f.name not in ("model", "training", "watch")}
+    training = TrainConfig(**{f.name: getattr(options, f.name) for f in fields(TrainConfig)})
+    return Recipe(**given, model=_network(options), training=training, watch=tuple(watch))
+
+
+def _network(options: argparse.Namespace) -> ModelConfig:
+    values = vars(options)
+    names = [f.name for f in fields(ModelConfig) if f.name not in (*SIZES, *STACKS)]
+    changes = {name: values[name] for name in names if values[name] is not None}
+    usual = preset(options.preset, options.vocabulary, options.vocabulary)
+    for stack in STACKS:
+        both = {f.name: values[f.name] for f in fields(StackConfig) if values[f.name] is not None}
+        own = {f.name: values[f"{stack}_{f.name}"] for f in fields(StackConfig)}
+        given = {name: value for name, value in own.items() if value is not None}
+        changes[stack] = replace(getattr(usual, stack), **{**both, **given})
+    return replace(usual, **changes)
+
+
+def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Launcher], object]) -> None:
+    """Gives the run a worker and follows it; as one of several processes, is that worker."""
+    if not several():
+        launched(steer.spawn)
+        if not options.detach:
+            _follow(path)
+        return
+    first = os.environ["RANK"] == "0"
+    if first:
+        launched(lambda folder: os.getpid())
+    work_on(path)  # the others wait there for the first
+    if first:
+        _require_success(status(path))
+
+
+def _follow(path: str) -> None:
+    """Shows what the worker says until it ends; Ctrl-C pauses it. Raises ValueError where it ends badly."""
+    folder, metrics = RunFolder(path), Metrics(path)
+    with (
+        open(folder.log, encoding="utf-8", errors="replace") as log,
+        tqdm(unit="update", smoothing=0.05, disable=None) as bar,
+    ):
+        log.seek(0, os.SEEK_END)
+        found = status(path)
+        try:
+            while found.alive:
+                time.sleep(0.2)
+                found = status(path)  # before the rest is read, so that nothing comes after the last look
+                _show(bar, metrics, found, log.read())
+        except KeyboardInterrupt:
+            bar.write("Pausing after this update; Ctrl-C once more leaves it to itself.", sys.stderr)
+            steer.pause(path)
+            while (found := status(path)).alive:
+                time.sleep(0.2)
+    _require_success(found)
+    if found.state != "finished":
+        print(f"{found.state.capitalize()}. Go on with: python -m transformer resume {path}", file=sys.stderr)
+
+
+def _show(bar: Any, metrics: Metrics, found: Status, said: str) -> None:
+    for line in said.splitlines():
+        bar.write(line, sys.stderr)
+    lines = metrics.read()
+    bar.total = found.steps or None
+    if lines and lines[-1]["step"] != bar.n:
+        last = lines[-1]
+        bar.update(last["step"] - bar.n)
+        bar.set_postfix_str(f"loss {last['loss']:.3f}, {last['tokens'] / last['seconds']:,.0f} tokens/s", refresh=False)
+
+
+def _require_success(found: Status) -> None:
+    if found.state not in ("finished", "paused", "stopped"):
+        raise ValueError(f"{found.folder} has {found.state}. {found.cause} {found.advice}")

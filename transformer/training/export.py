@@ -1,0 +1,71 @@
+"""A run's best checkpoint as a folder to ship: 16-bit weights, history, and a card with scores."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from transformer import checkpoints
+from transformer.data.corpora import open_parts
+from transformer.training.evaluation import Evaluator
+from transformer.training.folder import RunFolder
+from transformer.translator import LENGTH_PENALTY
+
+
+def export(
+    run: str | Path,
+    out: str | Path,
+    beam_size: int = 5,
+    length_penalty: float = LENGTH_PENALTY,
+    folder: str | Path | None = None,
+    score: bool = True,
+) -> checkpoints.Checkpoint:
+    """Makes the checkpoint folder `out` and returns what it holds; `score` it on the test split, if there is one.
+
+    `folder` is where Multi30k lies. Raises ValueError where the run has no checkpoint, or `out` is there already.
+    """
+    source, out = RunFolder(run), Path(out)
+    recipe = source.recipe()
+    checkpoint = checkpoints.load(source.checkpoints / "best")
+    if out.exists():
+        raise ValueError(f"{out} exists already; choose another name, or delete it first.")
+    part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        checkpoints.save(checkpoint, part, half=True)
+        if score:
+            checkpoint = checkpoints.load(part)  # the scores are those of the rounded weights
+            _score(checkpoint, recipe.data, folder or recipe.folder, beam_size, length_penalty, str(out))
+            checkpoints.save(checkpoint, part, half=True)
+        if source.history.is_dir():
+            shutil.copytree(source.history, part / "history", ignore=shutil.ignore_patterns("*.part"))
+        part.rename(out)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    return checkpoint
+
+
+def _score(
+    checkpoint: checkpoints.Checkpoint,
+    data: str,
+    folder: str | Path | None,
+    beam_size: int,
+    length_penalty: float,
+    out: str,
+) -> None:
+    """Writes into the card how good the model is on the test split, and the command that says so."""
+    test = open_parts(data, folder)[2]
+    if test is None:
+        return
+    scores = Evaluator.of(checkpoint, test.name, test)(checkpoint, beam_size, length_penalty)
+    checkpoint.card["scores"] = {
+        "on": test.name,
+        "BLEU": round(scores.bleu, 2),
+        "chrF": round(scores.chrf, 2),
+        "exact": round(scores.exact, 4),
+        "loss": round(scores.loss, 4),
+        "signature": scores.signature,
+        "command": f"python -m transformer evaluate {out} --data {data} --beam {beam_size} "
+        f"--length-penalty {length_penalty:g}",
+    }

@@ -1,0 +1,191 @@
+"""What a run is doing, and what to do about it.
+
+The worker writes `status.json`: the state that it is in, the process that it is, and until when it means to write
+again. Whoever reads it trusts a state in which the worker said that it ends; any other only as long as that very
+process is alive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+
+from transformer.files import read_json, write_json
+from transformer.training.folder import RUNS, RunFolder
+
+State = Literal[
+    "queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk"
+]  # fmt: skip
+ALIVE = ("queued", "running", "stalled")
+ENDED = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
+
+FULL = 64 * 1024  # bytes free on a disk that can be called full
+SAME_START = 3.0  # seconds: the clock from which a process's start is reckoned may be set meanwhile
+
+_ADVICE = {
+    "queued": "",
+    "running": "",
+    "paused": "Resume it to go on from here.",
+    "stopped": "Resume it to go on from here, or open its best checkpoint.",
+    "finished": "Open its best checkpoint, or train it for longer.",
+    "crashed": "Look at the last lines of the log, then resume it from the last checkpoint.",
+    "stalled": "It may only be slow. If it stays so, end the worker and resume from the last checkpoint.",
+    "diverged": "Start again from its best checkpoint with a lower learning rate, a longer warm-up or a smaller clip.",
+    "out of disk": "Make room on the disk, then resume it from the last checkpoint.",
+}
+
+
+@dataclass(frozen=True)
+class Status:
+    """`cause` and `advice` are sentences, or empty; times are in seconds since 1970, None where not known."""
+
+    name: str
+    folder: Path
+    state: State
+    step: int = 0
+    steps: int = 0
+    doing: str = ""  # "training", "evaluating", "reading the corpus", ...
+    cause: str = ""
+    advice: str = ""
+    seconds_left: float | None = None
+    heartbeat: float | None = None
+    started: float | None = None
+    saved: float | None = None  # when the last checkpoint was written, at `saved_step`
+    saved_step: int | None = None
+    pid: int | None = None
+    log: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a worker."""
+        return self.state in ALIVE
+
+
+def status(path: str | Path) -> Status:
+    """Raises ValueError where there is no run in the folder."""
+    folder = RunFolder(path)
+    if not folder.path.is_dir():
+        raise ValueError(f"There is no run in {path}.")
+    values = read(folder)
+    state, cause = _judge(values)
+    if state == "crashed" and values.get("state") not in ENDED and (again := read(folder)) != values:
+        values = again  # it ended between the two looks
+        state, cause = _judge(values)
+    if state == "crashed" and shutil.disk_usage(folder.path).free < FULL:  # so full that it could not say so
+        state, cause = "out of disk", "There is no room left on the disk."
+    doing = str(values.get("doing", ""))
+    if asked := folder.asked():
+        doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
+    steps = folder.steps()
+    saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
+    return Status(
+        folder.name,
+        folder.path,
+        state,
+        _whole(values, "step"),
+        _whole(values, "steps"),
+        doing if state in ALIVE else "",
+        cause,
+        _advice(state, bool(steps)),
+        _number(values, "seconds_left") if state == "running" else None,
+        _number(values, "heartbeat"),
+        _number(values, "started"),
+        saved.stat().st_mtime if saved and saved.exists() else None,
+        steps[-1] if steps else None,
+        _whole(values, "pid") or None,
+        folder.last_lines(),
+    )
+
+
+def statuses(root: str | Path = RUNS) -> list[Status]:
+    """Of every run under `root`, the latest first."""
+    folders = [path for path in Path(root).glob("[!.]*") if (path / "config.json").is_file()]
+    return sorted(map(status, folders), key=lambda found: found.started or 0.0, reverse=True)
+
+
+def _judge(values: dict[str, Any]) -> tuple[State, str]:
+    """The state, and in a sentence why, in the order in which one can be sure."""
+    written = values.get("state")
+    if written in ENDED:
+        return written, str(values.get("cause", ""))
+    if not written:
+        return "crashed", "The run was never begun: its status is missing or damaged."
+    if values.get("host") == platform.node() and process(values) is None:
+        code = _exit_code(values.get("pid"))
+        if code is not None and code < 0:
+            return "crashed", f"The worker was ended by signal {-code}."
+        return "crashed", "The worker ended without a word: it was killed, ran out of memory, or the machine stopped."
+    now, due = time.time(), _number(values, "due")
+    if due is not None and now > due:
+        silence = now - (_number(values, "heartbeat") or due)
+        return "stalled", f"The worker has said nothing for {silence:,.0f} seconds."
+    return ("queued" if written == "queued" else "running"), ""
+
+
+def _advice(state: State, resumable: bool) -> str:
+    if state == "crashed" and not resumable:
+        return "Look at the last lines of the log, then start it again; there is no checkpoint yet."
+    if state == "finished" and not resumable:  # a run of an older version
+        return "Open its best checkpoint."
+    return _ADVICE[state]
+
+
+def process(values: dict[str, Any]) -> psutil.Process | None:
+    """The worker that wrote these values, if it is alive: a process of that number that started at that moment."""
+    if (child := children.get(values.get("pid", 0))) is not None:
+        child.poll()  # a child that has ended stays a zombie until its parent asks
+    try:
+        found = psutil.Process(int(values["pid"]))
+        same = abs(found.create_time() - float(values["created"])) < SAME_START
+        return found if same and found.status() != psutil.STATUS_ZOMBIE else None
+    except (psutil.Error, KeyError, TypeError, ValueError):
+        return None
+
+
+def this_process(pid: int | None = None) -> dict[str, Any]:
+    """What identifies a process, for `process` to find it by."""
+    found = psutil.Process(pid)
+    return {"pid": found.pid, "created": found.create_time(), "host": platform.node()}
+
+
+children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this process started, by their number
+
+
+def _exit_code(pid: Any) -> int | None:
+    """How a worker that this process started has ended, where it did."""
+    if (child := children.get(pid)) is None:
+        return None
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(timeout=1.0)  # the last of its threads may end a moment later
+    return child.returncode
+
+
+def write(folder: RunFolder, values: dict[str, Any]) -> None:
+    write_json(folder.status, values)
+
+
+def read(folder: RunFolder) -> dict[str, Any]:
+    """What the worker wrote last; nothing where there is no such file or it is damaged."""
+    try:
+        values = read_json(folder.status)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _whole(values: dict[str, Any], name: str) -> int:
+    value = values.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _number(values: dict[str, Any], name: str) -> float | None:
+    value = values.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

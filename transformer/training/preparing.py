@@ -1,0 +1,79 @@
+"""Before the first update: the vocabulary, the corpus as token ids, and a checkpoint of update 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+from typing import Generic, TypeVar
+
+import torch
+
+from transformer import checkpoints
+from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.native import WEIGHTS, load_weights
+from transformer.data.corpora import Corpus, open_corpus
+from transformer.data.encoded import Encoded, learn_tokenizers
+from transformer.data.packed import pack
+from transformer.files import write_json, write_text
+from transformer.model import Transformer
+from transformer.training import state
+from transformer.training.evaluation import Evaluator
+from transformer.training.folder import RunFolder
+from transformer.training.recipe import Recipe
+from transformer.training.speaker import Speaker
+from transformer.training.state import Position
+
+VALIDATION, REPORT = "validation.jsonl", "report.json"  # in the run's data folder
+SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
+T = TypeVar("T")
+
+
+def prepare(folder: RunFolder, speaker: Speaker) -> None:
+    """Whatever is there from a time that was cut short is written over. Raises ValueError for unusable data."""
+    recipe = folder.recipe()
+    splits = open_corpus(recipe.data, recipe.validation, recipe.folder)
+    speaker.say(f"Reading {splits.train.name}")
+    checkpoint = _begin(folder, recipe, splits.train, speaker)
+    config, source, target = checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    examples = Encoded(splits.train, source, target, config.max_length)
+    told = _Told(examples, speaker, "cutting the corpus into tokens")
+    packed = pack(told, folder.data, max(source.vocab_size, target.vocab_size))
+    speaker.say(str(examples.report))
+    if not packed.pairs:
+        raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
+    pairs = list(splits.validation)
+    Evaluator.of(checkpoint, splits.validation.name, pairs)  # raises where there is nothing to evaluate on
+    lines = [json.dumps({"source": pair.source, "target": pair.target}) + "\n" for pair in pairs]
+    write_text(folder.data / VALIDATION, "".join(lines))
+    write_json(folder.data / REPORT, asdict(examples.report))
+    write_json(folder.config, replace(recipe, model=config).to_dict())
+    folder.metrics.write_bytes(b"")
+    state.save(folder, checkpoint, {}, Position(steps=recipe.training.steps))
+
+
+def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:
+    """The network before its first update, with its tokenizers."""
+    if recipe.start is None:
+        pairs = _Told(corpus, speaker, "learning the vocabulary")
+        source, target = learn_tokenizers(pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate)
+    else:
+        start = checkpoints.load(folder.start)
+        source, target = start.source_tokenizer, start.target_tokenizer
+    config = replace(recipe.model, source_vocab_size=source.vocab_size, target_vocab_size=target.vocab_size)
+    torch.manual_seed(recipe.training.seed)
+    model = Transformer(config) if recipe.start is None else load_weights(config, folder.start / WEIGHTS)
+    return Checkpoint(model, source, target, recipe.card())
+
+
+class _Told(Generic[T]):
+    """Items that the speaker tells of while they are read."""
+
+    def __init__(self, items: Iterable[T], speaker: Speaker, doing: str) -> None:
+        self.items, self.speaker, self.doing = items, speaker, doing
+
+    def __iter__(self) -> Iterator[T]:
+        for count, item in enumerate(self.items):
+            if count % 1000 == 0:
+                self.speaker.beat(self.doing, SLOW, pairs=count)
+            yield item

@@ -1,0 +1,162 @@
+"""The recipe of a run: all that decides what is trained, as `config.json` keeps it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_args
+
+from transformer.config import ModelConfig, StackConfig, TrainConfig
+from transformer.data.about import about
+from transformer.data.corpora import open_parts
+from transformer.data.tokenizers import Kind
+from transformer.files import read_json
+from transformer.presets import PRESETS, preset
+
+MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is trained, on what, and how. Raises ValueError naming the field, the value and the remedy.
+
+    `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
+    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `watch` are
+    sentences that are translated at each evaluation. `start` is a checkpoint folder: its weights and tokenizers are
+    where the training starts. `threads` None is all cores.
+    """
+
+    data: str
+    model: ModelConfig
+    training: TrainConfig = field(default_factory=TrainConfig)
+    validation: str | None = None
+    folder: str | None = None
+    tokenizer: Kind = "bpe"
+    vocabulary: int = 8000
+    separate: bool = False
+    watch: tuple[str, ...] = ()
+    start: str | None = None
+    threads: int | None = None
+    tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("data", "validation", "folder", "start"):
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value) and not (value is None and name != "data"):
+                raise ValueError(f"{name} is {value!r}; it must be a text, and not an empty one.")
+        if self.tokenizer not in get_args(Kind):
+            raise ValueError(f"tokenizer is {self.tokenizer!r}; choose one of {', '.join(get_args(Kind))}.")
+        _between("vocabulary", self.vocabulary, 5, 2_000_000)
+        if self.threads is not None:
+            _between("threads", self.threads, 1, 1024)
+        for name in ("separate", "tensorboard"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be true or false.")
+        if self.separate and self.model.tied == "all":
+            raise ValueError("tied is 'all', but the vocabularies are separate; share one, or choose tied = 'output'.")
+        if len(self.watch) > MOST_WATCHED:
+            raise ValueError(f"{len(self.watch)} sentences are to be watched; choose at most {MOST_WATCHED}.")
+        for sentence in self.watch:
+            if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
+                raise ValueError(f"A sentence to watch is {sentence!r:.80}; write a text of 1 to {LONGEST_WATCHED}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Recipe:
+        """What `to_dict` wrote. Fields that are not known are left alone: older runs kept their card there too."""
+        if not isinstance(values, Mapping) or not {"model", "training"} <= set(values):
+            raise ValueError("A run's configuration is a JSON object with model and training.")
+        known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
+        known["data"] = values.get("data_spec", values.get("data"))
+        known["model"] = ModelConfig.from_dict(values["model"])
+        known["training"] = TrainConfig.from_dict(values["training"])
+        known["watch"] = tuple(values.get("watch", ()))
+        return cls(**known)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recipe:
+        try:
+            return cls.from_dict(read_json(path))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} is no recipe of a run: {error}") from None
+
+    def check(self) -> None:
+        """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
+        corpora = [open_parts(self.data, self.folder)[0]]
+        if self.validation is not None:
+            whole, split, _ = open_parts(self.validation, self.folder)
+            corpora.append(whole if split is None else split)
+        for corpus in corpora:
+            if next(iter(corpus), None) is None:
+                raise ValueError(f"There is no pair to train on. {corpus.report}")
+        if self.start is not None and not (Path(self.start) / "model.safetensors").is_file():
+            raise ValueError(f"There is no checkpoint in {self.start} to start from.")
+
+    def card(self) -> dict[str, Any]:
+        """The card of the checkpoints of this run, before there are scores."""
+        return {**about(self.data), "command": self.command("RUN")}
+
+    def command(self, out: str) -> str:
+        """The command that trains this recipe."""
+        name, changes = _nearest_preset(self.model)
+        words = ["python", "-m", "transformer", "train", "--data", self.data, "--out", out, "--preset", name]
+        for f in fields(self):
+            if f.name not in ("data", "model", "training", "watch"):
+                words += _flag(f.name, getattr(self, f.name), f.default)
+        for sentence in self.watch:
+            words += ["--watch", sentence]
+        for name, value in changes.items():
+            words += _flag(name, value, None)
+        for f in fields(TrainConfig):
+            words += _flag(f.name, getattr(self.training, f.name), f.default)
+        return shlex.join(words)
+
+
+def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
+    """The settings in which two recipes differ, such as ("training.steps", 1000, 2000)."""
+    a, b = _flat(one.to_dict()), _flat(other.to_dict())
+    return [(name, a[name], b[name]) for name in a if a[name] != b[name]]
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return found
+
+
+def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:
+    """The preset from which the fewest settings have to be changed, and those, by the names of their flags."""
+    sizes = model.source_vocab_size, model.target_vocab_size
+
+    def changes(name: str) -> dict[str, Any]:
+        start, found = preset(name, *sizes), {}
+        for f in fields(ModelConfig):
+            value, usual = getattr(model, f.name), getattr(start, f.name)
+            if isinstance(value, StackConfig):
+                for g in fields(StackConfig):
+                    if getattr(value, g.name) != getattr(usual, g.name):
+                        found[f"{f.name}_{g.name}"] = getattr(value, g.name)
+            elif value != usual:
+                found[f.name] = value
+        return found
+
+    return min(((name, changes(name)) for name in PRESETS), key=lambda found: len(found[1]))
+
+
+def _flag(name: str, value: Any, default: Any) -> list[str]:
+    if value == default or (value is None and default is MISSING):
+        return []
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        return [f"--{flag}" if value else f"--no-{flag}"]
+    return [f"--{flag}", str(value)]
+
+
+def _between(name: str, value: object, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r:.80}; it must be a whole number from {low} to {high:,}.")

@@ -1,0 +1,189 @@
+"""Starting, pausing, stopping and resuming runs: the same from the app and from the command line.
+
+Everything here returns at once; `status` says what became of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from transformer.files import write_json
+from transformer.training import health
+from transformer.training.folder import RunFolder
+from transformer.training.health import Status, status
+from transformer.training.metrics import require_tensorboard
+from transformer.training.recipe import Recipe
+
+LAUNCH = 120.0  # seconds that a worker may take until its first word
+ROOT = Path(__file__).resolve().parents[2]  # where the package lies
+
+
+def spawn(folder: RunFolder) -> int:
+    """A worker in a process and a session of its own, which goes on when this process ends: its number."""
+    with open(folder.log, "ab") as log:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "transformer", "work", str(folder.path.resolve())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=environment(folder.recipe()),
+        )
+    health.children[worker.pid] = worker
+    return worker.pid
+
+
+Launcher = Callable[[RunFolder], int]  # gives the number of the process that is going to work in the folder
+
+
+def start(recipe: Recipe, path: str | Path, launcher: Launcher = spawn) -> RunFolder:
+    """Makes the run's folder and launches its worker.
+
+    Raises ValueError where the folder exists, or the data cannot be opened; then nothing is left behind.
+    """
+    folder = claim(recipe, path)
+    launch(folder, launcher)
+    return folder
+
+
+def claim(recipe: Recipe, path: str | Path) -> RunFolder:
+    """Makes the folder of a new run, which is whose first makes it. Raises ValueError where it exists."""
+    folder = RunFolder(path)
+    if folder.path.exists():
+        raise ValueError(f"{path} exists already; choose another name, or delete that run first.")
+    recipe.check()
+    if recipe.tensorboard:
+        require_tensorboard()
+    folder.path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.path.mkdir()
+    except FileExistsError:
+        raise ValueError(f"{path} exists already; choose another name, or delete that run first.") from None
+    try:
+        if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
+            ours = shutil.ignore_patterns("optimizer.safetensors", "training.json", "history", "*.part")
+            shutil.copytree(recipe.start, folder.start, ignore=ours)
+        write_json(folder.config, recipe.to_dict())
+    except BaseException:
+        shutil.rmtree(folder.path)
+        raise
+    return folder
+
+
+def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
+    """Gives the run a worker. Raises ValueError where it has one."""
+    steps = folder.recipe().training.steps
+    _idle(folder)
+    with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
+        found = _idle(folder)
+        folder.control.unlink(missing_ok=True)
+        now = time.time()
+        values = {"state": "queued", "step": found.saved_step or 0, "steps": steps, "started": found.started or now}
+        values |= {**health.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
+        health.write(folder, values)
+
+
+def _idle(folder: RunFolder) -> Status:
+    found = status(folder.path)
+    if found.alive:
+        raise ValueError(f"{folder.path} is {found.state} already.")
+    return found
+
+
+def environment(recipe: Recipe) -> dict[str, str]:
+    """The environment of a worker of this recipe."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    threads = recipe.threads or len(os.sched_getaffinity(0))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **worker_environment(threads)}
+
+
+def worker_environment(threads: int) -> dict[str, str]:
+    """What a worker must find before its first line: how its threads wait, and how it keeps memory."""
+    return {
+        "OMP_NUM_THREADS": str(threads),
+        "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
+        "MALLOC_MMAP_MAX_": "0",  # batches of many sizes: keep their memory instead of returning it each time
+        "MALLOC_TRIM_THRESHOLD_": str(2_000_000_000),
+    }
+
+
+def pause(path: str | Path) -> None:
+    """Asks the worker to write a checkpoint and end. Raises ValueError where there is none."""
+    _ask(path, "pause")
+
+
+def stop(path: str | Path) -> None:
+    """As `pause`, for a run that is not meant to go on; it can all the same."""
+    _ask(path, "stop")
+
+
+def _ask(path: str | Path, what: str) -> None:
+    folder, found = RunFolder(path), status(path)
+    if not found.alive:
+        raise ValueError(f"{path} has no worker that could {what}: it is {found.state}.")
+    folder.ask(what)
+    values = health.read(folder)
+    # One that is still being launched would die of the signal; it looks for what it is asked before it begins.
+    if values.get("state") == "running" and (worker := health.process(values)) is not None:
+        worker.terminate()
+
+
+def kill(path: str | Path) -> None:
+    """Ends a worker that does not answer; the run can be resumed from its last checkpoint."""
+    values = health.read(RunFolder(path))
+    worker = health.process(values)
+    if worker is None or not status(path).alive:
+        raise ValueError(f"{path} has no worker that could be ended.")
+    worker.kill()
+    until = time.monotonic() + 10.0
+    while health.process(values) is not None:
+        if time.monotonic() > until:
+            raise ValueError(f"The worker of {path} does not end; it may be waiting for the disk.")
+        time.sleep(0.02)
+
+
+def resume(path: str | Path, launcher: Launcher = spawn) -> None:
+    """Goes on from the last checkpoint with exactly the numbers of a run that was never interrupted.
+
+    Raises ValueError where the run has a worker or has finished.
+    """
+    found = status(path)
+    if found.state == "finished":
+        raise ValueError(f"{path} has finished at update {found.step:,}; give it more updates to go on.")
+    launch(RunFolder(path), launcher)
+
+
+def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
+    """Goes on from the last checkpoint until `steps` updates in all.
+
+    Raises ValueError where the run has a worker, has made as many updates, or keeps no state to go on from.
+    """
+    folder, found = RunFolder(path), status(path)
+    if found.alive:
+        raise ValueError(f"{path} is {found.state}; pause it first.")
+    if found.saved_step is None:
+        raise ValueError(f"{path} keeps no state to go on from; start a new run from its checkpoint.")
+    if steps <= found.saved_step:
+        raise ValueError(f"steps is {steps}; {path} has made {found.saved_step:,} updates already, so choose more.")
+    recipe = folder.recipe()
+    write_json(folder.config, replace(recipe, training=replace(recipe.training, steps=steps)).to_dict())
+    launch(folder, launcher)
+
+
+def delete(path: str | Path) -> None:
+    """Removes a run's folder and all that is in it. Raises ValueError where it has a worker, or is no run's."""
+    folder = RunFolder(path)
+    folder.recipe()
+    with folder.locked():
+        if status(path).alive:
+            raise ValueError(f"{path} is running; stop it first.")
+        gone = folder.path.with_name(f".{folder.name}.{os.getpid()}.part")
+        os.rename(folder.path, gone)  # at once, so that no half of a run is left to be seen
+    shutil.rmtree(gone)
