@@ -19,4 +19,6 @@ page = st.navigation(
     ]
 )
 st.html(UI / "page.css")
+if st.context.theme.type == "dark":
+    st.html(UI / "dark.css")
 page.run()
