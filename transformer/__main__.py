@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments, argparse.Namespace(arguments=arguments))
     try:
         options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read along, such as `head`, has enough; nothing may be written at the exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 1

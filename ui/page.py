@@ -11,6 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
+from ui.copy_link import copy_link
+from ui.escape import plain
 from ui.resources import model_names, plain_errors, translator
 from ui.sidebar import sidebar
 from ui.view import V, current, write_address
@@ -31,14 +33,34 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     """A page about a model. The body is not run to its end where something goes wrong: the page says what."""
     view, names = current(view_class), model_names()
     sidebar(view, names)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.title(title, anchor=False, width="content")
-        st.markdown(f":gray[{question}]", width="stretch")
-        actions = st.container(width="content")
+    actions = _heading(title, question)
     if not names:
         st.info("There is no model in checkpoints/ yet. Train one: `python -m transformer train --help`.")
         st.stop()
     name = view.model if view.model in names else names[0]
+    if view.model not in (None, name):
+        st.caption(f":material/info: There is no model “{plain(view.model or '')}” here; this is {name}.")
     with plain_errors():
         yield Opened(view, name, translator(name), actions)
     write_address()
+
+
+@contextmanager
+def page_without_model(view_class: type[V], title: str, question: str) -> Iterator[tuple[V, DeltaGenerator]]:
+    """A page that is not about the model that the others show: its view, and the place beside the title."""
+    view = current(view_class)
+    sidebar(view, [])
+    with st.sidebar:
+        copy_link()
+    actions = _heading(title, question)
+    with plain_errors():
+        yield view, actions
+    write_address()
+
+
+def _heading(title: str, question: str) -> DeltaGenerator:
+    """The title with its question; returns the place at the right of both."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.title(title, anchor=False, width="content")
+        st.markdown(f":gray[{question}]", width="stretch")
+        return st.container(width="content")

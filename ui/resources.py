@@ -16,18 +16,39 @@ import torch
 from transformer import Trace, Translator
 from transformer.analysis import Check, check
 from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS
+from transformer.files import read_json
 from transformer.taps import Intervention
 
 log = logging.getLogger("headlight")
-# Where the models are; the variable is for those who keep theirs elsewhere.
+# Where the models and the runs are; the variables are for those who keep theirs elsewhere.
 CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", Path(__file__).parent.parent / "checkpoints"))
+RUNS = Path(os.environ.get("HEADLIGHT_RUNS", Path(__file__).parent.parent / "runs"))
 FIRST = "en-fr"  # what the app opens with, where it is there
+_RUN = "runs/"  # what the name of a run's best checkpoint begins with
 
 
 def model_names() -> list[str]:
-    """The checkpoint folders, the one to open with first."""
+    """The checkpoint folders, the one to open with first, and after them the finished runs as "runs/NAME"."""
     names = sorted(path.parent.name for path in CHECKPOINTS.glob(f"*/{CONFIG}"))
-    return sorted(names, key=lambda name: name != FIRST)
+    return [*sorted(names, key=lambda name: name != FIRST), *_finished_runs()]
+
+
+def _finished_runs() -> list[str]:
+    """A run that goes on replaces its best checkpoint, which nobody may be reading then."""
+    best = (path.parents[2] for path in sorted(RUNS.glob(f"[!.]*/checkpoints/best/{CONFIG}")))
+    return [f"{_RUN}{run.name}" for run in best if _ended(run)]
+
+
+def _ended(run: Path) -> bool:
+    try:
+        return read_json(run / "status.json")["state"] in ("finished", "stopped")
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def model_folder(name: str) -> Path:
+    """Where a model of `model_names` lies."""
+    return RUNS / name.removeprefix(_RUN) / "checkpoints" / "best" if name.startswith(_RUN) else CHECKPOINTS / name
 
 
 @st.cache_resource
@@ -51,13 +72,13 @@ def translator(name: str) -> Translator:
 
 def version(name: str) -> tuple[int, ...]:
     """When a model's files last changed: a part of the key of whatever is computed from it."""
-    files = (CHECKPOINTS / name / file for file in (WEIGHTS, CONFIG, CARD))
+    files = (model_folder(name) / file for file in (WEIGHTS, CONFIG, CARD))
     return tuple(file.stat().st_mtime_ns for file in files if file.exists())
 
 
 @st.cache_resource(max_entries=8, show_spinner="Loading the model")
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
-    return Translator.load(CHECKPOINTS / name)
+    return Translator.load(model_folder(name))
 
 
 def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:

@@ -6,6 +6,7 @@ import html
 import math
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Trace, Translator
 from transformer.analysis import text_diff
@@ -74,7 +75,37 @@ def target_box(view: View) -> None:
     )
 
 
-def token_strip(trace: Trace, model: Translator) -> None:
+def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator]:
+    """The sentence's box, and beside it the place for `translation`; what is to be translated, and that place."""
+    source, target = st.columns([5, 6], gap="medium")
+    with source:
+        text = source_input(model, view)
+    with target:
+        place = st.container()
+    if view.target is not None:  # before the model reads it, so that one that cannot be read can be changed
+        with place:
+            _written_by(model, view, "")
+            target_box(view)
+    return text, place
+
+
+def translation(place: DeltaGenerator, model: Translator, view: View, trace: Trace, own: str, note: str = "") -> None:
+    """What was written; `own` is the model's own translation, and `note` stands behind the log-probability."""
+    with place:
+        if view.target is None:
+            _written_by(model, view, own)
+        token_strip(trace, model, note)
+        unknown_note(trace)
+
+
+def _written_by(model: Translator, view: View, own: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        who, side = "the model" if view.target is None else "you", model.card.get("target", "Translation")
+        st.caption(f"{side}, written by {who}, each token over its probability")
+        target_input(model, view, own)
+
+
+def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
     """What was written, each token over a bar as long as its probability."""
     theme = theme_named(st.context.theme.type or "light")
     parts = []
@@ -94,7 +125,7 @@ def token_strip(trace: Trace, model: Translator) -> None:
     st.html(
         f'<div class="translation" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}'
         f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">log-probability '
-        f"{_signed(trace.log_prob)}</span></div>"
+        f"{_signed(trace.log_prob)}{html.escape(note)}</span></div>"
     )
     if not trace.finished:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")

@@ -27,6 +27,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: HERE in item.path.parents)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The runs of whoever tests here are no models of the app under test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_RUNS", str(tmp_path_factory.mktemp("runs")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the real app, run as a user runs it."""

@@ -142,6 +142,9 @@ def test_the_stages_are_stepped_through(page: Page, url: str, small: Translator,
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Next stage").click()
     expect(stage(page, 3)).to_have_attribute("aria-current", "step")
+    page.get_by_test_id("stMain").focus()  # as a click on nothing does
+    page.keyboard.press("ArrowRight")
+    expect(stage(page, 4)).to_have_attribute("aria-current", "step")
     page.locator(".board").focus()
     page.keyboard.press("Home")
     page.keyboard.press("End")

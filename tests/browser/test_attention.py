@@ -194,6 +194,20 @@ def test_switching_a_head_off_changes_everything_that_depends_on_it(
     agree(page, odd_trace.cross[2, 1])
 
 
+def test_a_translation_that_cannot_be_read_can_be_changed(page: Page, odd_url: str) -> None:
+    page.goto(f"{odd_url}/?target=")
+    page.get_by_text("Type one, or let the model write its own").wait_for()
+    page.get_by_text("Type your own").click()
+    wait_until_idle(page)
+    expect(page.locator(".thumb")).not_to_have_count(0)
+    expect(page).not_to_have_url(re.compile("target"))
+
+
+def test_a_model_that_is_not_there_is_named(page: Page, odd_url: str) -> None:
+    go(page, f"{odd_url}/?model=**none**")
+    expect(page.get_by_text("There is no model “**none**” here")).to_be_visible()
+
+
 def test_changing_a_head_of_another_kind_keeps_the_picture_and_the_tab(page: Page, odd_url: str) -> None:
     go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
     chart = page.locator(PLOT).element_handle()
@@ -348,8 +362,8 @@ def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Tran
     expect(page.locator(".where")).to_contain_text("512 × 512 tokens")
     expect(page.locator(".caption")).to_contain_text("512")
     canvas = page.locator(".map canvas[data-cells]")
-    x, y, cell = (float(part) for part in str(canvas.get_attribute("data-cells")).split())
-    canvas.hover(position={"x": x + 100.5 * cell, "y": y + 200.5 * cell})
+    x, y, across, down = (float(part) for part in str(canvas.get_attribute("data-cells")).split())
+    canvas.hover(position={"x": x + 100.5 * across, "y": y + 200.5 * down})
     expect(page.locator(".map .tip .value")).to_be_visible()
     assert odd[1].encode(text)[-1] == 3
 

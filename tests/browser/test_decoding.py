@@ -140,8 +140,12 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
     step(page, last)
     page.keyboard.press("Home")
     step(page, 1)
-    page.locator('.stop[data-step="2"]').click()
+    page.get_by_test_id("stMain").focus()  # as a click on nothing does
+    page.keyboard.press("ArrowRight")
     step(page, 2)
+    page.locator('.stop[data-step="3"]').click()
+    step(page, 3)
+    page.locator(".track").focus()
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
     step(page, last - 1)

@@ -75,6 +75,7 @@ def test_a_change_is_the_intervention_that_it_names() -> None:
     assert Change.parse("encoder.1.4u").tap() == Uniform(Site("encoder", 0, "self"), 3)  # type: ignore[union-attr]
     assert Change.parse("decoder.3.2x0.25").tap() == Scale(Site("decoder", 2, "self"), 1, 0.25)  # type: ignore[union-attr]
     assert Change.parse("cross.2") is None
+    assert Change.parse("cross.2.1x3") is not None and Change.parse("cross.2.1x3.25") is None  # the slider ends at 3
 
 
 def test_a_change_exists_only_in_a_model_that_has_the_head() -> None:

@@ -19,6 +19,7 @@ from ui.viewer import LinesState, Profile, big_head, lines, overview
 from ui.viewer.plot import plot
 
 CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
+FAINT = 0.2  # of the scale: rows that reach no higher look empty
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 CAUTION = "Attention shows where a head looked, not why a word was chosen."
 
@@ -99,7 +100,9 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
 
 
 def _overview(shown: Shown, view: AttentionView, place: Layout, large: Panel, found: Measures) -> None:
-    st.markdown("**Every head**")
+    number = len(shown.changes)
+    changed = f" [{number} head{'s' if number > 1 else ''} changed](#switch-heads-off)" if number else ""
+    st.markdown(f"**Every head**{changed}")
     patterns = place.apply(shown.trace.pattern(view.kind))
     values = np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES])
     overview(
@@ -138,6 +141,12 @@ def _head(large: Panel, view: AttentionView) -> None:
             plot(_figure(large, view), key="head-plot")
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
+    strongest = float(np.median(large.cells.max(axis=1)))
+    if view.scale == "fixed" and not large.signed and 0 < strongest < FAINT * large.limit:
+        st.caption(
+            f"Half of the rows have no {large.name} above {strongest:.2g}, so the colours are faint: scale by row or "
+            "take the square root to see more."
+        )
     if place.hidden.any():
         st.caption(f"Special tokens are hidden, and with them {large.hidden:.0%} of this picture's weight.")
     twin = st.expander("As a table", key="twin", on_change="rerun")
@@ -239,5 +248,5 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
         on_select=open_row,
         selection_mode="single-row",
         column_config=config,
-        height=min(36 * (len(places) + 1), 540),
+        height=min(33 * (len(places) + 1) + 2, 540),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 
 import streamlit as st
@@ -11,7 +10,8 @@ from transformer.analysis import HeadEffect, head_importance, kind_of
 from transformer.charts.colours import LESS, MORE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import Shown
-from ui.attention.view import AttentionView, Change
+from ui.attention.view import LARGEST_FACTOR, AttentionView, Change
+from ui.escape import plain
 from ui.sentence import difference
 from ui.view import reseed, update, widget_key
 
@@ -35,6 +35,12 @@ def switches(shown: Shown) -> None:
     _ranking(shown)
 
 
+def changed(shown: Shown) -> str:
+    """How many heads are changed, as it stands behind what was written with them."""
+    count = len(shown.changes)
+    return f", with {count} head{'s' if count > 1 else ''} changed" if count else ""
+
+
 def _action(view: AttentionView) -> tuple[str, float]:
     first = view.changes[0] if view.changes else Change("cross", 1, 1)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -54,7 +60,15 @@ def _action(view: AttentionView) -> tuple[str, float]:
         if action == "scale":
             slider = widget_key("factor")
             factor = st.slider(
-                "Times", 0.0, 3.0, first.factor, 0.25, key=slider, width=160, on_change=_redo, args=(key, slider)
+                "Times",
+                0.0,
+                LARGEST_FACTOR,
+                first.factor,
+                0.25,
+                key=slider,
+                width=160,
+                on_change=_redo,
+                args=(key, slider),
             )
     return str(action), factor
 
@@ -150,7 +164,7 @@ def _effect(shown: Shown, view: AttentionView) -> None:
     if view.target is None:
         st.caption(f"{side}, with the heads changed")
         if shown.trace.translation == shown.plain.translation:
-            st.markdown(f"{html_escape(shown.plain.translation)} :gray[(the same)]")
+            st.markdown(f"{plain(shown.plain.translation)} :gray[(the same)]")
         else:
             difference(shown.plain.translation, shown.trace.translation)
     before, after = shown.plain.log_prob, shown.forced.log_prob
@@ -215,11 +229,6 @@ def _bars(effects: list[HeadEffect]) -> None:
         f'align-items:center;font-size:0.87rem">{rows}</div>'
     )
     st.caption("Orange: the original becomes less likely without the head. Blue (+): more likely.")
-
-
-def html_escape(text: str) -> str:
-    """Text for st.markdown: nothing in it is markup."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|<>~$:" else html.escape(c) for c in text)
 
 
 def _signed(value: float, plus: bool = False) -> str:

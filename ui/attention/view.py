@@ -14,6 +14,8 @@ from ui.view import View, one_of, whole
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
 
+LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
+
 _SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 
 
@@ -52,7 +54,8 @@ class Change:
             return None
         kind, layer, head, ending, factor = found.groups()
         action = "off" if not ending else "uniform" if ending == "u" else "scale"
-        return cls(kind, int(layer), int(head), action, float(factor) if factor else 0.5)
+        times = float(factor) if factor else cls.factor
+        return cls(kind, int(layer), int(head), action, times) if times <= LARGEST_FACTOR else None
 
 
 @dataclass(frozen=True)

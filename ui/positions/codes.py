@@ -73,7 +73,7 @@ def learned(name: str, model: Translator, width: int) -> Learned:
 
 def _has_learned(name: str) -> bool:
     try:
-        config = read_json(resources.CHECKPOINTS / name / CONFIG)
+        config = read_json(resources.model_folder(name) / CONFIG)
     except ValueError:  # a broken folder is told where that model is opened
         return False
     return isinstance(config, dict) and config.get("positions") == "learned"

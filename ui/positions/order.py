@@ -142,7 +142,9 @@ def _draw(orders: Orders, model: Translator) -> None:
             st.markdown("**With positions** :gray[this model has none, so nothing changes]")
         else:
             st.markdown(f"**With positions** :gray[{kind}]")
-        _part("with", orders, orders.having, limit, _WITHOUT if kind == "none" else _WITH)
+        said = _WITHOUT if kind == "none" else _WITH
+        same = orders.order == sorted(orders.order)
+        _part("with", orders, orders.having, limit, _SAME if same else said)
     width = orders.having[0].shape[1]
     st.caption(
         f"Drawn are the first {min(_NUMBERS, width)} of {width} numbers of each vector; the differences are over all, "
@@ -167,6 +169,7 @@ def _draw(orders: Orders, model: Translator) -> None:
 _WITHOUT = (
     "largest difference once the words are put back in order. The encoder gives the same vectors: who did what is lost."
 )
+_SAME = "The two sentences are the same; move a word to see what its place does."
 _WITH = "largest difference for the same word, at “{token}”. Where a word stands is now a part of its vector."
 
 

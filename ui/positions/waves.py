@@ -110,8 +110,8 @@ def _notes(code: Code, view: PositionsView, name: str) -> None:
         return
     if owner is None:
         st.info(
-            "No model here has learned positions, so this table is **untrained**: random numbers, as training finds "
-            "them. The option `--positions learned` trains one.",
+            "No model here has learned positions, so this table is **untrained**: the random numbers that training "
+            "would begin with. The option `--positions learned` trains one.",
             icon=":material/info:",
         )
     elif owner != name:

@@ -35,8 +35,8 @@ def pixel(canvas: Locator, x: float, y: float) -> list[int]:
 
 def cell(page: Page, row: int, column: int) -> dict[str, float]:
     """The middle of a cell of the large map, in pixels of its canvas; the map shows all of itself."""
-    x, y, gap = (float(part) for part in str(page.locator(MAP).get_attribute("data-cells")).split())
-    return {"x": x + (column + 0.5) * gap, "y": y + (row + 0.5) * gap}
+    x, y, across, down = (float(part) for part in str(page.locator(MAP).get_attribute("data-cells")).split())
+    return {"x": x + (column + 0.5) * across, "y": y + (row + 0.5) * down}
 
 
 def thumb_pixel(page: Page, layer: int, head: int, shape: tuple[int, int], at: tuple[int, int]) -> list[int]:

@@ -31,6 +31,8 @@ def case(name: str) -> Case:
         return _case(3, 4, WRITES, READS, READS, causal=True)
     if name == "hostile":
         return _case(1, 2, HOSTILE, HOSTILE, HOSTILE)
+    if name == "wide":
+        return _case(1, 2, WRITES, [f"{word}{i + 1}" for i, word in enumerate(SOURCE * 40)], READS)
     if name == "one":
         return _case(1, 1, ["a"], ["a"], None)
     layers, heads, length = (int(part) for part in name.split("x"))  # "12x16x40"

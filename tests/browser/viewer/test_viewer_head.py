@@ -110,6 +110,22 @@ def test_512_tokens_zoom_pan_and_stay_exact(page: Page, opened: Opened) -> None:
     expect(where).to_contain_text("512 × 512 tokens")
 
 
+def test_few_rows_that_look_at_many_columns_keep_a_height(page: Page, opened: Opened) -> None:
+    opened(page, case="wide")
+    view, where = case("wide"), page.locator(".where")
+    expect(where).to_contain_text("10 × 400 tokens")
+    top, bottom = cell(page, 0, 0), cell(page, 9, 399)
+    assert bottom["y"] - top["y"] > 150 and 150 < bottom["x"] - top["x"] < page.locator(MAP).bounding_box()["width"]  # type: ignore[index]
+    page.locator(MAP).hover(position=cell(page, 7, 250))
+    row, column = view.rows.index(_named(page, 0)), view.columns.index(_named(page, 1))
+    assert row == 7 and abs(column - 250) <= 1
+    assert _value(tooltip(page)) == pytest.approx(view.patterns[0, 1, row, column], rel=0.06, abs=5e-4)
+    for _ in range(4):
+        page.mouse.wheel(0, -200)
+    expect(where).to_have_text(re.compile(r"Rows 1 to 10 of 10, columns \d+ to \d+ of 400"))
+    assert view.rows.index(_named(page, 0)) == 7 and abs(view.columns.index(_named(page, 1)) - 250) <= 1
+
+
 def test_512_tokens_zoom_by_keys_and_buttons(page: Page, opened: Opened) -> None:
     opened(page, case="1x2x512")
     where = page.locator(".where")

@@ -3,14 +3,17 @@
 import html
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.small import small_translator
+from tests.small import small_checkpoint, small_translator
+from transformer import checkpoints
 from transformer.analysis.positions import encoding, properties
 from transformer.charts import THEMES
-from ui.positions.codes import Code, Learned, chosen, learned_table, table_difference
+from ui import resources
+from ui.positions.codes import Code, Learned, chosen, learned, learned_table, table_difference
 from ui.positions.numbers import small
 from ui.positions.order import compare, default_sentences
 from ui.positions.schemes import _ORDER, _ROWS, table_html
@@ -46,6 +49,18 @@ def test_the_table_of_a_learned_model_is_its_own() -> None:
     model = small_translator(positions="learned").model
     table = model.encoder.embedding.positions.table
     assert np.array_equal(learned_table(model), table.detach().double().numpy())
+
+
+def test_a_learned_table_is_found_among_the_finished_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "CHECKPOINTS", tmp_path / "checkpoints")
+    monkeypatch.setattr(resources, "RUNS", tmp_path / "runs")
+    trained = small_checkpoint(positions="learned")
+    checkpoints.save(trained, tmp_path / "runs" / "mine" / "checkpoints" / "best")
+    assert learned("sinusoidal", MODEL, 16).model is None
+    (tmp_path / "runs" / "mine" / "status.json").write_text('{"state": "finished"}')
+    found = learned("sinusoidal", MODEL, 16)
+    assert found.model == "runs/mine"
+    assert np.array_equal(found.table, learned_table(trained.model))
 
 
 def test_the_models_table_is_compared_with_the_formula() -> None:

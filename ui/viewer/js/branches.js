@@ -103,8 +103,8 @@ class Card {
       span.classList.toggle("now", t === at);
       span.setAttribute("aria-pressed", t === at);
     });
-    this.said.replaceChildren(el("span", {}, bold("Cross"), el("span", { class: "muted" }, ` ${quoted(label)} looks at, ${where}`)));
-    this.back.replaceChildren(el("span", {}, bold("Decoder"), el("span", { class: "muted" }, " and back at")));
+    this.said.replaceChildren(el("span", {}, bold("Cross"), el("span", { class: "muted" }, ` writing ${quoted(label)}, ${where}`)));
+    this.back.replaceChildren(el("span", {}, bold("Decoder"), el("span", { class: "muted" }, " back at what is written")));
     this.words.update({ labels: source, weights: of("cross", source.length), theme, said: `${label}, cross-attention, ${where}` });
     this.own.update({ labels: this.reads, weights: of("decoder", T), written: at + 1, theme, said: `${label}, decoder attention, ${where}` });
   }

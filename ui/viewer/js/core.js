@@ -79,6 +79,9 @@ function el(tag, attributes = {}, ...children) {
 
 const bold = text => el("b", {}, text);
 
+// Whether a key was pressed on nothing in particular: Streamlit's main part takes the focus where a click finds nothing.
+const onNothing = event => event.target === document.body || event.target.dataset?.testid === "stMain";
+
 function percent(share) {
   if (share > 1e-5 && share < 0.005) return `under 1${NBSP}%`;
   return `${Math.round(share * 100)}${NBSP}%`;

@@ -4,7 +4,7 @@
 // Arrays: weights float32 [rows, columns], masked uint8 [rows, columns].
 // Emits nothing; tells other views which cell is under the pointer.
 
-const TALLEST_MAP = 560, LARGEST_GAP = 48, LABELLED_FROM = 12, HEADROOM = 78, COLOUR_BAR = 52;
+const TALLEST_MAP = 560, SHORTEST_SIDE = 220, LARGEST_GAP = 48, LABELLED_FROM = 12, HEADROOM = 78, COLOUR_BAR = 52;
 
 class Head {
   constructor(root) {
@@ -94,32 +94,41 @@ class Head {
     let gap = Math.min(room / columns.length, TALLEST_MAP / rows.length, LARGEST_GAP);
     if (gap >= 6) gap = Math.floor(gap);
     const fitted = this.box?.gap;
-    this.box = { x, y: HEADROOM, w: gap * columns.length, h: gap * rows.length, gap, width };
+    // A few rows that look at hundreds of columns, or the reverse: the short side keeps a size that can be read.
+    const along = (count, side) => Math.max(gap, Math.min(side / count, LARGEST_GAP));
+    const across = along(columns.length, Math.min(SHORTEST_SIDE, room)), down = along(rows.length, SHORTEST_SIDE);
+    this.box = { x, y: HEADROOM, w: across * columns.length, h: down * rows.length, gap, across, down, width };
     if (!this.view || this.view.gap <= fitted) this.view = { x: 0, y: 0, gap };
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${HEADROOM + this.box.h + 6}px`;
-    this.canvas.dataset.cells = `${x} ${HEADROOM} ${gap}`;
-    this.tools.hidden = gap >= LABELLED_FROM + 3;
+    this.canvas.dataset.cells = `${x} ${HEADROOM} ${across} ${down}`;
+    this.tools.hidden = Math.min(across, down) >= LABELLED_FROM + 3;
     this.look(this.view);
   }
 
   geometry() {
-    return { top: this.box.y, row: this.box.gap };
+    return { top: this.box.y, row: this.box.down };
   }
 
   // Moves the view, kept inside the map and between the whole map and very large cells.
   look({ x, y, gap }) {
     const { box } = this, { rows, columns } = this.header;
     gap = clamp(gap, box.gap, Math.max(box.gap, LARGEST_GAP));
-    this.view = { gap, x: clamp(x, 0, columns.length - box.w / gap), y: clamp(y, 0, rows.length - box.h / gap) };
+    const { across, down } = this.cellSize(gap);
+    this.view = { gap, across, down, x: clamp(x, 0, columns.length - box.w / across), y: clamp(y, 0, rows.length - box.h / down) };
     this.map.classList.toggle("zoomed", gap > box.gap * 1.001);
     this.soon();
   }
 
+  // A cell's width and height at a zoom.
+  cellSize(gap) {
+    return { across: Math.max(gap, this.box.across), down: Math.max(gap, this.box.down) };
+  }
+
   zoom(factor, at = { x: this.box.x + this.box.w / 2, y: this.box.y + this.box.h / 2 }) {
     const { view, box } = this, gap = clamp(view.gap * factor, box.gap, Math.max(box.gap, LARGEST_GAP));
-    const dx = at.x - box.x, dy = at.y - box.y;
-    this.look({ gap, x: view.x + dx / view.gap - dx / gap, y: view.y + dy / view.gap - dy / gap });
+    const dx = at.x - box.x, dy = at.y - box.y, { across, down } = this.cellSize(gap);
+    this.look({ gap, x: view.x + dx / view.across - dx / across, y: view.y + dy / view.down - dy / down });
   }
 
   reset() {
@@ -129,7 +138,7 @@ class Head {
   cellAt({ x, y }) {
     const { box, view } = this;
     if (x < box.x || y < box.y || x >= box.x + box.w || y >= box.y + box.h) return null;
-    const row = Math.floor(view.y + (y - box.y) / view.gap), column = Math.floor(view.x + (x - box.x) / view.gap);
+    const row = Math.floor(view.y + (y - box.y) / view.down), column = Math.floor(view.x + (x - box.x) / view.across);
     return { row: clamp(row, 0, this.header.rows.length - 1), column: clamp(column, 0, this.header.columns.length - 1) };
   }
 
@@ -166,7 +175,7 @@ class Head {
       this.map.classList.add("dragging");
       const { view } = this;
       this.tip.hide();
-      this.look({ gap: view.gap, x: view.x - (now.x - before.x) / view.gap, y: view.y - (now.y - before.y) / view.gap });
+      this.look({ gap: view.gap, x: view.x - (now.x - before.x) / view.across, y: view.y - (now.y - before.y) / view.down });
     } else this.point(this.cellAt(now), true);
   }
 
@@ -197,11 +206,11 @@ class Head {
   centre() {
     const { box, view, cell } = this;
     if (!cell || cell.row === null || cell.column === null) return undefined;
-    return { x: box.x + (cell.column + 0.5 - view.x) * view.gap, y: box.y + (cell.row + 0.5 - view.y) * view.gap };
+    return { x: box.x + (cell.column + 0.5 - view.x) * view.across, y: box.y + (cell.row + 0.5 - view.y) * view.down };
   }
 
   reveal() {
-    const { view, box, cell } = this, wide = box.w / view.gap, high = box.h / view.gap;
+    const { view, box, cell } = this, wide = box.w / view.across, high = box.h / view.down;
     const x = clamp(view.x, cell.column + 1 - wide, cell.column), y = clamp(view.y, cell.row + 1 - high, cell.row);
     this.look({ gap: view.gap, x, y });
     this.tell();
@@ -226,7 +235,7 @@ class Head {
     if (!cell || !this.own) return this.tip.hide();
     const { rows, columns } = this.header, K = columns.length, value = this.weights[cell.row * K + cell.column];
     const names = [bold(rows[cell.row]), " looks at ", bold(columns[cell.column])];
-    const place = { x: box.x + (cell.column - view.x) * view.gap, y: box.y + (cell.row - view.y) * view.gap, w: view.gap };
+    const place = { x: box.x + (cell.column - view.x) * view.across, y: box.y + (cell.row - view.y) * view.down, w: view.across };
     if (this.masked[cell.row * K + cell.column]) {
       names[1] = " may not look at ";
       return this.tip.show(place, names, [el("span", { class: "muted" }, "masked, which is not a weight of zero")]);
@@ -255,8 +264,8 @@ class Head {
     }
     const { image, perRow, perColumn } = this.image();
     context.imageSmoothingEnabled = false;
-    context.drawImage(image, view.x * perColumn, view.y * perRow, (box.w / view.gap) * perColumn, (box.h / view.gap) * perRow,
-      box.x, box.y, box.w, box.h);
+    const wide = box.w / view.across, high = box.h / view.down;
+    context.drawImage(image, view.x * perColumn, view.y * perRow, wide * perColumn, high * perRow, box.x, box.y, box.w, box.h);
     context.strokeStyle = theme.frame;
     context.lineWidth = 1;
     context.strokeRect(box.x - 0.5, box.y - 0.5, box.w + 1, box.h + 1);
@@ -267,10 +276,10 @@ class Head {
     this.outline(context);
     this.colourBar(context);
     const span = (from, size, count) => `${Math.floor(from) + 1} to ${Math.min(count, Math.ceil(from + size))}`;
-    const pooled = view.gap * (window.devicePixelRatio || 1) < 0.999 ? " Max-pooled to the screen; zoom in for every cell." : "";
+    const pooled = Math.min(view.across, view.down) * (window.devicePixelRatio || 1) < 0.999 ? " Max-pooled to the screen; zoom in for every cell." : "";
     const seen = (name, from, size, count) => `${name} ${span(from, size, count)} of ${count}`;
     this.where.textContent = view.gap > box.gap * 1.001
-      ? `${seen("Rows", view.y, box.h / view.gap, rows.length)}, ${seen("columns", view.x, box.w / view.gap, columns.length)}`
+      ? `${seen("Rows", view.y, high, rows.length)}, ${seen("columns", view.x, wide, columns.length)}`
       : `${rows.length} × ${columns.length} tokens. Scroll to zoom, drag to move, double click to show all.${pooled}`;
   }
 
@@ -280,8 +289,8 @@ class Head {
 
   // One pixel a cell, or fewer where the screen has fewer: then the largest of each bin, so that no cell is lost.
   image() {
-    const { rows, columns } = this.header, gap = this.view.gap * (window.devicePixelRatio || 1), share = Math.min(1, gap);
-    const h = Math.ceil(rows.length * share), w = Math.ceil(columns.length * share), key = `${h} ${w}`;
+    const { rows, columns } = this.header, { across, down } = this.view, ratio = window.devicePixelRatio || 1;
+    const h = Math.ceil(rows.length * Math.min(1, down * ratio)), w = Math.ceil(columns.length * Math.min(1, across * ratio)), key = `${h} ${w}`;
     if (!this.images.has(key)) {
       const pooled = maxPooled(this.shade, this.masked, rows.length, columns.length, h, w);
       const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, this.theme);
@@ -309,53 +318,45 @@ class Head {
   // Tokens where the cells are large enough for text, else the positions at round numbers.
   labels(context) {
     const { rows, columns, rows_read: read } = this.header, { box, view, theme } = this;
-    const named = view.gap >= LABELLED_FROM, step = named ? 1 : this.step();
-    const inside = (from, size, count) => {
-      const first = Math.max(0, Math.ceil(from - 0.5)), last = Math.min(count - 1, Math.floor(from + size - 0.5));
-      const all = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
-      return named ? all : all.filter(i => i === 0 || (i + 1) % step === 0);
+    const textSize = gap => (gap >= 18 ? 14 : gap >= LABELLED_FROM ? 12 : 13);
+    const style = (on, gap) => {
+      context.font = `${on ? 650 : 400} ${textSize(gap)}px ${theme.font}`;
+      context.fillStyle = on ? theme.accent : gap >= LABELLED_FROM ? theme.text : theme.muted;
     };
-    const style = (on, size) => {
-      context.font = `${on ? 650 : 400} ${size}px ${theme.font}`;
-      context.fillStyle = on ? theme.accent : named ? theme.text : theme.muted;
-    };
-    const size = view.gap >= 18 ? 14 : named ? 12 : 13;
     context.textBaseline = "middle";
-    for (const i of this.withPointed(inside(view.y, box.h / view.gap, rows.length), this.cell?.row, step, named)) {
-      const y = box.y + (i + 0.5 - view.y) * view.gap + 1, on = this.cell?.row === i;
+    let named = view.down >= LABELLED_FROM;
+    for (const i of this.marks(view.y, box.h / view.down, rows.length, view.down, this.cell?.row)) {
+      const y = box.y + (i + 0.5 - view.y) * view.down + 1, on = this.cell?.row === i;
       context.textAlign = "right";
-      style(on, size);
+      style(on, view.down);
       context.fillText(named ? this.cut(context, rows[i], this.strong - 24) : i + 1, box.x - 10, y);
       if (!named || !read) continue;
-      context.font = `${Math.min(13, size)}px ${theme.font}`;
+      context.font = `${Math.min(13, textSize(view.down))}px ${theme.font}`;
       context.fillStyle = theme.muted;
       context.fillText(this.cut(context, read[i], this.muted - 4), box.x - this.strong, y);
     }
-    for (const j of this.withPointed(inside(view.x, box.w / view.gap, columns.length), this.cell?.column, step, named)) {
-      const x = box.x + (j + 0.5 - view.x) * view.gap, on = this.cell?.column === j;
-      style(on, size);
+    named = view.across >= LABELLED_FROM;
+    for (const j of this.marks(view.x, box.w / view.across, columns.length, view.across, this.cell?.column)) {
+      const x = box.x + (j + 0.5 - view.x) * view.across, on = this.cell?.column === j;
+      style(on, view.across);
       context.save();
       context.translate(x + 3, box.y - 8);
-      if (named) context.rotate(((view.gap >= 21 ? -42 : -62) * Math.PI) / 180);
+      if (named) context.rotate(((view.across >= 21 ? -42 : -62) * Math.PI) / 180);
       context.textAlign = named ? "left" : "center";
       context.fillText(named ? this.cut(context, columns[j], 78) : j + 1, named ? 0 : -3, named ? 0 : -2);
       context.restore();
     }
   }
 
-  // The pointed position has its number too, and its neighbours make room.
-  withPointed(marks, at, step, named) {
-    const off = named || at === null || at === undefined || !this.onScreen(at);
-    return off ? marks : [...marks.filter(i => Math.abs(i - at) * this.view.gap >= 30), at];
-  }
-
-  onScreen(at) {
-    const { box, view } = this;
-    return at >= Math.min(view.x, view.y) && at <= Math.max(view.x + box.w / view.gap, view.y + box.h / view.gap);
-  }
-
-  step() {
-    return [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find(n => n * this.view.gap >= 40) || 2000;
+  // The places of one axis that are labelled, where `size` of `count` are seen. The one that is pointed at has its
+  // number too, and its neighbours make room.
+  marks(from, size, count, gap, pointed) {
+    const first = Math.max(0, Math.ceil(from - 0.5)), last = Math.min(count - 1, Math.floor(from + size - 0.5));
+    const all = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
+    if (gap >= LABELLED_FROM) return all;
+    const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find(n => n * gap >= 40) || 2000;
+    const round = all.filter(i => i === 0 || (i + 1) % step === 0);
+    return all.includes(pointed) ? [...round.filter(i => Math.abs(i - pointed) * gap >= 30), pointed] : round;
   }
 
   cut(context, text, width) {
@@ -373,13 +374,14 @@ class Head {
     context.rect(box.x - 2, box.y - 2, box.w + 4, box.h + 4);
     context.clip();
     context.strokeStyle = theme.accent;
-    context.lineWidth = view.gap >= 8 ? 2.5 : 1.5;
+    context.lineWidth = Math.min(view.across, view.down) >= 8 ? 2.5 : 1.5;
     // From a cell of one pixel only its outline is seen: it is never drawn smaller than 4.
-    const size = Math.max(view.gap, 4), inset = (view.gap - size) / 2;
-    const span = (at, from, start, count) =>
-      at === null ? [start - from * view.gap, count * view.gap] : [start + (at - from) * view.gap + inset, size];
-    const [x, w] = span(cell.column, view.x, box.x, this.header.columns.length);
-    const [y, h] = span(cell.row, view.y, box.y, this.header.rows.length);
+    const span = (at, from, start, count, gap) => {
+      const size = Math.max(gap, 4);
+      return at === null ? [start - from * gap, count * gap] : [start + (at - from) * gap + (gap - size) / 2, size];
+    };
+    const [x, w] = span(cell.column, view.x, box.x, this.header.columns.length, view.across);
+    const [y, h] = span(cell.row, view.y, box.y, this.header.rows.length, view.down);
     context.beginPath();
     context.roundRect(x, y, w, h, 2);
     context.stroke();

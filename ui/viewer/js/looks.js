@@ -74,7 +74,7 @@ class Looks {
     const back = weightsOf(arrays.decoder, heads, only, chosen, answer, row, header.steps);
     cross.words.update({ labels: source, weights: looked, theme, said: `Cross-attention, ${where}`, pick: this.edit ? k => this.pointAt(k) : null });
     decoder.words.update({ labels: reads, weights: back, written: step, theme, said: `Decoder attention, ${where}` });
-    this.say(cross, "Cross", ` from ${quoted(label)} to the ${header.language} sentence`);
+    this.say(cross, "Cross", ` to the ${header.language} sentence, writing ${quoted(label)}`);
     this.say(decoder, "Decoder", " back at what is written so far");
     return cross.words.largest();
   }

@@ -56,6 +56,8 @@ class NetworkMap {
   }
 
   pick(part, head = null) {
+    // What it opens lies below the map.
+    this.frame.scrollIntoView({ block: "start", behavior: "smooth" });
     this.wishes.make([part, head]);
     [this.selected, this.head] = [part, head];
     this.draw();

@@ -28,7 +28,7 @@ class Player {
     this.build();
     root.append(this.box);
     this.box.onkeydown = event => this.key(event);
-    this.anywhere = event => document.activeElement === document.body && event.key.startsWith("Arrow") && this.key(event);
+    this.anywhere = event => onNothing(event) && event.key.startsWith("Arrow") && this.key(event);
     this.asked = () => this.header && tellHead(this.looks.layer, this.looks.head);
     document.addEventListener("keydown", this.anywhere);
     window.addEventListener("headlight:head-asked", this.asked);

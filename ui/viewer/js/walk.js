@@ -52,7 +52,7 @@ class Walk {
     this.tip = new Tooltip(root);
     tellNumbers(root, this.tip);
     // The keys work on the board, and left and right anywhere on the page that has no use for them itself.
-    this.onKey = event => event.target === document.body && event.key.startsWith("Arrow") && this.pressed(event, false);
+    this.onKey = event => onNothing(event) && event.key.startsWith("Arrow") && this.pressed(event, false);
     window.addEventListener("keydown", this.onKey);
     this.board.node.onkeydown = event => event.target === this.board.node && this.pressed(event, true);
     this.stop = onWidth(root, () => this.draw());
