@@ -12,10 +12,11 @@ st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", 
 prepare()
 page = st.navigation(
     [
-        st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
-        st.Page("pages/decoding.py", title="Decoding", icon=":material/account_tree:"),
-        st.Page("pages/positions.py", title="Positions", icon=":material/waves:"),
-        st.Page("pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
+        st.Page("app_pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
+        st.Page("app_pages/decoding.py", title="Decoding", icon=":material/account_tree:"),
+        st.Page("app_pages/positions.py", title="Positions", icon=":material/waves:"),
+        st.Page("app_pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
+        st.Page("app_pages/training.py", title="Training", icon=":material/trending_down:"),
     ]
 )
 st.html(UI / "page.css")

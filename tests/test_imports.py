@@ -1,4 +1,4 @@
-"""Imports run one way: app -> pages -> ui -> transformer, and downwards inside the library.
+"""Imports run one way: app -> app_pages -> ui -> transformer, and downwards inside the library.
 
 A room is `app`, a page, `ui`, or a file or folder of `transformer/` ("transformer.layers"). `MAY_IMPORT` says
 which rooms of the library each may import; the sources are parsed, never run.
@@ -38,9 +38,9 @@ MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face
 MAY_IMPORT["__main__"] = set(MAY_IMPORT)  # and the command line stand above them all
 
 # Who may never import what from outside the library.
-FORBIDDEN = {"pages": {"torch"}, "transformer": {"streamlit"}, "transformer.charts": {"torch", "streamlit"}}
+FORBIDDEN = {"app_pages": {"torch"}, "transformer": {"streamlit"}, "transformer.charts": {"torch", "streamlit"}}
 # Who may never import whom among the top rooms.
-UPWARDS = {"transformer": {"ui", "pages", "app"}, "ui": {"pages", "app"}, "pages": {"app"}}
+UPWARDS = {"transformer": {"ui", "app_pages", "app"}, "ui": {"app_pages", "app"}, "app_pages": {"app"}}
 
 
 def module_name(path: Path, root: Path) -> str:
@@ -68,7 +68,7 @@ def library_room(module: str, rooms: set[str]) -> str:
 
 def sources(root: Path) -> list[Path]:
     """The files whose imports have a direction; a room that is not there yet has none."""
-    folders = [root / top for top in ("pages", "ui", "transformer")]
+    folders = [root / top for top in ("app_pages", "ui", "transformer")]
     return sorted([*root.glob("app.py"), *(path for folder in folders for path in folder.rglob("*.py"))])
 
 
@@ -121,9 +121,9 @@ def test_the_order_has_no_circle() -> None:
         ("transformer/model.py", "import streamlit as st"),
         ("transformer/model.py", "from ui import resources"),
         ("transformer/unknown.py", "import math"),
-        ("pages/attention.py", "import torch"),
-        ("pages/attention.py", "from app import main"),
-        ("ui/viewer.py", "from pages.attention import draw"),
+        ("app_pages/attention.py", "import torch"),
+        ("app_pages/attention.py", "from app import main"),
+        ("ui/viewer.py", "from app_pages.attention import draw"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> None:
@@ -136,7 +136,7 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> N
     ("file", "line"),
     [
         ("app.py", "import streamlit\nfrom ui import resources"),
-        ("pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer"),
+        ("app_pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer"),
         ("ui/resources.py", "import torch\nimport transformer"),
         ("transformer/__main__.py", "from transformer import Translator, training\nfrom .data import bpe"),
         ("transformer/__init__.py", "from transformer.translator import load\nfrom . import charts"),

@@ -56,7 +56,6 @@ def url(folder: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
         with serve(ROOT / "app.py", tmp_path_factory.mktemp("anatomy") / "log.txt") as address:
-            visit(browser, address)
             yield address
 
 
@@ -68,14 +67,6 @@ def small(folder: Path) -> Translator:
 @pytest.fixture(scope="session")
 def trace(small: Translator) -> Trace:
     return small.trace(SENTENCE, target=WRITTEN)
-
-
-def visit(browser: Browser, address: str) -> None:
-    """Opens the first page once: until then, Streamlit takes a deeper address for a script of its own finding."""
-    page = browser.new_page()
-    page.goto(address)
-    page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
-    page.close()
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
@@ -121,7 +112,6 @@ def stage(page: Page, number: int) -> Locator:
 def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, browser: Browser, app_url: str) -> None:
     shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
     trace = shipped.trace(shipped.card["examples"][0])
-    visit(browser, app_url)
     go(page, app_url, "kind=decoder&layer=1&head=2&query=3&stage=6")
     agree(page, trace.decoder[0, 1, 2], ~trace.masked("decoder")[2])
     expect(page.locator(".check").first).to_contain_text(

@@ -60,16 +60,7 @@ def odd_url(models_folder: Path, browser: Browser, tmp_path_factory: pytest.Temp
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models_folder))
         with serve(ROOT / "app.py", tmp_path_factory.mktemp("decoding") / "log.txt") as address:
-            visit(browser, address)
             yield address
-
-
-def visit(browser: Browser, address: str) -> None:
-    """Opens the first page once: until then, Streamlit takes a deeper address for a script of its own finding."""
-    page = browser.new_page()
-    page.goto(address)
-    page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
-    page.close()
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
@@ -101,7 +92,6 @@ def candidate(page: Page, token: int) -> Locator:
 
 
 def test_the_shipped_app_steps_through_its_translation(page: Page, browser: Browser, app_url: str) -> None:
-    visit(browser, app_url)
     model = Translator.load(ROOT / "checkpoints" / "en-fr")
     text = model.card["examples"][0]
     found = decoded(model, text=text)

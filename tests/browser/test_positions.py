@@ -43,16 +43,7 @@ def small_url(models: Path, browser: Browser, tmp_path_factory: pytest.TempPathF
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
         with serve(ROOT / "app.py", tmp_path_factory.mktemp("positions") / "log.txt") as address:
-            visit(browser, address)
             yield address
-
-
-def visit(browser: Browser, address: str) -> None:
-    """Opens the first page once: until then, Streamlit takes a deeper address for a script of its own finding."""
-    page = browser.new_page()
-    page.goto(address)
-    page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
-    page.close()
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
@@ -99,7 +90,6 @@ def proves(page: Page, p: int, k: int, i: int, d_model: int, base: float = 10_00
 def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(
     page: Page, browser: Browser, app_url: str
 ) -> None:
-    visit(browser, app_url)
     go(page, app_url, "?model=en-fr&at=37&shift=9&pair=20")
     table = encoding("sinusoidal", 100, 256)
     sines, cosines = maps(page, WAVES)

@@ -1,0 +1,257 @@
+"""The Training page as a person uses it, in a real Chromium, with real workers.
+
+One run goes from the start to the finished model on letters that are reversed; another, on a few lines of a file,
+is paused, outlives the app, is killed and deleted. What is only looked at is a run that was made before.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.small import small_checkpoint
+from tests.small_run import finished_run, pairs_file, small_recipe, wait_until
+from tools.serving import serve, wait_until_idle
+from transformer import checkpoints
+from transformer.training import Metrics, RunFolder, health, status
+from ui.training import film
+
+ROOT = Path(__file__).parents[2]
+WORKER = 120_000  # milliseconds that a worker may take until something comes of it, on a busy machine
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models for the other pages, and the shipped history of letters that are reversed."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    checkpoint = small_checkpoint()
+    checkpoint.card["examples"] = ["two dogs"]
+    checkpoints.save(checkpoint, folder / "small")
+    shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "reverse")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two finished runs, of which the first has snapshots."""
+    folder = tmp_path_factory.mktemp("looked-at")
+    finished_run(folder, "other", small_recipe(folder, learning_rate=0.02))
+    finished_run(folder, "first", small_recipe(folder, snapshots=5))
+    return folder
+
+
+@contextmanager
+def app(browser: Browser, models: Path, runs: Path, log: Path) -> Iterator[str]:
+    """The app on these models and runs. Its first page is opened once: until then Streamlit knows no other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
+        patch.setenv("HEADLIGHT_RUNS", str(runs))
+        with serve(ROOT / "app.py", log) as address:
+            page = browser.new_page()
+            page.goto(address)
+            page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
+            page.close()
+            yield address
+
+
+@pytest.fixture(scope="session")
+def looking(browser: Browser, models: Path, looked_at: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with app(browser, models, looked_at, tmp_path_factory.mktemp("looking") / "log.txt") as address:
+        yield address
+
+
+def go(page: Page, address: str, query: str = "") -> Page:
+    page.goto(f"{address}/training{query}")
+    page.get_by_role("heading", name="Training").wait_for(timeout=60_000)
+    wait_until_idle(page)
+    return page
+
+
+def chosen(page: Page) -> Locator:
+    """The run that is looked at, in the list."""
+    return page.locator(".run[aria-current]")
+
+
+def test_from_the_start_to_the_finished_model(
+    page: Page, browser: Browser, models: Path, tmp_path: Path, errors: list[str]
+) -> None:
+    runs = tmp_path / "runs"
+    with app(browser, models, runs, tmp_path / "log.txt") as address:
+        go(page, address)
+        # Before the first run there is a film already, and the form below it is ready.
+        expect(page.locator(".film .frame")).to_have_count(10)
+        expect(page.locator(".writes tr[data-step]").last).to_contain_text("thgildaeh")
+        steps = page.get_by_label("Steps", exact=True)
+        steps.fill("-5")
+        expect(page.get_by_text("Steps is -5; it must be a whole number").first).to_be_visible()
+        expect(page.get_by_role("button", name="Start training")).to_be_disabled()
+        steps.fill("20")
+        page.get_by_label("Name", exact=True).fill("letters")
+        page.wait_for_timeout(1000)
+        page.get_by_role("button", name="Start training").dblclick()
+        page.locator(".facts").wait_for(timeout=60_000)
+        expect(page).to_have_url(re.compile(r"run=letters"))
+        page.reload()  # in the middle
+        expect(chosen(page)).to_contain_text("letters", timeout=60_000)
+        expect(chosen(page)).to_contain_text("Finished", timeout=WORKER)
+        assert [path.name for path in runs.iterdir()] == ["letters"]
+        expect(page.locator(".writes tr[data-step]")).to_have_count(1)
+        page.get_by_role("button", name="Attention", exact=True).click()
+        page.locator(".thumb").first.wait_for(timeout=60_000)
+        wait_until_idle(page)
+        expect(page).to_have_url(re.compile(r"model=runs%2Fletters"))
+        expect(page.locator(".translation")).to_be_visible()
+
+
+def test_a_run_is_paused_outlives_the_app_and_is_killed(
+    page: Page, browser: Browser, models: Path, tmp_path: Path, errors: list[str]
+) -> None:
+    runs, pairs = tmp_path / "runs", pairs_file(tmp_path)
+    run = RunFolder(runs / "long")
+    with app(browser, models, runs, tmp_path / "log.txt") as address:
+        go(page, address, "?new=1&data=file&size=mini")
+        place = page.get_by_role("textbox", name="Where it lies")
+        place.fill(pairs)
+        place.press("Enter")
+        expect(page.get_by_text("100 pairs")).to_be_visible(timeout=60_000)
+        page.get_by_label("Steps", exact=True).fill("100000")
+        page.get_by_label("Name", exact=True).fill("long")
+        page.wait_for_timeout(1000)
+        page.get_by_role("button", name="Start training").click()
+        expect(chosen(page)).to_contain_text("Running", timeout=WORKER)
+        page.get_by_role("button", name="Pause", exact=True).click()
+        expect(chosen(page)).to_contain_text("Paused", timeout=WORKER)
+        saved = status(run.path).saved_step
+        page.get_by_role("button", name="Resume", exact=True).click()
+        expect(chosen(page)).to_contain_text("Running", timeout=WORKER)
+        page.goto("about:blank")
+    assert status(run.path).alive  # although the app has ended
+    errors.clear()  # the page lost its server
+    with app(browser, models, runs, tmp_path / "log2.txt") as address:
+        go(page, address, "?run=long")
+        expect(chosen(page)).to_contain_text("Running")
+        wait_until(lambda: len(Metrics(run.path).read()) > (saved or 0))
+        worker = health.read(run)["pid"]
+        os.kill(worker, signal.SIGKILL)
+        card = page.locator(".st-key-failure")
+        expect(card).to_contain_text("The worker ended at step", timeout=30_000)
+        expect(card).to_contain_text("resume it from the last checkpoint")
+        expect(card).to_contain_text(run.last_lines()[-1][-20:])
+        expect(card.get_by_role("button", name="Resume from step")).to_be_visible()
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        dialog = page.get_by_test_id("stDialog")
+        dialog.get_by_role("button", name="Keep it").click()
+        expect(dialog).to_have_count(0)
+        assert run.path.is_dir()
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        dialog.get_by_role("button", name="Delete", exact=True).click()
+        expect(page.get_by_text("There is no run yet.")).to_be_visible(timeout=30_000)
+        assert not run.path.exists()
+
+
+def test_one_step_links_film_curves_and_translations(page: Page, looking: str, looked_at: Path) -> None:
+    go(page, looking, "?run=first&kind=cross&layer=1&head=2")
+    frames, rows = page.locator(".film .frame"), page.locator(".writes tr[data-step]")
+    run = RunFolder(looked_at / "first")
+    found = film.history("first", run.checkpoints / "best", run.history, run.config)
+    steps = [snapshot.step for snapshot in found.snapshots]
+    expect(frames).to_have_count(len(steps))
+    expect(rows).to_have_count(3)  # evaluations after 25, 50 and 60 updates
+    expect(frames.last).to_have_attribute("aria-current", "step")
+    frames.nth(steps.index(38)).click()
+    expect(rows.nth(0)).to_have_class("on")
+    cursor = page.locator(".chart .cursor").first
+    before = cursor.get_attribute("d")
+    rows.nth(1).click()
+    expect(frames.nth(steps.index(38))).to_have_attribute("aria-current", "step")
+    assert cursor.get_attribute("d") != before
+    expect(page).to_have_url(re.compile(r"step=50"))
+    page.reload()
+    wait_until_idle(page)
+    expect(rows.nth(1)).to_have_class("on")
+    rail = page.get_by_role("slider", name="Snapshot")
+    rail.press("Home")
+    expect(frames.nth(0)).to_have_attribute("aria-current", "step")
+    expect(rail).to_have_attribute("aria-valuetext", re.compile("Before the first step"))
+    page.get_by_role("button", name="Play the snapshots").click()
+    expect(frames.last).to_have_attribute("aria-current", "step", timeout=15_000)
+    # The number under the pointer is the weight of the snapshot.
+    weight = film.strip(found.frames("one two"), ("cross", 1, 2))[2][0, 0]
+    page.locator(".film .picture").nth(2).hover(position={"x": 3, "y": 3})
+    expect(page.locator(".tip .value").last).to_have_text(f"{weight:.3f}")
+
+
+def test_runs_are_compared_side_by_side(page: Page, looking: str) -> None:
+    go(page, looking, "?run=first&compare=other")
+    expect(page.locator(".legend")).to_contain_text("other")
+    table = page.locator(".configurations")
+    expect(table).to_contain_text("training.learning_rate")
+    expect(table.locator("tbody tr")).to_have_count(2)  # the rate, and the snapshots
+    page.get_by_text(re.compile("All .. settings")).click()
+    expect(table.locator("tbody tr", has_text="≠")).to_have_count(2)
+    expect(table).to_contain_text("model.encoder.n_heads")
+    page.locator('.run[data-id="other"]').click()
+    expect(page).to_have_url(re.compile(r"run=other"))
+    expect(page.get_by_text("This run keeps no snapshots.")).to_be_visible()
+
+
+def test_a_shipped_model_has_a_film_too(dark_page: Page, looking: str) -> None:
+    go(dark_page, looking, "?run=checkpoints/reverse")
+    expect(dark_page.locator(".film .frame")).to_have_count(10)
+    expect(dark_page.locator(".writes tr[data-step]")).to_have_count(10)
+    expect(dark_page.get_by_text("python -m transformer train --data reverse")).to_be_visible()
+
+
+def test_uploads_are_refused_with_line_and_reason(page: Page, looking: str, tmp_path: Path) -> None:
+    (tmp_path / "short.en").write_text("one\ntwo\nthree\n")
+    (tmp_path / "short.fr").write_text("un\ndeux\n")
+    (tmp_path / "binary.tsv").write_bytes(b"one\tun\n\x00\x01\x02")
+    (tmp_path / "good.csv").write_text("en,fr\n" + "a b,b a\nb,a\n" * 30 + "lonely\n")
+    go(page, looking, "?new=1&data=upload")
+    box = page.locator("input[type=file]").first
+    refused = page.get_by_test_id("stAlert")
+
+    def upload(*names: str) -> None:
+        while page.get_by_role("button", name="Remove").count():
+            page.get_by_role("button", name="Remove").first.click()
+            wait_until_idle(page)
+        box.set_input_files([tmp_path / name for name in names])
+
+    upload("binary.tsv")
+    expect(refused).to_contain_text("binary.tsv, line 2: this is a binary file, not text.", timeout=30_000)
+    expect(page.get_by_role("button", name="Start training")).to_be_disabled()
+    upload("short.en", "short.fr")
+    expect(refused).to_contain_text("from line 3 on, one of them has 1 more", timeout=30_000)
+    upload("good.csv")
+    expect(page.get_by_text("60 pairs")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("1 line left out")).to_be_visible()
+    expect(page.get_by_role("button", name="Start training")).to_be_enabled()
+
+
+def test_a_finished_run_can_be_kept_and_taken_away(
+    page: Page, looking: str, models: Path, tmp_path: Path, new_page: Callable[..., Page]
+) -> None:
+    go(page, looking, "?run=first")
+    page.get_by_role("button", name="More").click()
+    with page.expect_download(timeout=30_000) as waiting:
+        page.get_by_role("button", name="Download as a checkpoint").click()
+    waiting.value.save_as(tmp_path / "first.zip")
+    shutil.unpack_archive(tmp_path / "first.zip", tmp_path)
+    assert checkpoints.load(tmp_path / "first").card["step"] > 0
+    page.get_by_role("button", name="Keep as a model").click()
+    dialog = page.get_by_test_id("stDialog")
+    dialog.get_by_label("Name").fill("kept")
+    dialog.get_by_role("button", name="Keep", exact=True).click()
+    expect(dialog).to_have_count(0, timeout=30_000)
+    assert checkpoints.load(models / "kept").card["step"] > 0
+    expect(page.locator('.run[data-id="checkpoints/kept"]')).to_be_visible()

@@ -1,0 +1,25 @@
+"""One tiny run that has finished, with snapshots, shared by the tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.small_run import finished_run, small_recipe
+from transformer.training import RunFolder
+from ui import resources
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    folder = tmp_path_factory.mktemp("runs")
+    return finished_run(folder, "first", small_recipe(folder, snapshots=5))
+
+
+@pytest.fixture
+def runs(finished: RunFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The page looks for its runs where that one is."""
+    monkeypatch.setattr(resources, "RUNS", finished.path.parent)
+    yield finished.path.parent

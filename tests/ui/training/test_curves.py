@@ -1,0 +1,105 @@
+"""The curves that travel: thinned, in the right place, and with the rest of the schedule."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.small_run import TRAINING
+from transformer import TrainConfig
+from transformer.training import RunFolder, Status, learning_rate, status
+from ui.training.curves import Watched, charts, facts, limit, payload
+from ui.training.series import POINTS, Columns, Series
+
+
+def watched(run: RunFolder) -> Watched:
+    return Watched(status(run.path), run.recipe().training, Series(str(run.path)).read())
+
+
+def invented(steps: int, config: TrainConfig, evaluations: list[dict[str, Any]] | None = None) -> Watched:
+    """A run of `steps` updates whose loss falls steeply first."""
+    step = np.arange(1, steps + 1, dtype=float)
+    rate = np.array([learning_rate(int(s), config) for s in step])
+    columns = Columns(
+        step, 1 + 9 / step, rate, np.ones(steps), np.full(steps, 100.0), np.ones(steps), evaluations or []
+    )
+    return Watched(Status("run", Path("run"), "running", steps, config.steps, "training"), config, columns)
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    size = int.from_bytes(data[:4], "little")
+    header, body = json.loads(data[4 : 4 + size]), data[4 + size :]
+    arrays = {a["name"]: np.frombuffer(body, "<f4", a["shape"][0], a["at"]) for a in header["arrays"]}
+    return header, arrays
+
+
+def test_the_curves_are_the_metrics(finished: RunFolder) -> None:
+    run = watched(finished)
+    loss, perplexity, *_ = charts([run])
+    training, validation = loss.lines
+    assert np.array_equal(training.y, run.columns.loss)
+    assert validation.y.tolist() == [line["loss"] for line in run.columns.evaluations]
+    assert perplexity.lines[1].y.tolist() == pytest.approx([line["perplexity"] for line in run.columns.evaluations])
+
+
+def test_ten_thousand_updates_travel_as_few_points() -> None:
+    data = payload([invented(10_000, TrainConfig(steps=10_000))], None)
+    _, arrays = unpacked(data)
+    assert all(len(values) <= POINTS and np.isfinite(values).all() for values in arrays.values())
+    assert len(data) < 40_000
+
+
+def test_what_is_still_to_come_is_the_schedule() -> None:
+    config = TrainConfig(steps=1_000, warmup=300)
+    rate = charts([invented(100, config)])[3]
+    now, ahead = rate.lines
+    assert (ahead.x[0], ahead.x[-1]) == (now.x[-1], 1_000) and 300 in ahead.x
+    assert ahead.y.tolist() == [learning_rate(int(step), config) for step in ahead.x]
+    assert not len(charts([invented(1_000, config)])[3].lines[1].x)
+
+
+def test_a_steep_start_is_cut_off_and_told() -> None:
+    run = invented(1_000, TrainConfig(steps=1_000))
+    loss = charts([run])[0]
+    assert limit(loss, 1_000) < 2 < loss.lines[0].y.max()
+    header, _ = unpacked(payload([run], None))
+    assert header["charts"][0]["cut"] == "10.0"
+    assert header["charts"][4]["cut"] is None
+
+
+def test_letters_have_no_bleu_to_show() -> None:
+    scores = [{"step": 5, "bleu": 0.0, "chrf": 80.0, "exact": 0.5, "loss": 1.0}]
+    letters = charts([invented(5, TRAINING, scores)])[2]
+    assert [line.name for line in letters.lines] == ["exactly right, %", "chrF"]
+    assert letters.lines[0].y.tolist() == [50.0]
+    words = charts([invented(5, TRAINING, [scores[0] | {"bleu": 12.0}])])[2]
+    assert [line.name for line in words.lines] == ["BLEU", "chrF", "exact, %"]
+
+
+def test_several_runs_share_the_axis(finished: RunFolder) -> None:
+    one, other = watched(finished), invented(500, TrainConfig(steps=2_000))
+    header, _ = unpacked(payload([one, other], 30))
+    assert (header["runs"], header["steps"], header["step"]) == (["first", "run"], 2_000, 30)
+    assert {line["run"] for chart in header["charts"] for line in chart["lines"]} == {0, 1}
+
+
+def test_a_run_that_has_not_begun_has_no_numbers_yet() -> None:
+    empty = invented(0, TRAINING)
+    told = {fact["label"]: fact["value"] for fact in facts(empty)}
+    assert told["Step"] == "0" and told["Validation loss"] == "–"
+    header, _ = unpacked(payload([empty], None))
+    assert all(math.isfinite(chart["top"]) and chart["top"] > 0 for chart in header["charts"])
+
+
+def test_the_time_is_what_is_left_or_what_it_took() -> None:
+    run = invented(100, TRAINING)
+    running = replace(run, status=replace(run.status, seconds_left=125.0))
+    assert facts(running)[1] == {"label": "Time left", "value": "2 min 05 s", "small": ""}
+    done = replace(run, status=replace(run.status, state="finished"))
+    assert facts(done)[1] == {"label": "Trained for", "value": "1 min 40 s", "small": ""}

@@ -1,0 +1,79 @@
+"""The film strip is what the snapshots compute, and what is said of it is counted right."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from transformer import Translator, checkpoints
+from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.native import load_weights
+from transformer.training import RunFolder
+from ui.training import film
+from ui.training.view import TrainingView
+
+TEXT = "one two"
+
+
+@pytest.fixture(scope="module")
+def history(finished: RunFolder) -> film.History:
+    return film.history("first", finished.checkpoints / "best", finished.history, finished.config)
+
+
+def model_at(finished: RunFolder, step: int) -> Translator:
+    base = checkpoints.load(finished.checkpoints / "best")
+    model = load_weights(base.model.config, finished.history / f"step-{step:07d}.safetensors")
+    return Translator(Checkpoint(model, base.source_tokenizer, base.target_tokenizer))
+
+
+def test_each_frame_reads_what_the_last_one_writes(finished: RunFolder, history: film.History) -> None:
+    frames = history.frames(TEXT)
+    steps = [frame.step for frame in frames]
+    assert steps == sorted(steps) and steps[0] == 0 and steps[-1] == 60
+    last = model_at(finished, 60)
+    written = last.translate(TEXT, beam_size=1)
+    for frame in (frames[0], frames[2], frames[-1]):
+        model = model_at(finished, frame.step)
+        own = model.translate(TEXT, beam_size=1)
+        assert (frame.text, frame.log_prob) == (own.text, own.log_prob)
+        trace = model.trace_ids(model.encode(TEXT), [model.model.config.sos_id, *written.ids])
+        assert all(np.array_equal(frame.trace.pattern(k), trace.pattern(k)) for k in ("encoder", "decoder", "cross"))
+        assert frame.trace.target.ids == frames[-1].trace.target.ids
+
+
+def test_what_travels_is_the_head_that_is_watched(history: film.History) -> None:
+    frames = history.frames(TEXT)
+    data = film.payload(history, frames, ("cross", 1, 2), 30)
+    size = int.from_bytes(data[:4], "little")
+    header = json.loads(data[4 : 4 + size])
+    patterns = film.strip(frames, ("cross", 1, 2))
+    weights = np.frombuffer(data[4 + size :], "<f4", patterns.size).reshape(patterns.shape)
+    assert np.array_equal(weights, patterns)
+    assert np.allclose(weights.sum(-1), 1, atol=1e-5)
+    assert (len(header["rows"]), len(header["columns"])) == patterns.shape[1:]
+    assert header["settled"][-1] == len(header["rows"])
+
+
+def test_sure_and_settled_are_counted_right() -> None:
+    patterns = np.array([[[0.5, 0.5, 0], [0.2, 0.2, 0.6]], [[0, 1, 0], [0, 0.9, 0.1]], [[0, 0.7, 0.3], [0, 0.2, 0.8]]])
+    assert film.sureness(patterns).tolist() == pytest.approx([0.55, 0.95, 0.75])
+    assert film.settled(patterns).tolist() == [1, 1, 2]
+
+
+def test_the_view_chooses_the_head_and_nonsense_does_not(history: film.History) -> None:
+    trace = history.frames(TEXT)[-1].trace
+    assert film.watched_head(trace, TrainingView(kind="decoder", layer=1, head=2)) == ("decoder", 1, 2)
+    assert film.watched_head(trace, TrainingView(kind="encoder", layer=9, head=9)) in film.heads(trace)
+
+
+def test_very_many_snapshots_are_thinned(finished: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("many")
+    for step in range(100):
+        (folder / f"step-{step:07d}.safetensors").touch()
+    (folder / "step-0000100.safetensors.12.part").touch()
+    found = film.history("many", finished.checkpoints / "best", folder, finished.config)
+    steps = [snapshot.step for snapshot in found.snapshots]
+    assert len(steps) == film.MOST and (steps[0], steps[-1]) == (0, 99)
+    assert found.left_out == 100 - film.MOST

@@ -1,0 +1,116 @@
+"""The list of runs, the models that they become, and the table of their settings."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.small_run import new_run, small_recipe
+from transformer import Translator
+from transformer.training import RunFolder, Status, differences, status
+from transformer.training.health import ALIVE
+from ui import resources
+from ui.training import compare, shelf, uploads
+from ui.training.keeping import model_path, zipped
+from ui.training.said import plain
+from ui.training.shelf import Item, run_item, score_text
+from ui.training.steering import acts
+
+STATES = ("queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk")
+
+
+def at(state: str, **more: object) -> Status:
+    return Status("a", Path("a"), state, 30, 100, "training", saved_step=20, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_each_state_has_an_icon_a_word_and_a_next_step(state: str) -> None:
+    item = run_item(at(state))
+    assert item.icon and item.word
+    assert (item.tone == "bad") == (state in shelf.FAILED)
+    if state not in ALIVE and state != "finished":
+        assert "30" in item.rest
+    if state in shelf.FAILED:
+        assert ". " in item.rest  # and what to do about it
+    labels = [act.label for act in acts(at(state))]
+    assert labels == {
+        "queued": ["Pause", "Stop"],
+        "running": ["Pause", "Stop"],
+        "stalled": ["End the worker"],
+        "diverged": ["Start again"],
+        "finished": [],
+    }.get(state, ["Resume"])
+
+
+def test_a_running_run_says_how_far_it_is() -> None:
+    assert run_item(at("running", seconds_left=1020.0)) == Item(
+        "a", "a", "wave", "go", "Running", ", 30%, 17 min left", 0.3
+    )
+
+
+def test_the_score_that_says_more() -> None:
+    assert score_text({"bleu": 44.6, "exact": 0.3}) == "BLEU 44.6"
+    assert score_text({"bleu": 0.0, "exact": 0.5}) == "50.0% exact"
+    assert score_text({"bleu": 99.0, "exact": 0.998}) == "99.8% exact"
+    assert score_text({}) == ""
+
+
+def test_the_finished_run_is_told_with_its_last_score(finished: RunFolder) -> None:
+    found = shelf.latest_scores(str(finished.path), finished.metrics.stat().st_size)
+    assert run_item(status(finished.path)).rest == f", {score_text(found)}"
+    assert found["watched"][0]["text"] == "one two"
+
+
+def test_a_finished_run_is_a_model_and_one_that_goes_on_is_none(
+    runs: Path, finished: RunFolder, tmp_path: Path
+) -> None:
+    assert "runs/first" in resources.model_names()
+    new_run(runs, "second", small_recipe(tmp_path))
+    assert "runs/second" not in resources.model_names()
+    assert resources.model_folder("runs/first") == finished.checkpoints / "best"
+    best = Translator.load(finished.checkpoints / "best")
+    assert resources.translator("runs/first").translate("one two").text == best.translate("one two").text
+    with pytest.raises(ValueError, match="no model"):
+        resources.translator("runs/../first")
+
+
+def test_a_download_is_a_checkpoint_folder(finished: RunFolder, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(zipped(status(finished.path)))) as packed:
+        packed.extractall(tmp_path)
+    exported = Translator.load(tmp_path / "first")
+    assert (
+        exported.translate("one two").text == Translator.load(finished.checkpoints / "best").translate("one two").text
+    )
+    assert len(list((tmp_path / "first" / "history").iterdir())) == len(list(finished.history.iterdir()))
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "a b", "x" * 65])
+def test_a_model_needs_a_plain_name(name: str) -> None:
+    with pytest.raises(ValueError, match="cannot be the name"):
+        model_path(name)
+
+
+def test_the_table_marks_what_the_library_says_differs(tmp_path: Path) -> None:
+    one, other = small_recipe(tmp_path), small_recipe(tmp_path, learning_rate=0.5, clip=0.0)
+    rows = compare.rows([one, other])
+    marked = {row.name: row.values for row in rows if row.differs}
+    assert set(marked) == {name for name, _, _ in differences(one, other)}
+    assert marked["training.learning_rate"] == ("0.01", "0.5")
+    assert len(rows) > 40
+
+
+def test_values_are_text_in_the_table() -> None:
+    drawn = compare.table_html(["<b>x"], [compare.Row("data", ("<script>",))])
+    assert "<script>" not in drawn and "<b>x" not in drawn
+
+
+def test_refusals_do_not_tell_where_the_files_lie(runs: Path) -> None:
+    folder = uploads.uploads()
+    folder.mkdir(exist_ok=True)
+    (folder / "bad.tsv").write_bytes(b"\x00\x01")
+    verdict = uploads._verdict(str(folder / "bad.tsv"), (0,))
+    assert verdict is not None and str(runs) in verdict
+    assert plain(verdict).startswith("bad.tsv, line 1:")

@@ -1,0 +1,213 @@
+"""The data of a run that is about to be started: chosen, uploaded or named, and what they look like."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import streamlit as st
+
+from transformer.charts.lengths import lengths
+from transformer.data.about import LANGUAGES as NAMES
+from transformer.data.corpora import Corpus, Pair, Rejected, open_parts
+from transformer.data.multi30k import LANGUAGES
+from transformer.data.preview import READ, Preview, preview
+from transformer.data.tokenizers import Kind
+from ui.training.uploads import upload
+from ui.training.view import TrainingView
+from ui.training.words import plural
+from ui.view import reseed, update, widget_key
+from ui.viewer.plot import plot
+
+FIRST = "reverse"  # learned in minutes, so that the first run shows something soon
+CHOICES = {
+    "reverse": "Letters, reversed",
+    "copy": "Letters, copied",
+    "dates": "Dates in ISO form",
+    "multi30k": "Multi30k, captions of pictures",
+    "upload": "Upload your own",
+    "file": "Files on this machine",
+    "hub": "Dataset of the Hugging Face hub",
+}
+SAID = {
+    "reverse": "Words of 1 to 20 letters, and the same letters from the last to the first.",
+    "copy": "Words of 1 to 20 letters, and the same letters again.",
+    "dates": "Dates as people write them, and the same day as year-month-day.",
+    "multi30k": "29,000 captions of photographs, translated by people.",
+    "upload": "A table (.tsv, .csv or .jsonl, also .gz), or two text files whose lines translate each other.",
+    "file": "A corpus of any size that is on this machine already; it is read from where it lies.",
+    "hub": "Two text columns of a public dataset, read over the network.",
+}
+HUB_ROWS = 20_000  # of a dataset that a preview reads over the network
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`spec` is as `open_corpus` reads it, or None while there is none; `kind` is a key of CHOICES."""
+
+    kind: str
+    spec: str | None
+
+
+def chosen_kind(view: TrainingView) -> str:
+    kind = (view.data or FIRST).partition(":")[0]
+    return kind if kind in CHOICES else FIRST
+
+
+def choose(view: TrainingView) -> Chosen:
+    """Draws the choice of the data and what it needs to know."""
+    kind, key = chosen_kind(view), widget_key("data")
+    st.selectbox(
+        "Data",
+        list(CHOICES),
+        index=list(CHOICES).index(kind),
+        format_func=CHOICES.__getitem__,
+        key=key,
+        on_change=_take_kind,
+        args=(key,),
+    )
+    st.caption(SAID[kind])
+    if kind == "multi30k":
+        return Chosen(kind, _multi30k(view))
+    if kind == "upload":
+        return Chosen(kind, upload())
+    if kind == "file":
+        return Chosen(kind, _file())
+    if kind == "hub":
+        return Chosen(kind, _hub())
+    return Chosen(kind, kind)
+
+
+def _take_kind(key: str) -> None:
+    update(data=st.session_state[key], size=None, start=None)
+    reseed()
+
+
+def _multi30k(view: TrainingView) -> str:
+    pair = (view.data or "").partition(":")[2]
+    source, target = pair.split("-") if "-" in pair else ("en", "fr")
+    if source not in LANGUAGES or target not in LANGUAGES:
+        source, target = "en", "fr"
+    left, right = st.columns(2, gap="small")
+    keys = widget_key("from"), widget_key("to")
+    for box, label, value, key in ((left, "From", source, keys[0]), (right, "To", target, keys[1])):
+        box.selectbox(
+            label,
+            LANGUAGES,
+            index=LANGUAGES.index(value),
+            format_func=lambda code: {"cs": "Czech", **NAMES}[code],
+            key=key,
+            on_change=_take_pair,
+            args=keys,
+        )
+    return f"multi30k:{source}-{target}"
+
+
+def _take_pair(source: str, target: str) -> None:
+    update(data=f"multi30k:{st.session_state[source]}-{st.session_state[target]}")
+
+
+# ---- files and datasets by name ------------------------------------------------------------------------------------
+
+
+def _file() -> str | None:
+    spec = st.text_input(
+        "Where it lies",
+        placeholder="/data/pairs.tsv:en:hi, or /data/train.en,/data/train.hi",
+        key="training-file",
+        help="A table with the names (or, from 0, the numbers) of its two columns, or two text files with a comma "
+        "between them.",
+    )
+    return spec.strip() or None if spec else None
+
+
+def _hub() -> str | None:
+    name = (st.text_input("Name", placeholder="cfilt/iitb-english-hindi", key="hub-name") or "").strip()
+    left, middle, right = st.columns(3, gap="small")
+    source = (left.text_input("Source column", placeholder="en", key="hub-source") or "").strip()
+    target = (middle.text_input("Target column", placeholder="hi", key="hub-target") or "").strip()
+    config = (right.text_input("Configuration", placeholder="if it has any", key="hub-config") or "").strip()
+    if not (name and source and target):
+        return None
+    if any(":" in part for part in (name, source, target, config)):
+        st.warning("The name and the columns of a dataset cannot have a colon here.", icon=":material/error:")
+        return None
+    return ":".join(["hub", name, source, target, *([config] if config else [])])
+
+
+# ---- what they look like -------------------------------------------------------------------------------------------
+
+
+class _First(Corpus):
+    """The first rows of a corpus that comes over the network."""
+
+    def __init__(self, corpus: Corpus, count: int) -> None:
+        super().__init__(corpus.name, corpus.max_characters)
+        self.corpus, self.count = corpus, count
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        return islice(self.corpus.rows(), self.count)
+
+
+def previewed(spec: str, folder: str | None, tokenizer: Kind, vocabulary: int, separate: bool) -> Preview:
+    """Raises ValueError where the corpus cannot be opened, or has no pair."""
+    return _preview(spec, folder, tokenizer, vocabulary, separate, _written(spec))
+
+
+def _written(spec: str) -> tuple[int, ...]:
+    """When the files of a corpus were last written."""
+    found = []
+    for part in spec.split(","):
+        path = Path(part if Path(part).is_file() else part.partition(":")[0])
+        found.append(path.stat().st_mtime_ns if path.is_file() else 0)
+    return tuple(found)
+
+
+@st.cache_resource(max_entries=12, ttl=3600, show_spinner="Reading the corpus")
+def _preview(
+    spec: str, folder: str | None, tokenizer: Kind, vocabulary: int, separate: bool, written: tuple[int, ...]
+) -> Preview:
+    corpus = open_parts(spec, folder)[0]
+    return preview(_First(corpus, HUB_ROWS) if spec.startswith("hub:") else corpus, tokenizer, vocabulary, separate)
+
+
+def show(found: Preview, max_length: int, spec: str) -> None:
+    """Some pairs, how many there are, their lengths, how much the vocabulary covers, and what is left out."""
+    theme = st.context.theme.type or "light"
+    rows = "".join(
+        f'<div style="margin-bottom:6px"><div>{html.escape(pair.source[:200])}</div>'
+        f'<div style="opacity:0.65">{html.escape(pair.target[:200])}</div></div>'
+        for pair in found.pairs[:3]
+    )
+    st.html(f'<div class="pairs" style="font-size:0.93rem;line-height:1.4;overflow-wrap:anywhere">{rows}</div>')
+    report, part = found.report, not found.complete or spec.startswith("hub:")
+    rejected = report.rejected.total()
+    many = f"{'The first ' if part and report.read in (READ, HUB_ROWS) else ''}{plural(report.kept, 'pair')}"
+    means = [sum(side.lengths) / len(side.lengths) for side in (found.source, found.target)]
+    long = sum(max(pair) > max_length for pair in zip(found.source.lengths, found.target.lengths, strict=True))
+    lost = f"; {long / len(found.source.lengths):.1%} of them are longer than {max_length} and left out" if long else ""
+    out = "none rejected" if not rejected else f"{rejected:,} rejected"
+    st.caption(f"{many}, {means[0]:.1f} and {means[1]:.1f} tokens on average, {out}{lost}.")
+    plot(lengths(found.source.lengths, found.target.lengths, theme=theme), key="lengths")
+    sides = {found.source.vocabulary, found.target.vocabulary}
+    sizes = " and ".join(f"{size:,}" for size in sorted(sides))
+    st.caption(
+        f"Vocabulary: {sizes} tokens. In pairs that it was not learned from, {_share(found.source.covered)} of the "
+        f"source's tokens and {_share(found.target.covered)} of the target's are in it."
+    )
+    if rejected:
+        with st.expander(f"{plural(rejected, 'line')} left out"):
+            counts = ", ".join(f"{count:,} {reason}" for reason, count in report.rejected.most_common())
+            st.caption(f"{counts}." + (f" The first {len(report.first)}:" if rejected > len(report.first) else ""))
+            st.dataframe(
+                {"Line": [one.line for one in report.first], "Reason": [one.reason for one in report.first]},
+                hide_index=True,
+                height="auto",
+            )
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}" if value < 1 else "all"

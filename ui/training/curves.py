@@ -1,0 +1,193 @@
+"""A run's curves and the numbers above them, as the browser gets them: thinned, and in units that people read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import streamlit as st
+
+from transformer import TrainConfig
+from transformer.training import Status, learning_rate
+from ui.training.components import CURVES
+from ui.training.series import Columns, Floats, scores, speeds, thinned
+from ui.training.shelf import FAILED, doing
+from ui.training.words import brief, duration
+from ui.view import update
+from ui.viewer.packing import pack
+
+AHEAD = 60  # points of the learning rate that is still to come
+STEEP = 1.6  # how far the start of a curve may rise above the rest before it is cut off
+
+Style = str  # "main", "thin", "second", "third", "ahead" or "level"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A run whose curves are drawn."""
+
+    status: Status
+    config: TrainConfig
+    columns: Columns
+
+
+@dataclass
+class Line:
+    name: str
+    style: Style
+    x: Floats
+    y: Floats
+    run: int = 0
+
+
+@dataclass
+class Chart:
+    title: str
+    unit: str
+    lines: list[Line] = field(default_factory=list)
+
+
+def charts(runs: Sequence[Watched]) -> list[Chart]:
+    """The six pictures; of several runs, only what can be told apart."""
+    alone = len(runs) == 1
+    loss, perplexity = Chart("Loss", "nats a token"), Chart("Perplexity", "")
+    score, rate = Chart("Score", "" if alone else "chrF"), Chart("Learning rate", "")
+    norm, speed = Chart("Gradient norm", ""), Chart("Tokens a second", "")
+    for number, run in enumerate(runs):
+        columns, config = run.columns, run.config
+        train, validation = thinned(columns.step, columns.loss), scores(columns.evaluations, "loss")
+        loss.lines.append(Line("training", "thin", *train, number))
+        loss.lines.append(Line("validation", "main", *validation, number))
+        if alone:
+            perplexity.lines.append(Line("training", "thin", train[0], _exp(train[1]), number))
+        perplexity.lines.append(Line("validation", "main", validation[0], _exp(validation[1]), number))
+        score.lines += _scores(columns, number, alone)
+        rate.lines.append(Line("now", "second", *thinned(columns.step, columns.learning_rate), number))
+        rate.lines.append(Line("to come", "ahead", *_ahead(config, columns), number))
+        norm.lines.append(Line("before clipping", "second", *thinned(columns.step, columns.gradient_norm), number))
+        if alone and config.clip:
+            ends = np.array([0.0, float(config.steps)])
+            norm.lines.append(Line("clipped to", "level", ends, np.full(2, config.clip)))
+        speed.lines.append(Line("mean of a stretch", "second", *speeds(columns), number))
+    return [loss, perplexity, score, rate, norm, speed]
+
+
+def _exp(loss: Floats) -> Floats:
+    """Finite in the float32 that travels."""
+    return np.exp(np.minimum(loss, 80.0))
+
+
+def _scores(columns: Columns, number: int, alone: bool) -> list[Line]:
+    bleu, chrf, exact = (scores(columns.evaluations, name) for name in ("bleu", "chrf", "exact"))
+    if not alone:
+        return [Line("chrF", "main", *chrf, number)]
+    right = Line("exactly right, %", "third", exact[0], 100 * exact[1])
+    if len(bleu[1]) and not bleu[1].any():  # single words have no four in a row, which it counts
+        return [replace(right, style="main"), Line("chrF", "second", *chrf)]
+    return [Line("BLEU", "main", *bleu), Line("chrF", "second", *chrf), replace(right, name="exact, %")]
+
+
+def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
+    """What the schedule will do from the latest update on."""
+    done = int(columns.step[-1]) if len(columns) else 0
+    if done >= config.steps:
+        return np.zeros(0), np.zeros(0)
+    steps = np.unique(np.linspace(max(done, 1), config.steps, AHEAD).astype(int))
+    peak = min(max(config.warmup, 1), config.steps)  # between two points it would be cut off
+    steps = np.union1d(steps, [peak]) if peak > done else steps
+    return steps.astype(np.float64), np.array([learning_rate(int(step), config) for step in steps])
+
+
+def limit(chart: Chart, reached: float) -> float:
+    """Where the vertical axis ends: a steep start is cut off, so that the rest is seen."""
+    values = [line.y[np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
+    later = [line.y[(line.x >= 0.1 * reached) & np.isfinite(line.y)] for line in chart.lines if line.style != "level"]
+    top, usual = (max((float(v.max()) for v in some if len(v)), default=0.0) for some in (values, later))
+    if usual > 0 and top > STEEP * usual:
+        return 1.05 * usual
+    return 1.05 * top or 1.0
+
+
+def payload(runs: Sequence[Watched], step: int | None) -> bytes:
+    """What curves.js draws: the first run's numbers, and the curves of all."""
+    drawn, arrays, listed = charts(runs), {}, []
+    last = max([float(run.status.steps) for run in runs] + [float(c.step[-1]) for c in _some(runs)], default=1.0)
+    for number, chart in enumerate(drawn):
+        reached = max((float(line.x[-1]) for line in chart.lines if len(line.x) and line.style != "ahead"), default=0.0)
+        top = limit(chart, reached)
+        lines = []
+        for index, line in enumerate(chart.lines):
+            key = f"{number}-{index}"
+            arrays[f"x{key}"], arrays[f"y{key}"] = line.x.astype(np.float32), line.y.astype(np.float32)
+            lines.append({"name": line.name, "style": line.style, "run": line.run, "key": key})
+        highest = max((float(np.nanmax(line.y)) for line in chart.lines if len(line.y)), default=0.0)
+        cut = brief(highest) if highest > top else None
+        listed.append({"title": chart.title, "unit": chart.unit, "top": top, "cut": cut, "lines": lines})
+    header = {
+        "runs": [run.status.name for run in runs],
+        "steps": max(last, 1.0),
+        "step": step,
+        "charts": listed,
+        "facts": facts(runs[0]),
+        "progress": _progress(runs[0].status),
+        "tone": "bad" if runs[0].status.state in FAILED else "go" if runs[0].status.alive else "calm",
+        "saved": saved(runs[0].status),
+    }
+    return pack(header, arrays)
+
+
+def _some(runs: Sequence[Watched]) -> list[Columns]:
+    return [run.columns for run in runs if len(run.columns)]
+
+
+def _progress(run: Status) -> float:
+    return min(1.0, run.step / run.steps) if run.steps else 0.0
+
+
+def facts(run: Watched) -> list[dict[str, str]]:
+    """The numbers that people ask for first: label, value, and what belongs to it."""
+    status, columns = run.status, run.columns
+    step = max(status.step, int(columns.step[-1]) if len(columns) else 0)
+    found = [_fact("Step", f"{step:,}", f"of {status.steps:,}"), _time(status, columns)]
+    speed = columns.recent_speed
+    found.append(_fact("Tokens a second", brief(speed) if speed else "–"))
+    latest = columns.evaluations[-1] if columns.evaluations else {}
+    loss, exact, bleu = (latest.get(name) for name in ("loss", "exact", "bleu"))
+    found.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
+    if isinstance(exact, int | float) and (not bleu or exact > 0.9):
+        found.append(_fact("Exactly right", f"{exact:.1%}"))
+    else:
+        found.append(_fact("BLEU", f"{bleu:.1f}" if isinstance(bleu, int | float) else "–"))
+    return found
+
+
+def _time(status: Status, columns: Columns) -> dict[str, str]:
+    if status.state == "running" and doing(status) != "Running":
+        return _fact("Now", doing(status))
+    if status.alive:
+        left = status.seconds_left
+        return _fact("Time left", duration(left) if left is not None else "–")
+    return _fact("Trained for", duration(float(np.nansum(columns.seconds))) if len(columns) else "–")
+
+
+def _fact(label: str, value: str, small: str = "") -> dict[str, str]:
+    return {"label": label, "value": value, "small": small}
+
+
+def saved(run: Status) -> str:
+    if run.saved is None or run.saved_step is None:
+        return ""
+    return f"Checkpoint of step {run.saved_step:,} saved {duration(time.time() - run.saved)} ago"
+
+
+def draw(runs: Sequence[Watched], step: int | None) -> None:
+    CURVES(data=payload(runs, step), key="curves", on_pick_change=lambda: take_step("curves"))
+
+
+def take_step(key: str) -> None:
+    """The step that the reader looks at becomes the view, so that the address says it."""
+    match st.session_state[key].get("pick"):
+        case {"step": int(step)} if 0 <= step <= 100_000_000:
+            update(step=step)

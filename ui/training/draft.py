@@ -1,0 +1,259 @@
+"""The run that is about to be started: its settings as they are typed, and what is wrong with them.
+
+A setting is named as in a run's configuration: "training.steps", "model.encoder.n_heads", "tokenizer".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args, get_type_hints
+
+from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig
+from transformer.data.corpora import TASKS
+from transformer.data.tokenizers import Kind
+from transformer.training import HELP, Recipe
+
+Values = dict[str, Any]
+
+_SMALLEST = StackConfig(2, 4, 256)
+# The smallest network is enough for letters and dates, and learns them in minutes on two cores.
+SIZES: dict[str, dict[str, Any]] = {
+    "mini": {
+        "d_model": 64,
+        "encoder": _SMALLEST,
+        "decoder": _SMALLEST,
+        "norm": "pre",
+        "final_norm": True,
+        "tied": "all",
+    },
+    **PRESETS,
+}
+STACKS = ("encoder", "decoder")
+_DECIDED = ("source_vocab_size", "target_vocab_size", "pad_id", "sos_id", "eos_id", *STACKS)  # by the tokenizer
+_MODEL = [f.name for f in fields(ModelConfig) if f.name not in _DECIDED]
+
+NETWORK = [f"model.{name}" for name in _MODEL[:1]]
+NETWORK += [f"model.{stack}.{f.name}" for stack in STACKS for f in fields(StackConfig)]
+NETWORK += [f"model.{name}" for name in _MODEL[1:]]
+TRAINING = [f"training.{f.name}" for f in fields(TrainConfig)]
+CORPUS = ["tokenizer", "vocabulary", "separate", "validation", "folder", "threads", "tensorboard"]
+# What the tutorials teach about training, under the names that they use.
+SWITCHES: dict[str, str] = {
+    "training.scheduled_sampling": "Scheduled sampling, not teacher forcing alone",
+    "training.label_smoothing": "Label smoothing",
+    "training.warmup": "Warm-up",
+    "training.schedule": "Learning rate after the warm-up",
+    "training.accumulate": "Gradient accumulation",
+    "training.clip": "Gradient clipping",
+    "training.precision": "Mixed precision",
+    "training.patience": "Early stopping",
+    "model.norm": "Pre- or post-norm",
+    "model.final_norm": "Final norm",
+}
+FREE = ("model.dropout",)  # what of a network may change when its weights are given
+
+_LETTERS: Values = {
+    "tokenizer": "characters",
+    "vocabulary": 64,
+    "model.max_length": 64,
+    "model.dropout": 0.0,
+    "training.steps": 1_000,
+    "training.batch_tokens": 2_048,
+    "training.learning_rate": 4e-3,
+    "training.warmup": 100,
+    "training.label_smoothing": 0.0,
+    "training.evaluate_every": 200,
+    "training.checkpoint_every": 200,
+}
+_SENTENCES: Values = {"model.tied": "all", "model.dropout": 0.25, "training.steps": 5_500, "training.warmup": 400}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to begin with for some data."""
+
+    size: str
+    changes: Values
+
+
+def advice(data: str) -> Advice:
+    if data in TASKS:
+        return Advice("mini", {**_LETTERS, "training.steps": 2_000} if data == "dates" else _LETTERS)
+    return Advice("small", _SENTENCES)
+
+
+def defaults(data: str, size: str) -> Values:
+    """Every setting, as the form begins with it."""
+    found: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "validation": None, "folder": None}
+    found |= {"threads": None, "tensorboard": False}
+    found |= _flat(ModelConfig(8, 8, **SIZES[size]).to_dict(), "model.")
+    found |= _flat(TrainConfig(snapshots=10).to_dict(), "training.")
+    known = {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
+    return known | advice(data).changes
+
+
+def from_recipe(recipe: Recipe) -> Values:
+    """The settings of a run that was."""
+    found = _flat(recipe.to_dict())
+    return {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> Values:
+    found: Values = {}
+    for name, value in values.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return found
+
+
+# A network in which no setting depends on another.
+_HARMLESS: Values = {
+    "d_model": 64,
+    "encoder": StackConfig(1, 1, 8),
+    "decoder": StackConfig(1, 1, 8),
+    "positions": "none",
+}
+
+
+# ---- one setting ---------------------------------------------------------------------------------------------------
+
+
+def kind_of(name: str) -> type | tuple[Any, ...]:
+    """int, float, bool or str, or the choices there are; int and str too where the setting may be left empty."""
+    if name == "tokenizer":
+        return get_args(Kind)
+    owner: type = Recipe
+    if name.startswith("training."):
+        owner = TrainConfig
+    elif name.startswith("model."):
+        owner = StackConfig if name.count(".") == 2 else ModelConfig
+    hint = get_type_hints(owner)[name.rpartition(".")[2]]
+    found = get_args(hint)
+    if type(None) in found:
+        return next(part for part in found if part is not type(None))
+    return found or hint
+
+
+def help_of(name: str) -> str:
+    return HELP[name.rpartition(".")[2]]
+
+
+def label_of(name: str) -> str:
+    """ "training.learning_rate" as "Learning rate", "model.encoder.n_heads" as "Encoder n_heads"."""
+    words = name.removeprefix("model.").removeprefix("training.").replace(".", " ")
+    if words == "d_model":
+        return words
+    if words.startswith(STACKS):  # whose sizes keep the names that the paper and the code have
+        return words[0].upper() + words[1:]
+    return words.replace("_", " ").capitalize().replace("Qkv", "QKV")
+
+
+def parsed(name: str, typed: object) -> Any:
+    """What was typed as the setting's own type. Raises ValueError in plain words."""
+    kind = kind_of(name)
+    if not isinstance(typed, str) or kind not in (int, float, str):
+        return typed
+    text = typed.strip()
+    if not text and name in ("threads", "validation", "folder"):
+        return None
+    if kind is str:
+        return text
+    what = "a whole number, such as 1000" if kind is int else "a number, such as 0.001"
+    try:
+        return int(text.replace(",", "").replace("_", "")) if kind is int else float(text)
+    except ValueError:
+        raise ValueError(f"{label_of(name)} is {text[:40]!r}; type {what}.") from None
+
+
+def spelled(value: Any) -> str:
+    """A value as the form writes it into a box; `parsed` reads it back."""
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# ---- all of them ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The recipe, or None and what is wrong: a sentence for each setting, "" for what belongs to none."""
+
+    recipe: Recipe | None
+    wrong: dict[str, str]
+
+
+def drafted(data: str, typed: Values, watch: tuple[str, ...], start: str | None = None) -> Draft:
+    """`typed` has every setting of `defaults`; `data` is as `open_corpus` reads it."""
+    values, wrong = dict(typed), {}
+    for name, value in typed.items():
+        try:
+            values[name] = parsed(name, value)
+            _check_alone(name, values[name])
+        except ValueError as error:
+            wrong[name] = _plain(name, str(error))
+    if wrong:
+        return Draft(None, wrong)
+    try:
+        return Draft(_recipe(data, values, watch, start), {})
+    except ValueError as error:
+        message = str(error)
+        name = _named(message)
+        return Draft(None, {name: _plain(name, message)})
+
+
+def _check_alone(name: str, value: Any) -> None:
+    """Raises ValueError where the setting is wrong whatever the others are."""
+    owner, field = name.rpartition(".")[::2]
+    if owner == "training":
+        TrainConfig(**{field: value})
+    elif owner == "model":
+        ModelConfig(8, 8, **{**_HARMLESS, field: value})
+    elif owner:
+        if field != "n_heads":  # which depends on d_model
+            StackConfig(**{"n_heads": 1, field: value}).validate(owner.removeprefix("model."), 64)
+        elif not isinstance(value, int) or value < 1:
+            raise ValueError(f"{field} is {value}; it must be a whole number from 1.")
+
+
+def _recipe(data: str, values: Values, watch: tuple[str, ...], start: str | None) -> Recipe:
+    bound = values["vocabulary"]
+    # Until the vocabulary is learned, its bound stands for the sizes; one that is too small is told by the recipe.
+    sizes = max(bound, 8)
+    stacks = {
+        stack: StackConfig(**{f.name: values[f"model.{stack}.{f.name}"] for f in fields(StackConfig)})
+        for stack in STACKS
+    }
+    network: Values = {**stacks, **{name: values[f"model.{name}"] for name in _MODEL}}
+    model = ModelConfig(sizes, sizes, **network)
+    training = TrainConfig(**{f.name: values[f"training.{f.name}"] for f in fields(TrainConfig)})
+    given = {name: values[name] for name in CORPUS}
+    return Recipe(data=data, model=model, training=training, watch=watch, start=start, **given)
+
+
+def _named(message: str) -> str:
+    """The setting that a message of the configuration begins with, "watch", or ""."""
+    word = message.split(" ", 1)[0]
+    for name in (f"model.{word}", f"training.{word}", word):
+        if name in (*NETWORK, *TRAINING, *CORPUS):
+            return name
+    return "watch" if "watch" in message else ""
+
+
+def _plain(name: str, message: str) -> str:
+    """The message with the setting's label for its name."""
+    field = name.rpartition(".")[2]
+    for spelling in (name.removeprefix("model."), field):
+        if message.startswith(f"{spelling} is "):
+            return f"{label_of(name)}{message[len(spelling) :]}"
+    return message
+
+
+def lower_rate(values: Values) -> Values:
+    """The settings of a run that diverged, as its advice has them: a third of the rate, twice the warm-up."""
+    rate, warmup = values["training.learning_rate"], values["training.warmup"]
+    return values | {"training.learning_rate": float(f"{rate / 3:.2g}"), "training.warmup": max(2 * warmup, 100)}
+
+
+def fitted(recipe: Recipe, source: int, target: int) -> Recipe:
+    """The recipe for a measurement, with the sizes that the vocabularies will have."""
+    model = replace(recipe.model, source_vocab_size=max(source, 8), target_vocab_size=max(target, 8))
+    return replace(recipe, model=model)

@@ -1,0 +1,44 @@
+"""A run that needs somebody: what happened, the end of its log, and the button that does what is to be done."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer.training import Status
+from ui.training.said import attempt
+from ui.training.shelf import FAILED
+from ui.training.steering import acts
+from ui.training.words import literal
+
+TITLES = {
+    "crashed": "The worker ended",
+    "stalled": "The worker is silent",
+    "diverged": "The training diverged",
+    "out of disk": "The disk is full",
+}
+LINES = 6
+
+
+def failure(run: Status) -> None:
+    """Draws the card, where there is anything to tell."""
+    if run.state not in FAILED:
+        return
+    where = f" at step {run.step:,}" if run.step else " before the first step"
+    with st.container(border=True, key="failure"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f":red[:material/warning: **{TITLES[run.state]}{where}.**] {literal(run.cause)}", width="stretch"
+            )
+            for act in acts(run):
+                label = _label(act.label, run)
+                st.button(
+                    label, icon=act.icon, type="primary", key=f"failure-{act.label}", on_click=attempt, args=(act.do,)
+                )
+        st.markdown(f":gray[What to do:] {literal(run.advice)}")
+        if run.log:
+            st.caption("The end of its log")
+            st.code("\n".join(run.log[-LINES:]), language=None, wrap_lines=True)
+
+
+def _label(label: str, run: Status) -> str:
+    return f"Resume from step {run.saved_step:,}" if label == "Resume" and run.saved_step is not None else label

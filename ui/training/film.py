@@ -1,0 +1,189 @@
+"""One sentence at every snapshot of a training: what each head looked at by then, and what the model wrote.
+
+Shapes: N snapshots, L layers, H heads, Q queries, K keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace, Translator, checkpoints
+from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.native import load_weights
+from transformer.trace import KINDS, Kind
+from ui.attention.picture import layout, sharpest
+from ui.training.components import FILM
+from ui.training.curves import take_step
+from ui.training.view import TrainingView
+from ui.viewer.packing import MOST_EXACT, checked, pack
+
+MOST = 24  # snapshots that are shown
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Weights that were kept at `step`, and when the file was written."""
+
+    step: int
+    path: str
+    written: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a snapshot makes of the sentence: patterns while it reads the common target, and its own words."""
+
+    step: int
+    trace: Trace
+    text: str
+    log_prob: float
+
+
+@dataclass(frozen=True)
+class History:
+    """The snapshots of a training, and the checkpoint folder that says which network and vocabulary they are of."""
+
+    of: str
+    base: Path
+    version: int  # when it became what it is
+    snapshots: tuple[Snapshot, ...]
+    left_out: int = 0
+
+    def frames(self, text: str) -> list[Frame]:
+        """Raises ValueError for a sentence that the model cannot read, or files that are damaged."""
+        return _frames(str(self.base), self.version, self.snapshots, text)
+
+
+def history(of: str, base: Path, folder: Path, decided: Path) -> History:
+    """The snapshots in `folder`, of very many some at even distances; the file `decided` is as old as the network."""
+    found = []
+    for path in folder.glob("step-*.safetensors"):
+        if match := re.fullmatch(r"step-(\d+)\.safetensors", path.name):
+            found.append(Snapshot(int(match[1]), str(path), path.stat().st_mtime_ns))
+    found.sort(key=lambda snapshot: snapshot.step)
+    shown = [found[i] for i in np.unique(np.linspace(0, len(found) - 1, min(MOST, len(found))).astype(int))]
+    return History(of, base, decided.stat().st_mtime_ns, tuple(shown), len(found) - len(shown))
+
+
+@st.cache_resource(max_entries=4, ttl=600, show_spinner=False)
+def _opened(base: str, version: int) -> Checkpoint:
+    return checkpoints.load(base)
+
+
+def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
+    model = load_weights(base.model.config, Path(snapshot.path))
+    return Translator(Checkpoint(model, base.source_tokenizer, base.target_tokenizer, base.card))
+
+
+@st.cache_resource(max_entries=12, ttl=600, show_spinner=False)
+def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[Frame]:
+    """Every snapshot reads what the last one writes, so that the rows of all pictures are the same words."""
+    _, _, target = _written(base, version, snapshots[-1], text)
+    frames = []
+    for snapshot in snapshots:
+        own, log_prob, _ = _written(base, version, snapshot, text)
+        frames.append(Frame(snapshot.step, _trace(base, version, snapshot, text, target), own, log_prob))
+    return frames
+
+
+@st.cache_resource(max_entries=400, ttl=3600, show_spinner=False)
+def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
+    """What a snapshot writes by itself, how likely it held that, and its ids from [SOS] on."""
+    translator = _at(_opened(base, version), snapshot)
+    best = translator.translate(text, beam_size=1)
+    return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
+
+
+@st.cache_resource(max_entries=400, ttl=3600, show_spinner=False)
+def _trace(base: str, version: int, snapshot: Snapshot, text: str, target: tuple[int, ...]) -> Trace:
+    translator = _at(_opened(base, version), snapshot)
+    return translator.trace_ids(translator.encode(text), target)
+
+
+# ---- the head that is watched --------------------------------------------------------------------------------------
+
+
+def heads(trace: Trace) -> list[tuple[Kind, int, int]]:
+    """Every head: kind, and layer and head from 1; cross-attention first."""
+    found: list[tuple[Kind, int, int]] = []
+    for kind in sorted(KINDS, key=lambda kind: kind != "cross"):
+        n_layers, n_heads = trace.pattern(kind).shape[:2]
+        found += [(kind, layer, head) for layer in range(1, n_layers + 1) for head in range(1, n_heads + 1)]
+    return found
+
+
+def watched_head(trace: Trace, view: TrainingView) -> tuple[Kind, int, int]:
+    """The view's head where this network has it, else the sharpest of its kind in the last snapshot."""
+    chosen = (view.kind, view.layer or 0, view.head or 0)
+    if chosen in heads(trace):
+        return chosen
+    layer, head = sharpest(trace, view.kind)
+    return view.kind, layer + 1, head + 1
+
+
+def head_name(head: tuple[Kind, int, int]) -> str:
+    kind, layer, number = head
+    return f"{kind.capitalize()}, layer {layer}, head {number}"
+
+
+def strip(frames: Sequence[Frame], head: tuple[Kind, int, int]) -> np.ndarray:
+    """The patterns of one head at every snapshot: [N, Q, K]."""
+    kind, layer, number = head
+    return np.stack([frame.trace.pattern(kind)[layer - 1, number - 1] for frame in frames])
+
+
+def sureness(patterns: np.ndarray) -> np.ndarray:
+    """For each snapshot the mean of its rows' largest weights, [N]."""
+    found: np.ndarray = patterns.max(axis=2).mean(axis=1)
+    return found
+
+
+def settled(patterns: np.ndarray) -> np.ndarray:
+    """For each snapshot how many rows have their largest weight where the last snapshot has it, [N]."""
+    strongest = patterns.argmax(axis=2)
+    found: np.ndarray = (strongest == strongest[-1]).sum(axis=1)
+    return found
+
+
+def payload(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> bytes:
+    """What film.js draws."""
+    patterns, place = strip(frames, head), layout(frames[-1].trace, head[0], words=False, hide=False)
+    weights = checked(patterns, 3)
+    note = "Every picture is read with the words that the last snapshot writes. "
+    if found.left_out:
+        note += f"{found.left_out} more snapshots lie between these. "
+    header = {
+        "of": found.of,
+        "steps": [frame.step for frame in frames],
+        "step": step,
+        "rows": place.rows,
+        "columns": place.columns,
+        "sure": [round(float(value), 4) for value in sureness(patterns)],
+        "settled": settled(patterns).tolist(),
+        "note": note + "Down: the word that looks. Across: what it looks at.",
+    }
+    arrays = {
+        "weights": weights if weights.size <= MOST_EXACT else weights.astype(np.float16),
+        "masked": place.masked.astype(np.uint8),
+    }
+    return pack(header, arrays)
+
+
+def draw(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> None:
+    FILM(data=payload(found, frames, head, step), key="film", on_pick_change=lambda: take_step("film"))
+
+
+def table(frames: Sequence[Frame], head: tuple[Kind, int, int]) -> dict[str, list[float]]:
+    """The strip in numbers, a snapshot a row."""
+    patterns = strip(frames, head)
+    return {
+        "Step": [frame.step for frame in frames],
+        "Mean of the rows' largest weights": sureness(patterns).tolist(),
+        "Rows that look where they look in the end": settled(patterns).tolist(),
+    }

@@ -1,0 +1,92 @@
+"""What a run will take: parameters, memory, disk and time, before it is started."""
+
+from __future__ import annotations
+
+import html
+import os
+
+import streamlit as st
+
+from transformer.data.preview import Preview
+from transformer.training import Recipe, statuses
+from transformer.training.estimate import estimate
+from ui import resources
+from ui.training import draft
+from ui.training.measuring import measurements
+from ui.training.words import brief, duration, literal, millions, size
+
+ROWS = ("Parameters", "Memory", "Disk", "Passes over the data", "One pass", "The whole run")
+
+
+def forecast(recipe: Recipe | None, found: Preview | None) -> None:
+    """What the run will take; the time is measured in the background, unless a training is going on."""
+    if recipe is None:
+        _rows(dict.fromkeys(ROWS, "–"))
+        return
+    busy = any(run.alive for run in statuses(resources.RUNS))
+    pending = unasked = False
+    if found is not None:
+        wish = ("measure", _lengths(found), repr(recipe.model))
+        begin = not busy or st.session_state.get("measure") == wish
+        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(found)), *_lengths(found), begin)
+        pending = measuring is not None and not measuring.done()
+        unasked = measuring is None
+    st.fragment(_estimated, run_every=0.7 if pending else None)(recipe, found, pending)
+    if unasked:
+        st.button(
+            "Measure the time",
+            icon=":material/timer:",
+            key="measure-time",
+            help="A training is going on, which this slows down for some seconds.",
+            on_click=lambda: st.session_state.update(measure=wish),
+        )
+
+
+def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
+    speed, refused = None, ""
+    if found is not None:
+        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(found)), *_lengths(found), begin=False)
+        done = measuring is not None and measuring.done()
+        if pending and (done or measuring is None):  # none where another wish took its turn
+            st.rerun()
+        if measuring is not None and done:
+            if error := measuring.exception():
+                refused = str(error) if isinstance(error, ValueError) else "The time could not be measured."
+            else:
+                speed = measuring.result()
+    took = estimate(recipe, found, speed)
+    unknown = "measuring" if pending else "–"
+    steps = took.updates_per_epoch
+    told = [
+        millions(took.parameters),
+        size(took.memory),
+        size(took.disk),
+        brief(recipe.training.steps / steps) if steps else "–",
+        duration(took.seconds_per_epoch) if took.seconds_per_epoch else unknown,
+        duration(took.seconds) if took.seconds else unknown,
+    ]
+    _rows(dict(zip(ROWS, told, strict=True)))
+    cores = recipe.threads or len(os.sched_getaffinity(0))
+    if speed:
+        st.caption(f"Measured here just now: {speed.tokens_per_second:,.0f} tokens a second on {cores} cores.")
+    if refused:
+        st.caption(f":red[{literal(refused)}]")
+
+
+def _vocabulary(found: Preview) -> tuple[int, int]:
+    return found.source.vocabulary, found.target.vocabulary
+
+
+def _lengths(found: Preview) -> tuple[int, int]:
+    """The mean length of a sentence on each side, in tokens."""
+    source, target = (round(sum(side.lengths) / len(side.lengths)) for side in (found.source, found.target))
+    return max(source, 2), max(target, 2)
+
+
+def _rows(rows: dict[str, str]) -> None:
+    cells = "".join(
+        f'<span style="opacity:0.7">{html.escape(name)}</span>'
+        f'<span style="text-align:right;font-weight:600">{html.escape(value)}</span>'
+        for name, value in rows.items()
+    )
+    st.html(f'<div class="estimates" style="display:grid;grid-template-columns:1fr auto;gap:6px 16px">{cells}</div>')

@@ -1,0 +1,104 @@
+"""One head at the snapshots of a training, and what the model wrote by then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from transformer.training import RunFolder, Status
+from ui.training import film, shelf, writes
+from ui.training.film import History
+from ui.training.series import Columns
+from ui.training.shelf import Shipped
+from ui.training.view import TrainingView
+from ui.view import take, update, widget_key
+
+
+def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
+    """The snapshots, and the sentences that are watched."""
+    if isinstance(chosen, Shipped):
+        found = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
+        return found, [str(text) for text in shelf.card(chosen.folder).get("examples", [])]
+    folder = RunFolder(chosen.folder)
+    base, recipe = folder.checkpoints / "best", folder.recipe()
+    sentences = recipe.watch or shelf.card(base).get("examples", [])
+    # Its vocabulary stays what it is while one checkpoint is the best after the other.
+    return film.history(chosen.name, base, folder.history, folder.config), [str(text) for text in sentences]
+
+
+def forming(chosen: Status | Shipped | None, columns: Columns | None, view: TrainingView) -> None:
+    if chosen is None:
+        return
+    found, sentences = _history(chosen)
+    if not sentences:
+        st.caption("No sentence was chosen to be watched.")
+        return
+    text = sentences[min(view.sentence, len(sentences)) - 1]
+    shown = bool(found.snapshots) and (found.base / "config.json").is_file()
+    frames = found.frames(text) if shown else []
+    head = film.watched_head(frames[-1].trace, view) if frames else None
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader("One head, forming", anchor=False, width="content")
+        with st.container(horizontal=True, width="content"):
+            _sentence(sentences, view)
+            if head is not None:
+                _head(film.heads(frames[-1].trace), head)
+    if frames and head is not None:
+        film.draw(found, frames, head, view.step)
+        twin = st.expander("As a table", key="film-table", on_change="rerun")
+        if twin.open:
+            twin.dataframe(film.table(frames, head), hide_index=True)
+    else:
+        st.caption(_why_no_film(chosen))
+    told = writes.of_evaluations(columns.evaluations, text) if columns else []
+    lines = told or writes.of_frames(frames)
+    st.space("small")
+    st.subheader("What it writes", anchor=False)
+    if lines:
+        st.caption("What is new since the line above is underlined.")
+        writes.draw(found.of, lines, view.step)
+    else:
+        st.caption("The first translation comes with the first evaluation.")
+
+
+def _why_no_film(chosen: Status | Shipped) -> str:
+    if isinstance(chosen, Status) and RunFolder(chosen.folder).recipe().training.snapshots:
+        return "The first snapshot comes when the corpus is read."
+    return "This run keeps no snapshots. Start one with some to watch attention form; ten are enough."
+
+
+def _sentence(sentences: Sequence[str], view: TrainingView) -> None:
+    key = widget_key("sentence")
+    st.selectbox(
+        "Sentence",
+        range(1, len(sentences) + 1),
+        index=min(view.sentence, len(sentences)) - 1,
+        format_func=lambda number: sentences[number - 1],
+        key=key,
+        on_change=take,
+        args=("sentence", key),
+        width=280,
+        label_visibility="collapsed",
+    )
+
+
+def _head(heads: list[tuple[Any, int, int]], head: tuple[Any, int, int]) -> None:
+    key = widget_key("head")
+    st.selectbox(
+        "Watch",
+        heads,
+        index=heads.index(head),
+        format_func=film.head_name,
+        key=key,
+        on_change=_take_head,
+        args=(key,),
+        width=230,
+        label_visibility="collapsed",
+    )
+
+
+def _take_head(key: str) -> None:
+    kind, layer, head = st.session_state[key]
+    update(kind=kind, layer=layer, head=head)

@@ -1,0 +1,88 @@
+"""What is made of a run's best checkpoint, and what is asked before a run is deleted."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from transformer.training import RunFolder, Status, delete, export
+from ui import resources
+from ui.training.said import attempt, cannot
+from ui.training.words import literal
+from ui.view import update
+
+
+def best(run: Status) -> Path:
+    return RunFolder(run.folder).checkpoints / "best"
+
+
+def zipped(run: Status) -> bytes:
+    """The best checkpoint in the form of checkpoints/, in one file."""
+    with tempfile.TemporaryDirectory() as folder:
+        export(run.folder, Path(folder) / run.name, score=False)
+        packed = shutil.make_archive(str(Path(folder) / "packed"), "zip", folder, run.name)
+        return Path(packed).read_bytes()
+
+
+def metrics(run: Status) -> bytes:
+    path = RunFolder(run.folder).metrics
+    return path.read_bytes() if path.is_file() else b""
+
+
+@st.dialog("Delete this run?", icon=":material/delete:")
+def confirm_deletion(run: Status) -> None:
+    st.markdown(
+        f"**{literal(run.name)}** and everything in its folder is removed: checkpoints, snapshots, metrics and log. "
+        "This cannot be undone."
+    )
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Keep it", key="keep-it"):
+            st.rerun()
+        if st.button("Delete", key="delete-it", type="primary", icon=":material/delete:"):
+            attempt(delete, run.folder)
+            update(run=None, compare=(), step=None)
+            st.rerun()
+
+
+@st.dialog("Keep as a model", icon=":material/inventory_2:")
+def keep_as_model(run: Status) -> None:
+    """Copies the best checkpoint to where every page looks for models."""
+    st.markdown("Its best checkpoint is copied into `checkpoints/`, with its snapshots, and every page offers it.")
+    name = (st.text_input("Name", run.name, key=f"model-name-{run.name}") or "").strip()
+    scored = st.checkbox(
+        "Score it on the test pairs first", help="Takes a while; the scores are written into its card."
+    )
+    if st.button("Keep", key="keep-model", type="primary", icon=":material/check:"):
+        try:
+            with st.spinner("Scoring it and copying" if scored else "Copying", show_time=True):
+                export(run.folder, model_path(name), score=scored)
+        except (ValueError, OSError) as error:
+            cannot(error)
+            return
+        st.session_state["training-kept"] = name
+        st.rerun()
+
+
+def model_path(name: str) -> Path:
+    """Raises ValueError for what cannot be the name of a model."""
+    if not re.fullmatch(r"\w[\w.-]{0,63}", name):
+        raise ValueError(f"{name!r:.80} cannot be the name of a model; take letters, digits, dots and dashes.")
+    return resources.CHECKPOINTS / name
+
+
+def kept_note() -> None:
+    if name := st.session_state.pop("training-kept", None):
+        st.toast(f"{name} is among the models now.", icon=":material/check_circle:")
+
+
+def dialogs(run: Status) -> None:
+    """The dialog that was just asked for, if any."""
+    question = st.session_state.pop("asking", None)
+    if question == "delete":
+        confirm_deletion(run)
+    elif question == "keep":
+        keep_as_model(run)

@@ -1,0 +1,67 @@
+"""How fast this machine trains a network: measured beside the page, in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from concurrent.futures import Future
+from threading import Lock, Thread
+
+import streamlit as st
+
+from transformer.training import Recipe
+from transformer.training.estimate import Speed, measure
+
+Wish = tuple["Future[Speed]", Recipe, int, int]
+
+
+class Measurements:
+    """One at a time for all sessions: two would slow each other. Of those that wait, only the latest is wanted."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, Future[Speed]] = {}
+        self._next: tuple[Hashable, Wish] | None = None
+        self._busy = False
+        self._lock = Lock()
+
+    def get(self, recipe: Recipe, source_length: int, target_length: int, begin: bool) -> Future[Speed] | None:
+        """The measurement, under way or done; None where there is none and it is not to `begin`."""
+        key = _key(recipe, source_length, target_length)
+        with self._lock:
+            if key in self._found or not begin:
+                return self._found.get(key)
+            if self._next is not None:
+                del self._found[self._next[0]]
+            future = self._found[key] = Future()
+            self._next = key, (future, recipe, source_length, target_length)
+            if not self._busy:
+                self._busy = True
+                Thread(target=self._measure, daemon=True).start()  # which does not keep the app from ending
+            return future
+
+    def _measure(self) -> None:
+        while (wish := self._taken()) is not None:
+            future, *question = wish
+            try:
+                future.set_result(measure(*question))  # type: ignore[arg-type]
+            except Exception as error:
+                future.set_exception(error)
+
+    def _taken(self) -> Wish | None:
+        with self._lock:
+            self._busy = self._next is not None
+            if self._next is None:
+                return None
+            (_, wish), self._next = self._next, None
+            return wish
+
+
+def _key(recipe: Recipe, source_length: int, target_length: int) -> Hashable:
+    """What the speed depends on."""
+    training = recipe.training
+    cost = (training.batch_tokens, training.accumulate, training.precision)
+    return recipe.model, *cost, recipe.threads, source_length, target_length
+
+
+@st.cache_resource
+def measurements() -> Measurements:
+    return Measurements()

@@ -1,0 +1,36 @@
+"""What is said where something cannot be done, in the page's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from ui import resources
+from ui.training.words import literal
+
+UPLOADS = "uploads"  # the folder among the runs in which uploads are kept
+
+
+def plain(message: str) -> str:
+    """A message without the folders that only the machine needs to know."""
+    return message.replace(f"{resources.RUNS / UPLOADS}/", "").replace(f"{resources.RUNS}/", "")
+
+
+def cannot(error: Exception | str, title: str | None = None) -> None:
+    st.warning(literal(plain(str(error))), icon=":material/error:", title=title)
+
+
+def attempt(do: Callable[..., object], *args: Any) -> None:
+    """Does what a button says; where that cannot be done, the page says why."""
+    try:
+        do(*args)
+    except (ValueError, OSError) as error:
+        st.session_state["training-said"] = str(error)
+
+
+def refused() -> None:
+    """Says why the last button could not do what it says."""
+    if said := st.session_state.pop("training-said", None):
+        cannot(said)

@@ -1,0 +1,116 @@
+"""A run's metrics as columns that grow with its file, and as few points of them as a picture can show.
+
+Shapes: N updates, P points.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from transformer.training import Metrics
+
+POINTS = 500  # of a curve that is drawn, at most
+STRETCHES = 120  # of a curve of means
+_COLUMNS = ("step", "loss", "learning_rate", "gradient_norm", "tokens", "seconds")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One number an update, [N]; NaN where it is not known. `evaluations` are the lines that have scores."""
+
+    step: Floats
+    loss: Floats
+    learning_rate: Floats
+    gradient_norm: Floats
+    tokens: Floats
+    seconds: Floats
+    evaluations: list[dict[str, Any]]
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def recent_speed(self) -> float | None:
+        """Target tokens a second over the latest updates."""
+        if not len(self):
+            return None
+        tokens, seconds = self.tokens[-30:], self.seconds[-30:]
+        return float(np.nansum(tokens) / max(np.nansum(seconds), 1e-9))
+
+
+class Series:
+    """Reads what is new in a run's metrics; shared by everybody who watches it."""
+
+    def __init__(self, folder: str) -> None:
+        self._metrics, self._lock = Metrics(folder), Lock()
+        self._begin([])
+
+    def _begin(self, lines: list[dict[str, Any]]) -> None:
+        self._lines, self._taken = lines, 0
+        self._values = {name: array("d") for name in _COLUMNS}
+        self._evaluations: list[dict[str, Any]] = []
+
+    def read(self) -> Columns:
+        """Everything so far."""
+        with self._lock:
+            lines = self._metrics.read()
+            if lines is not self._lines or len(lines) < self._taken:  # a run that goes on takes lines back
+                self._begin(lines)
+            for line in lines[self._taken :]:
+                for name, values in self._values.items():
+                    values.append(_number(line, name))
+                if isinstance(line.get("evaluation"), Mapping):
+                    self._evaluations.append({"step": line["step"], **line["evaluation"]})
+            self._taken = len(lines)
+            return Columns(**{name: np.array(v) for name, v in self._values.items()}, evaluations=[*self._evaluations])
+
+
+@st.cache_resource(max_entries=50)
+def series(folder: str) -> Series:
+    return Series(folder)
+
+
+def _number(line: Mapping[str, Any], name: str) -> float:
+    value = line.get(name)
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def scores(evaluations: list[dict[str, Any]], name: str) -> tuple[Floats, Floats]:
+    """The steps and values of a score, where it was measured."""
+    found = [(line["step"], line[name]) for line in evaluations if isinstance(line.get(name), int | float)]
+    steps, values = zip(*found, strict=True) if found else ((), ())
+    return np.array(steps, np.float64), np.array(values, np.float64)
+
+
+def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
+    """At most `most` of the points [P]: the lowest and the highest of each stretch, so that no peak is lost."""
+    known = np.isfinite(y)
+    x, y = x[known], y[known]
+    if len(x) <= most:
+        return x, y
+    edges = np.linspace(0, len(x), most // 2 + 1).astype(int)
+    stretches = zip(edges[:-1], edges[1:], strict=True)
+    kept = sorted({start + f(y[start:stop]) for start, stop in stretches for f in (np.argmin, np.argmax)})
+    return x[kept], y[kept]
+
+
+def speeds(columns: Columns) -> tuple[Floats, Floats]:
+    """Target tokens a second, a mean for each stretch of updates, since a batch of short sentences has fewer."""
+    known = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)
+    step, tokens, seconds = columns.step[known], columns.tokens[known], columns.seconds[known]
+    if not len(step):
+        return step, step
+    edges = np.unique(np.linspace(0, len(step), min(STRETCHES, max(1, len(step) // 10)) + 1).astype(int))
+    total, spent = np.add.reduceat(tokens, edges[:-1]), np.add.reduceat(seconds, edges[:-1])
+    return step[edges[1:] - 1], total / np.maximum(spent, 1e-9)

@@ -1,0 +1,61 @@
+"""Every setting of a run as a box with its sentence, and what is wrong with it said below it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import streamlit as st
+
+from ui.training.draft import CORPUS, NETWORK, SWITCHES, TRAINING, Values, help_of, kind_of, label_of, spelled
+from ui.training.words import literal
+
+ACROSS = 3  # boxes beside each other
+EMPTY = {"threads": "all", "validation": "its own, or held out", "folder": "data/multi30k"}
+
+
+def key_of(name: str) -> str:
+    """The key of a setting's box; another draft has other boxes."""
+    return f"draft-{st.session_state['draft'].number}-{name}"
+
+
+def every_setting(
+    values: Values, wrong: Mapping[str, str], fixed: Collection[str], elsewhere: Collection[str] = ()
+) -> None:
+    """Draws all settings in tabs, less those that are `elsewhere`; those that are `fixed` cannot be changed."""
+    shown = {*SWITCHES, *elsewhere}
+    tabs = {
+        "What tutorials teach": list(SWITCHES),
+        "Training": [name for name in TRAINING if name not in shown],
+        "Network": [name for name in NETWORK if name not in shown],
+        "Text and machine": CORPUS,
+    }
+    for tab, names in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
+        with tab:
+            _grid(names, values, wrong, fixed)
+
+
+def _grid(names: Sequence[str], values: Values, wrong: Mapping[str, str], fixed: Collection[str]) -> None:
+    for start in range(0, len(names), ACROSS):
+        for box, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
+            with box:
+                setting(name, values, wrong, fixed)
+
+
+def setting(
+    name: str, values: Values, wrong: Mapping[str, str], fixed: Collection[str] = (), note: bool = True
+) -> None:
+    """One box; what is typed is read at the next run, so that the message below it is about what it holds."""
+    kind, key, locked = kind_of(name), key_of(name), name in fixed
+    label, value = SWITCHES.get(name, label_of(name)), values[name]
+    with st.container(gap="xxsmall"):
+        if isinstance(kind, tuple):
+            st.selectbox(label, kind, index=kind.index(value) if value in kind else 0, key=key, disabled=locked)
+        elif kind is bool:
+            st.checkbox(label, bool(value), key=key, disabled=locked)
+        else:
+            typed = value if isinstance(value, str) else spelled(value)
+            st.text_input(label, typed, key=key, disabled=locked, live=True, placeholder=EMPTY.get(name))
+        if name in wrong:
+            st.caption(f":red[{literal(wrong[name])}]")
+        elif note:
+            st.caption(literal(help_of(name)))

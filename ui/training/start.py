@@ -1,0 +1,291 @@
+"""The form that starts a run: data, size, what it will take, and every setting for those who want them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from transformer.data.about import about
+from transformer.data.preview import Preview
+from transformer.training import Recipe, RunFolder, run_path, start, statuses
+from ui import resources
+from ui.training import corpus, draft
+from ui.training.corpus import Chosen
+from ui.training.draft import SIZES, Draft, Values
+from ui.training.forecast import forecast
+from ui.training.said import cannot, plain
+from ui.training.settings import every_setting, key_of, setting
+from ui.training.uploads import settle
+from ui.training.view import TrainingView
+from ui.training.words import literal
+from ui.view import reseed, take, update, widget_key
+
+_COUNTER = itertools.count()
+SUGGESTED = 3  # sentences to watch, where nobody wrote any
+
+
+@dataclass
+class Held:
+    """The form of this session: what it is about, its number, and its settings as they were last typed."""
+
+    occasion: tuple[Any, ...]
+    number: int
+    values: Values
+    watch: str = ""  # the sentences, one a line
+    suggested: str | None = None  # the data for which some were suggested
+
+
+def form(view: TrainingView) -> None:
+    """Draws the form."""
+    st.subheader("Start a run", anchor="start-a-run")
+    left, middle, right = st.columns([33, 33, 34], gap="large")
+    before = _before(view)
+    with left:
+        chosen = corpus.choose(view) if before is None else _same_data(before)
+        pictures = st.container()
+    values = _values(view, chosen.kind, before)
+    weights = before is not None and _weights(view, before)
+    with middle:
+        _middle(view, chosen, values, before, fresh=not weights)
+    examples, found = _examples(chosen, before), None
+    known = bool(examples)
+    if not known:  # some of the corpus's own will do
+        with pictures:
+            found = _preview(chosen, values)
+        examples = [pair.source for pair in found.pairs[:SUGGESTED]] if found else []
+    start_from = str(before.checkpoints / "best") if before is not None and weights else None
+    made = draft.drafted(chosen.spec or chosen.kind, values, _watched(chosen, examples), start_from)
+    fixed = _fixed() if weights else ()
+    with middle:
+        setting("training.steps", values, made.wrong, note=False)
+        _sentences(made)
+    expander = st.expander("All settings", icon=":material/tune:", key=key_of("all"), expanded=False)
+    with expander:
+        every_setting(values, made.wrong, fixed, elsewhere=["training.steps"])
+    if known:  # after all that is there at once
+        with pictures:
+            found = _preview(chosen, values)
+    with right:
+        forecast(made.recipe, found)
+        name = _named(view, chosen, before)
+        _begin(chosen, made, found, name)
+    if made.recipe is not None and chosen.spec is not None:
+        with st.expander("The same from the command line", icon=":material/terminal:", key=key_of("command")):
+            st.code(made.recipe.command(f"{_shown_root()}/{name}"), language="bash", wrap_lines=True)
+
+
+# ---- where the settings come from ----------------------------------------------------------------------------------
+
+
+def _before(view: TrainingView) -> RunFolder | None:
+    """The run whose settings this one begins with."""
+    if view.start is None:
+        return None
+    folder = RunFolder(resources.RUNS / view.start)
+    return folder if folder.config.is_file() else None
+
+
+def _same_data(before: RunFolder) -> Chosen:
+    data = before.recipe().data
+    st.markdown(f"**As in {literal(before.name)}, with other settings**")
+    st.caption(f"Data: `{plain(data)}`")
+    st.button("Choose other data", icon=":material/undo:", on_click=_forget_start, type="tertiary", key="other-data")
+    return Chosen(data.partition(":")[0], data)
+
+
+def _forget_start() -> None:
+    update(start=None)
+    reseed()
+
+
+def _weights(view: TrainingView, before: RunFolder) -> bool:
+    """Whether the run begins with the weights of the one before."""
+    if not (before.checkpoints / "best" / "model.safetensors").is_file():
+        return False
+    choice = st.session_state.get(key_of("weights"), "best")
+    return choice == "best"
+
+
+def _values(view: TrainingView, kind: str, before: RunFolder | None) -> Values:
+    """The settings: what was typed last, else what suits the data and the size."""
+    size = _size(view, kind)
+    occasion = (kind, size, before.name if before else None)
+    held: Held | None = st.session_state.get("draft")
+    if held is None or held.occasion != occasion:
+        first = _from_run(before) if before else draft.defaults(kind, size)
+        held = st.session_state["draft"] = Held(occasion, next(_COUNTER), first)
+    for name in held.values:
+        held.values[name] = st.session_state.get(key_of(name), held.values[name])
+    return held.values
+
+
+def _from_run(before: RunFolder) -> Values:
+    values = draft.from_recipe(before.recipe())
+    states = {run.name: run.state for run in statuses(resources.RUNS)}
+    return draft.lower_rate(values) if states.get(before.name) == "diverged" else values
+
+
+def _size(view: TrainingView, kind: str) -> str:
+    return view.size if view.size in SIZES else draft.advice(kind).size
+
+
+def _fixed() -> set[str]:
+    """What the weights of a checkpoint decide."""
+    return {*draft.NETWORK, "tokenizer", "vocabulary", "separate"} - {*draft.FREE}
+
+
+# ---- the middle: size, steps, sentences ----------------------------------------------------------------------------
+
+
+def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolder | None, fresh: bool) -> None:
+    if before is not None:
+        _weights_choice(before)
+    if before is None:
+        key = widget_key("size")
+        sizes = list(SIZES)
+        st.selectbox(
+            "Size",
+            sizes,
+            index=sizes.index(_size(view, chosen.kind)),
+            format_func=lambda name: name.replace("-", " ").capitalize(),
+            key=key,
+            on_change=take,
+            args=("size", key),
+            help="Three sizes of ours and a smallest one, and the networks of five widely followed tutorials.",
+        )
+    stacks = [values[f"model.{stack}.n_layers"] for stack in draft.STACKS]
+    heads = values["model.encoder.n_heads"]
+    st.caption(
+        f"{stacks[0]} + {stacks[1]} layers, {heads} heads, d_model {values['model.d_model']}"
+        + ("" if fresh else ", as the weights have it")
+    )
+
+
+def _weights_choice(before: RunFolder) -> None:
+    if (before.checkpoints / "best" / "model.safetensors").is_file():
+        st.segmented_control(
+            "Weights",
+            ["best", "fresh"],
+            default="best",
+            required=True,
+            format_func={"best": "Its best checkpoint", "fresh": "Fresh ones"}.__getitem__,
+            key=key_of("weights"),
+            help="From its best checkpoint, the run goes on learning with other settings; fresh ones begin anew.",
+        )
+
+
+def _examples(chosen: Chosen, before: RunFolder | None) -> list[str]:
+    """Sentences to suggest, as far as they are known without reading the corpus."""
+    if before is not None:
+        return list(before.recipe().watch)
+    return [str(text) for text in about(chosen.spec)["examples"][:SUGGESTED]] if chosen.spec else []
+
+
+def _watched(chosen: Chosen, examples: list[str]) -> tuple[str, ...]:
+    """The sentences in the box, where those of other data have not been put."""
+    key, held = key_of("watch"), st.session_state["draft"]
+    if held.suggested != chosen.spec and examples:
+        held.suggested, held.watch = chosen.spec, "\n".join(examples)
+        st.session_state[key] = held.watch
+    held.watch = st.session_state.get(key, held.watch)
+    return tuple(line.strip() for line in held.watch.splitlines() if line.strip())
+
+
+def _sentences(made: Draft) -> None:
+    st.session_state.setdefault(key_of("watch"), st.session_state["draft"].watch)
+    st.text_area(
+        "Sentences to watch, one a line",
+        key=key_of("watch"),
+        height=104,
+        help="They are translated at each evaluation, and their attention can be watched as it forms.",
+    )
+    if "watch" in made.wrong:
+        st.caption(f":red[{literal(made.wrong['watch'])}]")
+
+
+# ---- what the data look like, and what the run will take -----------------------------------------------------------
+
+
+def _preview(chosen: Chosen, values: Values) -> Preview | None:
+    """Draws the preview; None where there is none yet."""
+    if chosen.spec is None or (chosen.kind == "hub" and not _asked_for(chosen.spec)):
+        return None
+    names = ("folder", "tokenizer", "vocabulary", "separate")
+    try:
+        found = corpus.previewed(chosen.spec, *(draft.parsed(name, values[name]) for name in names))
+    except (ValueError, OSError) as error:
+        cannot(error, "This cannot be trained on")
+        return None
+    longest = values["model.max_length"]
+    corpus.show(found, int(longest) if str(longest).isdecimal() else 512, chosen.spec)
+    return found
+
+
+def _asked_for(spec: str) -> bool:
+    """A dataset is read over the network, so only when it is asked for."""
+    asked: set[str] = st.session_state.setdefault("previewed", set())
+    if st.button(f"Read its first {corpus.HUB_ROWS:,} pairs", icon=":material/cloud_download:", key="preview-hub"):
+        asked.add(spec)
+    return spec in asked
+
+
+# ---- the start -----------------------------------------------------------------------------------------------------
+
+
+def _named(view: TrainingView, chosen: Chosen, before: RunFolder | None) -> str:
+    """The box for the name, and what was typed into it."""
+    stem = before.name if before else f"{chosen.kind}-{_size(view, chosen.kind)}"
+    taken = {path.name for path in resources.RUNS.glob("*")}
+    free = next(name for n in itertools.count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in taken)
+    return (st.text_input("Name", free, key=f"{key_of('name')}-{free}", live=True) or "").strip()
+
+
+def _begin(chosen: Chosen, made: Draft, found: Preview | None, name: str) -> None:
+    """The button, and why it cannot be pressed where it can't."""
+    problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]
+    try:
+        if run_path(name, resources.RUNS).exists():
+            problems.append(f"There is a run called {name} already; choose another name.")
+    except ValueError as error:
+        problems.append(str(error))
+    if chosen.spec is None:
+        st.caption("Choose the data first.")
+    for problem in problems[:3]:
+        st.caption(f":red[{literal(problem)}]")
+    ready = made.recipe is not None and not problems and chosen.spec is not None
+    ready = ready and (found is not None or chosen.kind == "hub")
+    st.button(
+        "Start training",
+        icon=":material/play_arrow:",
+        type="primary" if ready else "secondary",  # the theme hides the words of a primary one that is disabled
+        width="stretch",
+        key="start-training",
+        disabled=not ready,
+        on_click=_start,
+        args=(st.session_state["draft"].number, made.recipe, name),
+    )
+    if said := st.session_state.pop("start-refused", None):
+        cannot(said)
+
+
+def _shown_root() -> str:
+    return "runs" if resources.CHECKPOINTS.parent / "runs" == resources.RUNS else str(resources.RUNS)
+
+
+def _start(number: int, recipe: Recipe, name: str) -> None:
+    """Starts the run of this form, once: the second half of a double click finds it begun."""
+    if st.session_state.get("started") == number:
+        return
+    try:
+        start(recipe, run_path(name, resources.RUNS))
+    except (ValueError, OSError) as error:
+        st.session_state["start-refused"] = str(error)
+        return
+    st.session_state["started"] = number
+    del st.session_state["draft"]
+    settle()
+    update(run=name, new=False, start=None, step=None, sentence=1, compare=(), layer=None, head=None)
+    reseed()

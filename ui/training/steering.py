@@ -1,0 +1,195 @@
+"""What can be done with a run: the buttons beside its name, and the menu with the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+
+from transformer.training import Status, extend, kill, pause, resume, stop
+from ui.training.keeping import best, dialogs, metrics, zipped
+from ui.training.said import attempt, refused
+from ui.training.shelf import FAILED
+from ui.training.view import MOST_COMPARED, TrainingView
+from ui.training.words import literal
+from ui.view import reseed, update, widget_key
+
+
+class Act(NamedTuple):
+    """A button: what it says, and what it does."""
+
+    label: str
+    icon: str
+    do: Callable[[], object]
+    help: str = ""
+
+
+def toggle_form(view: TrainingView) -> None:
+    """The button that opens the form for a new run, or leads back from it."""
+    label, icon, kind = ("Back to the runs", "arrow_back", "secondary") if view.new else ("New run", "add", "primary")
+    st.button(label, icon=f":material/{icon}:", type=kind, key="new-run", on_click=_open_form, args=(not view.new,))  # type: ignore[arg-type]
+
+
+def _open_form(on: bool) -> None:
+    update(new=on, start=None)
+    reseed()
+
+
+def header(run: Status, others: list[str], view: TrainingView) -> None:
+    """The run's name, what it is compared with, and its buttons."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(literal(run.name), anchor=False, width="stretch")
+        key = widget_key("compare")
+        st.multiselect(
+            "Compare with",
+            others,
+            default=[name for name in view.compare if name in others],
+            max_selections=MOST_COMPARED,
+            placeholder="Compare with",
+            key=key,
+            on_change=_take_compared,
+            args=(key,),
+            label_visibility="collapsed",
+            width=190,
+        )
+        for act in acts(run) if run.state not in FAILED else []:  # whose button stands beside the cause
+            st.button(
+                act.label,
+                icon=act.icon,
+                key=f"act-{act.label}",
+                help=act.help or None,
+                on_click=attempt,
+                args=(act.do,),
+                disabled=run.doing in ("pausing", "stopping") and act.label in ("Pause", "Stop"),
+            )
+        _more(run)
+    refused()
+    dialogs(run)
+
+
+def _take_compared(key: str) -> None:
+    update(compare=tuple(st.session_state[key]))
+
+
+def acts(run: Status) -> list[Act]:
+    """What suits the state, the likeliest first."""
+    path = run.folder
+    again = Act("Start again", ":material/restart_alt:", partial(start_again, run.name))
+    match run.state:
+        case "queued" | "running":
+            return [
+                Act(
+                    "Pause",
+                    ":material/pause:",
+                    partial(pause, path),
+                    "It writes a checkpoint and ends; resume it later.",
+                ),
+                Act("Stop", ":material/stop:", partial(stop, path), "It writes a checkpoint and ends for good."),
+            ]
+        case "stalled":
+            return [Act("End the worker", ":material/dangerous:", partial(kill, path))]
+        case "paused" | "stopped":
+            return [Act("Resume", ":material/play_arrow:", partial(resume, path))]
+        case "crashed" | "out of disk":
+            label = "Resume" if run.saved_step is not None else "Try again"
+            return [Act(label, ":material/play_arrow:", partial(resume, path))]
+        case "diverged":
+            return [again]
+        case _:
+            return []
+
+
+def start_again(name: str) -> None:
+    """Opens the form with the settings of a run."""
+    update(new=True, start=name)
+    reseed()
+
+
+# ---- the menu ------------------------------------------------------------------------------------------------------
+
+
+def _more(run: Status) -> None:
+    menu = st.popover("More", icon=":material/more_horiz:", key="more", on_change="rerun")
+    if not menu.open:
+        return
+    with menu:
+        if not run.alive and run.saved_step is not None:
+            _longer(run)
+        st.button(
+            "Start again with other settings",
+            icon=":material/restart_alt:",
+            key="again",
+            on_click=start_again,
+            args=(run.name,),
+            width="stretch",
+            help="Opens the form with this run's settings, from its best checkpoint or from fresh weights.",
+        )
+        if not run.alive and best(run).is_dir():
+            st.button(
+                "Keep as a model",
+                icon=":material/inventory_2:",
+                key="keep",
+                on_click=_ask,
+                args=("keep",),
+                width="stretch",
+            )
+            st.download_button(
+                "Download as a checkpoint",
+                partial(zipped, run),
+                f"{run.name}.zip",
+                "application/zip",
+                icon=":material/download:",
+                key="zip",
+                on_click="ignore",
+                width="stretch",
+                help="The best checkpoint as a folder of checkpoints/: 16-bit weights, configuration, tokenizer, card.",
+            )
+        st.download_button(
+            "Download the metrics",
+            partial(metrics, run),
+            f"{run.name}.jsonl",
+            "application/jsonl",
+            icon=":material/query_stats:",
+            key="metrics",
+            on_click="ignore",
+            width="stretch",
+        )
+        st.button(
+            "Delete",
+            icon=":material/delete:",
+            key="delete",
+            on_click=_ask,
+            args=("delete",),
+            disabled=run.alive,
+            help="Stop it first." if run.alive else None,
+            width="stretch",
+        )
+
+
+def _ask(question: str) -> None:
+    """Closes the menu and opens a dialog."""
+    st.session_state["more"] = False
+    st.session_state["asking"] = question
+
+
+def _longer(run: Status) -> None:
+    """More steps for a run that has ended."""
+    done = run.saved_step or 0
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        steps = st.number_input(
+            "Continue up to step",
+            min_value=done + 1,
+            value=max(run.steps, done + 1) if done < run.steps else done + max(1, done // 2),
+            step=100,
+            key=f"longer-{run.name}-{done}",
+            help=f"It has made {done:,}. The schedule is drawn out to the new end.",
+        )
+        st.button(
+            "Continue",
+            icon=":material/play_arrow:",
+            key="continue",
+            on_click=attempt,
+            args=(extend, run.folder, int(steps or done + 1)),
+        )

@@ -1,0 +1,51 @@
+"""What the Training page shows, as an address spells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ui.view import View, whole
+
+SHIPPED = "checkpoints/"  # what the name of a shipped model begins with, whose history can be watched
+MOST_COMPARED = 3
+
+_NAME = re.compile(rf"({re.escape(SHIPPED)})?\w[\w.-]{{0,63}}")
+_DATA = re.compile(r"[a-z0-9]{1,20}(:[a-z]{2}-[a-z]{2})?")
+_SIZE = re.compile(r"[a-z0-9-]{1,40}")
+
+
+@dataclass(frozen=True)
+class TrainingView(View):
+    """Everything that defines the Training page."""
+
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()
+
+    run: str | None = None  # None is the latest
+    compare: tuple[str, ...] = ()  # other runs
+    step: int | None = None  # that of the film strip, the curves and the translations; None is the latest
+    sentence: int = 1  # which of the watched ones, from 1
+    new: bool = False  # the form that starts a run is open
+    data: str | None = None  # what it would learn from
+    size: str | None = None  # of the network
+    start: str | None = None  # a run whose best checkpoint it would start from
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        others = query.get("compare", "").split(",")[:MOST_COMPARED]
+        return {
+            "run": _matching(_NAME, query.get("run")),
+            "compare": tuple(name for name in others if _matching(_NAME, name)),
+            "step": whole(query.get("step"), 0, 100_000_000),
+            "sentence": whole(query.get("sentence"), 1, 100) or cls.sentence,
+            "new": query.get("new") == "1",
+            "data": _matching(_DATA, query.get("data")),
+            "size": _matching(_SIZE, query.get("size")),
+            "start": _matching(_NAME, query.get("start")),
+        }
+
+
+def _matching(form: re.Pattern[str], text: str | None) -> str | None:
+    return text if text and form.fullmatch(text) else None

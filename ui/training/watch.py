@@ -1,0 +1,198 @@
+"""A run, or the history of a shipped model, as it is watched: its curves, one head forming, and what it writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer.files import read_json
+from transformer.training import Recipe, RunFolder, Status
+from ui import resources
+from ui.resources import plain_errors
+from ui.training import curves, shelf
+from ui.training.compare import side_by_side
+from ui.training.components import RUNS
+from ui.training.curves import Watched
+from ui.training.elsewhere import open_elsewhere
+from ui.training.failure import failure
+from ui.training.forming import forming
+from ui.training.keeping import kept_note
+from ui.training.series import Columns, series
+from ui.training.shelf import Shipped
+from ui.training.start import form
+from ui.training.steering import header
+from ui.training.view import TrainingView
+from ui.training.words import literal
+from ui.view import update, write_address
+from ui.viewer.packing import pack
+
+TICK = 2.0  # seconds between two looks at a run that goes on
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What there is, and which of it is looked at."""
+
+    runs: list[Status]
+    shipped: list[Shipped]
+    chosen: Status | Shipped | None
+
+    @property
+    def signature(self) -> list[tuple[str, str, str]]:
+        """What the buttons depend on: when it changes, the whole page is drawn anew."""
+        return [(run.name, run.state, run.doing if run.doing in ("pausing", "stopping") else "") for run in self.runs]
+
+
+def opened(view: TrainingView) -> Shelf:
+    """The run of the view, else the latest, else a shipped model."""
+    runs, shipped = shelf.runs(), shelf.shipped()
+    named: dict[str, Status | Shipped] = {run.name: run for run in runs}
+    named |= {model.id: model for model in shipped}
+    first = next(iter(named.values()), None)
+    if not runs:  # the smallest is the one whose heads are easiest to read
+        first = next((model for model in shipped if model.name == "reverse"), first)
+    return Shelf(runs, shipped, named.get(view.run or "", first))
+
+
+def watch(view: TrainingView) -> None:
+    """Draws the page's body where runs are looked at."""
+    found = opened(view)
+    kept_note()
+    if not found.runs:
+        _empty(found, view)
+        return
+    left, right = st.columns([23, 77], gap="medium")
+    with right:
+        if isinstance(found.chosen, Status):
+            header(found.chosen, [run.name for run in found.runs if run.name != found.chosen.name], view)
+            failure(found.chosen)
+        body = st.container()
+    below = st.container()
+    _live(found, view, left, body, below)
+
+
+def _empty(found: Shelf, view: TrainingView) -> None:
+    """Before the first run: what a training looks like, and the form to begin one."""
+    if isinstance(found.chosen, Shipped):
+        name = literal(found.chosen.name)
+        st.markdown(
+            f"There is no run yet. This is the shipped model **{name}** as it learned: one head at snapshots of its "
+            "training. Below you can train one yourself; with these settings it takes minutes."
+        )
+        forming(found.chosen, None, view)
+        st.space("medium")
+    form(view)
+
+
+def _live(found: Shelf, view: TrainingView, *places: DeltaGenerator) -> None:
+    alive = any(run.alive for run in found.runs)
+    st.fragment(_drawn, run_every=TICK if alive else None)(found.signature, view.run, view.compare, *places)
+
+
+def _drawn(
+    signature: list[tuple[str, str, str]],
+    chosen: str | None,
+    compared: tuple[str, ...],
+    left: DeltaGenerator,
+    body: DeltaGenerator,
+    below: DeltaGenerator,
+) -> None:
+    """What changes while a run goes on. Where more changes than that, the whole page is drawn anew."""
+    view: TrainingView = st.session_state["view"]
+    with plain_errors():
+        found = opened(view)
+        if found.signature != signature or (view.run, view.compare) != (chosen, compared):
+            st.rerun()
+        write_address()
+        with left:
+            _list(found)
+        with body:
+            columns = _numbers(found, view)
+        with below:
+            with plain_errors():
+                forming(found.chosen, columns, view)
+            if isinstance(found.chosen, Status):
+                _compared(found, view)
+                _log(found.chosen)
+
+
+# ---- the list ------------------------------------------------------------------------------------------------------
+
+
+def _list(found: Shelf) -> None:
+    groups = [
+        ("Runs", [shelf.run_item(run) for run in found.runs]),
+        ("Shipped, with a history", [shelf.shipped_item(model) for model in found.shipped]),
+    ]
+    listed: list[dict[str, Any]] = [
+        {"title": title, "items": [vars(item) for item in items]} for title, items in groups
+    ]
+    selected = found.chosen.name if isinstance(found.chosen, Status) else found.chosen.id if found.chosen else None
+    ids = {item.id for _, items in groups for item in items}
+    RUNS(data=pack({"groups": listed, "selected": selected}, {}), key="runs", on_pick_change=lambda: _take_run(ids))
+
+
+def _take_run(ids: set[str]) -> None:
+    picked = st.session_state["runs"].get("pick")
+    if picked in ids:
+        update(run=picked, step=None, sentence=1, compare=(), layer=None, head=None)
+
+
+# ---- curves --------------------------------------------------------------------------------------------------------
+
+
+def _numbers(found: Shelf, view: TrainingView) -> Columns | None:
+    """The curves of the chosen run, and of those that it is compared with."""
+    if isinstance(found.chosen, Shipped):
+        _about(found.chosen)
+        return None
+    assert found.chosen is not None
+    others = [run for name in view.compare for run in found.runs if run.name == name and run is not found.chosen]
+    watched = [_watched(run) for run in (found.chosen, *others)]
+    curves.draw(watched, view.step)
+    if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in resources.model_names():
+        open_elsewhere(f"runs/{found.chosen.name}")
+    return watched[0].columns
+
+
+def _watched(run: Status) -> Watched:
+    return Watched(run, RunFolder(run.folder).recipe().training, series(str(run.folder)).read())
+
+
+def _about(model: Shipped) -> None:
+    """What a shipped model is; its metrics are not shipped with it."""
+    card = shelf.card(model.folder)
+    st.subheader(literal(model.name), anchor=False)
+    title = literal(str(card.get("title", "A model without a card")))
+    st.markdown(f"{title}. Its snapshots came with it, its metrics did not.")
+    if card.get("command"):
+        st.caption("Trained with")
+        st.code(str(card["command"]), language="bash", wrap_lines=True)
+    open_elsewhere(model.name)
+
+
+# ---- below ---------------------------------------------------------------------------------------------------------
+
+
+def _compared(found: Shelf, view: TrainingView) -> None:
+    """The settings of the runs that are compared."""
+    assert isinstance(found.chosen, Status)
+    others = [run for name in view.compare for run in found.runs if run.name == name]
+    if others:
+        runs = [found.chosen, *others]
+        st.space("small")
+        side_by_side([run.name for run in runs], [_recipe(run.folder) for run in runs])
+
+
+def _recipe(folder: Path) -> Recipe:
+    return Recipe.from_dict(read_json(RunFolder(folder).config))
+
+
+def _log(run: Status) -> None:
+    log = st.expander("Log", icon=":material/notes:", key="log", on_change="rerun")
+    if log.open:
+        log.code("\n".join(run.log) or "Nothing yet.", language=None, wrap_lines=True)

@@ -1,0 +1,85 @@
+"""What a model wrote as it learned, a line for each evaluation or snapshot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+from transformer.analysis import text_diff
+from ui.training.components import WRITES
+from ui.training.curves import take_step
+from ui.training.film import Frame
+from ui.viewer.packing import pack
+
+MOST = 100  # lines; of more, those that only repeat the one above are left out first
+
+
+class Line(NamedTuple):
+    step: int
+    text: str
+    log_prob: float | None
+
+
+def of_evaluations(evaluations: Iterable[Mapping[str, Any]], text: str) -> list[Line]:
+    """The translations of a watched sentence, as a run's metrics have them."""
+    found = []
+    for line in evaluations:
+        for one in line.get("watched") or []:
+            if isinstance(one, Mapping) and one.get("text") == text:
+                found.append(Line(int(line["step"]), str(one.get("translation", "")), _number(one.get("log_prob"))))
+    return found
+
+
+def of_frames(frames: Iterable[Frame]) -> list[Line]:
+    return [Line(frame.step, frame.text, frame.log_prob) for frame in frames]
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def news(before: str, after: str) -> list[tuple[str, bool]]:
+    """`after` in pieces, each with whether it is new: words, or letters where there are no words."""
+    found = []
+    if " " in before or " " in after:
+        for op, text in text_diff(before, after):
+            if op != "delete":  # a space is no news
+                found += [(part, op == "insert" and part != " ") for part in re.split("( )", text) if part]
+        return found
+    for change, _, _, start, stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if start < stop:
+            found.append((after[start:stop], change != "equal"))
+    return found
+
+
+def shown(lines: Sequence[Line]) -> list[Line]:
+    """At most MOST of the lines, always the first and the last."""
+    if len(lines) > MOST:
+        pairs = zip(lines, lines[1:], strict=False)
+        lines = [lines[0], *(line for before, line in pairs if line.text != before.text or line is lines[-1])]
+    if len(lines) > MOST:
+        lines = [lines[round(i * (len(lines) - 1) / (MOST - 1))] for i in range(MOST)]
+    return list(lines)
+
+
+def payload(of: str, lines: Sequence[Line], step: int | None) -> bytes:
+    """What writes.js draws."""
+    listed, before = [], None
+    for line in shown(lines):
+        parts = [(line.text, False)] if before is None else news(before, line.text)
+        listed.append(
+            {
+                "step": line.step,
+                "parts": [[text, fresh] for text, fresh in parts if text],
+                "log_prob": line.log_prob,
+                "same": line.text == before,
+            }
+        )
+        before = line.text
+    return pack({"of": of, "step": step, "lines": listed}, {})
+
+
+def draw(of: str, lines: Sequence[Line], step: int | None) -> None:
+    WRITES(data=payload(of, lines, step), key="writes", on_pick_change=lambda: take_step("writes"))
