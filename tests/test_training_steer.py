@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,10 +113,20 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
 def test_an_interrupted_command_pauses_its_run(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "run")
     words = shlex.split(small_recipe(tmp_path, steps=100_000).command(str(run.path)))
-    command = subprocess.Popen([sys.executable, *words[1:]], stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
-    command.send_signal(signal.SIGINT)
-    said = command.communicate(timeout=60)[1]
+
+    def interruptible() -> None:  # which nothing is that a shell runs in the background, these tests included
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    command = subprocess.Popen(
+        [sys.executable, *words[1:]], stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
+    )
+    try:
+        wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
+        command.send_signal(signal.SIGINT)
+        said = command.communicate(timeout=60)[1]
+    finally:
+        with suppress(ValueError):  # it has ended
+            kill(run.path)
     assert command.returncode == 0 and f"python -m transformer resume {run.path}" in said
     assert status(run.path).state == "paused"
 

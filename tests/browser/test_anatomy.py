@@ -14,7 +14,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 import tokenizers
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 from tokenizers import models, pre_tokenizers
 
 from tests.small import small_checkpoint
@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def url(folder: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
         with serve(ROOT / "app.py", tmp_path_factory.mktemp("anatomy") / "log.txt") as address:
@@ -109,7 +109,7 @@ def stage(page: Page, number: int) -> Locator:
     return page.locator(".stage-head").nth(number - 1)
 
 
-def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, browser: Browser, app_url: str) -> None:
+def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url: str) -> None:
     shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
     trace = shipped.trace(shipped.card["examples"][0])
     go(page, app_url, "kind=decoder&layer=1&head=2&query=3&stage=6")

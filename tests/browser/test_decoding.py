@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 import tokenizers
 import torch
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 from tokenizers import models, pre_tokenizers
 
 from tests.small import small_checkpoint
@@ -56,7 +56,7 @@ def odd(models_folder: Path) -> Translator:
 
 
 @pytest.fixture(scope="session")
-def odd_url(models_folder: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def odd_url(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models_folder))
         with serve(ROOT / "app.py", tmp_path_factory.mktemp("decoding") / "log.txt") as address:
@@ -91,7 +91,7 @@ def candidate(page: Page, token: int) -> Locator:
     return page.locator(f'.candidate[data-id="{token}"]')
 
 
-def test_the_shipped_app_steps_through_its_translation(page: Page, browser: Browser, app_url: str) -> None:
+def test_the_shipped_app_steps_through_its_translation(page: Page, app_url: str) -> None:
     model = Translator.load(ROOT / "checkpoints" / "en-fr")
     text = model.card["examples"][0]
     found = decoded(model, text=text)

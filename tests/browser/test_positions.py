@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.small import small_checkpoint
 from tools.serving import serve, wait_until_idle
@@ -39,7 +39,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def small_url(models: Path, browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def small_url(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
         with serve(ROOT / "app.py", tmp_path_factory.mktemp("positions") / "log.txt") as address:
@@ -87,9 +87,7 @@ def proves(page: Page, p: int, k: int, i: int, d_model: int, base: float = 10_00
     assert largest == pytest.approx(rotation_residual(k, omega), rel=0.1)
 
 
-def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(
-    page: Page, browser: Browser, app_url: str
-) -> None:
+def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(page: Page, app_url: str) -> None:
     go(page, app_url, "?model=en-fr&at=37&shift=9&pair=20")
     table = encoding("sinusoidal", 100, 256)
     sines, cosines = maps(page, WAVES)
