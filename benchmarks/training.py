@@ -133,7 +133,7 @@ def compete(pipe: Connection, name: str, multi30k: Path | None, batch_tokens: in
 def examples(multi30k: Path | None) -> list[Example]:
     """The training pairs of Multi30k as the shipped English-French model reads them."""
     tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
-    corpus = open_corpus("multi30k:en-fr", multi30k)
+    corpus = open_corpus("multi30k:en-fr", folder=multi30k).train
     return list(Encoded(corpus, tokenizer, tokenizer, max_tokens=128))
 
 

@@ -29,18 +29,21 @@ class Overview {
   }
 
   update({ header, arrays }) {
-    const shape = `${header.layers} ${header.heads}`;
-    this.header = header;
-    this.arrays = arrays;
-    this.theme = themeOf(this.root);
+    const shape = `${header.layers} ${header.heads}`, theme = themeOf(this.root);
+    // A pick is answered with all that is shown: what looks as before is not drawn again.
+    const told = JSON.stringify([{ ...header, selected: null }, theme]);
+    const same = told === this.told && equal(arrays.thumbs, this.arrays.thumbs) && equal(arrays.thumbs_masked, this.arrays.thumbs_masked);
+    Object.assign(this, { header, arrays, theme, told });
     if (shape !== this.shape) {
       this.wishes = new Wishes();  // a pick among other heads
       this.build();
     }
     this.shape = shape;
     this.selected = this.wishes.answered(header.selected);
-    this.label();
-    this.draw();
+    if (!same) {
+      this.label();
+      this.draw();
+    }
     this.mark();
   }
 
@@ -214,5 +217,7 @@ class Overview {
     if (mine !== null) tick(mine, 4, 14, this.theme.accent);
   }
 }
+
+const equal = (one, other) => one.length === other.length && one.every((value, i) => value === other[i]);
 
 const mountOverview = (root, payload, emit) => mounted(Overview, root, payload, emit);
