@@ -28,7 +28,7 @@ def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped
         f"headlight_{name}",
         html='<div class="hl"></div>',
         css=style("viewer") + style("decoding"),
-        js=script("core", "drawing", *scripts, "streamlit") + entry,
+        js=script("core", "icons", "drawing", *scripts, "streamlit") + entry,
     )
 
 

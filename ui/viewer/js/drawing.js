@@ -1,30 +1,4 @@
-// What the decoding views share: icons, numbers, and words coloured by the weight that each gets.
-
-const SVG = "http://www.w3.org/2000/svg";
-
-function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
-const ICONS = {
-  first: "M17 6l-7 6 7 6zM6.5 6v12",
-  back: "M15 6l-6 6 6 6",
-  play: "M8 5.5l10 6.5-10 6.5z",
-  pause: "M9 6v12M15 6v12",
-  forward: "M9 6l6 6-6 6",
-  fork: "M4 12h5M9 12l5-6h6M9 12l5 6h6",
-  edit: "M5 19l1-4L16 5l3 3L9 18zM14 7l3 3",
-  flag: "M6 21V4h11l-2.5 4L17 12H6",
-  close: "M7 7l10 10M17 7L7 17",
-};
-
-function icon(name, size = 18) {
-  const look = { fill: "none", stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round" };
-  return svg("svg", { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look }, svg("path", { d: ICONS[name] }));
-}
+// What the decoding views share: buttons, numbers, and words coloured by the weight that each gets.
 
 function button(name, label, act) {
   const node = el("button", { type: "button", class: "icon", "aria-label": label, title: label }, icon(name));

@@ -127,7 +127,7 @@ class Film {
 
   labelPlayer() {
     const name = this.timer ? "Pause" : "Play";
-    this.player.replaceChildren(icon(name.toLowerCase()));
+    this.player.replaceChildren(icon(name.toLowerCase(), 20));
     this.player.setAttribute("aria-label", `${name} the snapshots`);
     this.player.title = name;
   }

@@ -43,7 +43,7 @@ class Runs {
 
   item({ id, name, icon: drawing, tone, word, rest, share }) {
     const state = el("span", { class: "state" }, el("span", { class: "word" }, word), rest);
-    const button = el("button", { type: "button", class: `run ${tone}`, "data-id": id }, icon(drawing), el("span", { class: "name" }, name), state);
+    const button = el("button", { type: "button", class: `run ${tone}`, "data-id": id }, icon(drawing, 20), el("span", { class: "name" }, name), state);
     if (id === this.selected) button.setAttribute("aria-current", "true");
     if (share !== null) {
       const fill = el("i");

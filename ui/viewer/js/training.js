@@ -1,28 +1,6 @@
-// What the views of a training share: the step that all of them look at, icons, and numbers in few digits.
+// What the views of a training share: the step that all of them look at, and numbers in few digits.
 
-const SVG = "http://www.w3.org/2000/svg", TELL_AFTER = 400;
-
-function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
-const ICONS = {
-  wave: "M3 13l4-6 4 9 4-12 3 9h3",
-  pause: "M9 6v12M15 6v12",
-  play: "M8 5.5l10 6.5-10 6.5z",
-  stop: "M7 7h10v10H7z",
-  check: "M12 3a9 9 0 1 0 .01 0M8 12.2l2.8 2.8L16 9.5",
-  warn: "M12 4l9 16H3zM12 10v5M12 17.5v.2",
-  book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
-};
-
-function icon(name, size = 20) {
-  const look = { fill: "none", stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round" };
-  return svg("svg", { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look }, svg("path", { d: ICONS[name] }));
-}
+const TELL_AFTER = 400;
 
 const grouped = whole => whole.toLocaleString("en");
 const stepName = step => (step === 0 ? "before" : grouped(step));

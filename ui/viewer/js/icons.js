@@ -1,0 +1,32 @@
+// SVG elements, and the icons that the views draw with them.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+const ICONS = {
+  first: "M17 6l-7 6 7 6zM6.5 6v12",
+  back: "M15 6l-6 6 6 6",
+  play: "M8 5.5l10 6.5-10 6.5z",
+  pause: "M9 6v12M15 6v12",
+  forward: "M9 6l6 6-6 6",
+  fork: "M4 12h5M9 12l5-6h6M9 12l5 6h6",
+  edit: "M5 19l1-4L16 5l3 3L9 18zM14 7l3 3",
+  flag: "M6 21V4h11l-2.5 4L17 12H6",
+  close: "M7 7l10 10M17 7L7 17",
+  wave: "M3 13l4-6 4 9 4-12 3 9h3",
+  stop: "M7 7h10v10H7z",
+  check: "M12 3a9 9 0 1 0 .01 0M8 12.2l2.8 2.8L16 9.5",
+  warn: "M12 4l9 16H3zM12 10v5M12 17.5v.2",
+  book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
+};
+
+function icon(name, size = 18) {
+  const look = { fill: "none", stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round" };
+  return svg("svg", { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look }, svg("path", { d: ICONS[name] }));
+}
