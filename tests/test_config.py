@@ -14,6 +14,7 @@ NOT_WHOLE: list[Any] = ["6", 6.0, None, [], {}, True, float("nan"), -1, 10**400]
 NOT_A_FLAG = ["yes", 0, 1, None, []]
 NOT_A_CHOICE = ["", "nonsense", 0, None, [], {}, True]
 NOT_A_NUMBER: list[Any] = ["0.1", None, [], {}, True, float("nan"), float("inf"), -0.1]
+WRONG_IDS: list[Any] = ["7", 7, [7], (-1,), (100,), ("a",), (True,), tuple(range(9))]
 
 WRONG_MODEL: dict[str, list[Any]] = {
     "source_vocab_size": [*NOT_WHOLE, 0, 1, HUGE],
@@ -32,6 +33,11 @@ WRONG_MODEL: dict[str, list[Any]] = {
     "logits_bias": NOT_A_FLAG,
     "tied": NOT_A_CHOICE,
     "dropout": [*NOT_A_NUMBER, 1, 1.0, 10**400],
+    "scale_embeddings": NOT_A_FLAG,
+    "embedding_norm": NOT_A_FLAG,
+    "source_start": WRONG_IDS,
+    "source_end": WRONG_IDS,
+    "target_start": [*WRONG_IDS, None],
     "pad_id": [*NOT_WHOLE, 100],
     "sos_id": [*NOT_WHOLE, 100],
     "eos_id": [*NOT_WHOLE, 100],
@@ -124,9 +130,11 @@ def test_a_wrong_field_of_a_training_is_refused(name: str, wrong: Any) -> None:
                 1e-6,
                 "silu",
                 "learned",
+                False,
+                True,
                 30,
             ),
-            *(False, False, False, "output", 0.0, 4, 5, 6),
+            *(False, False, False, "output", 0.0, 4, 5, 6, (7, 8), (5, 7), (9,)),
         ),
     ],
 )
@@ -211,11 +219,10 @@ def test_one_matrix_for_all_needs_one_vocabulary() -> None:
         ModelConfig(10, 11, tied="all")
 
 
-@pytest.mark.parametrize("name", ["sos_id", "eos_id"])
-def test_padding_has_an_id_of_its_own(name: str) -> None:
-    values: dict[str, Any] = {"pad_id": 7, name: 7}
+def test_padding_is_not_the_end_but_may_be_the_start() -> None:
     with pytest.raises(ValueError, match="pad_id is 7"):
-        replace(MODEL, **values)
+        replace(MODEL, pad_id=7, eos_id=7)
+    assert replace(MODEL, pad_id=7, sos_id=7).sos_id == 7
 
 
 @pytest.mark.parametrize("name", ["pad_id", "eos_id"])

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
-Positions = Literal["sinusoidal", "learned", "none"]
+Positions = Literal["sinusoidal", "learned", "stored", "none"]
 Tied = Literal["none", "output", "all"]
 Schedule = Literal["paper", "linear", "constant"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -43,6 +43,15 @@ def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
 def _flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise ValueError(f"{name} is {brief(value)}; it must be true or false.")
+
+
+def _ids(name: str, value: object, vocab_size: int) -> None:
+    if value is None and name == "source_end":
+        return
+    if not isinstance(value, tuple) or len(value) > 8:
+        raise ValueError(f"{name} is {brief(value)}; it must be a list of at most 8 token ids.")
+    for id in value:
+        _whole(name, id, 0, vocab_size - 1)
 
 
 def _known(cls: type, values: object, what: str) -> dict[str, Any]:
@@ -82,6 +91,11 @@ class ModelConfig:
 
     `tied` says which embeddings are one and the same matrix: "none"; "output", where the output projection is
     the target embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper).
+    `scale_embeddings` multiplies them by √d_model (section 3.4), `embedding_norm` norms them with their positions.
+    "stored" positions are a table that came with the weights and is used as it stands.
+
+    A source is read as `source_start`, its tokens, `source_end`; where the latter is None, as its tokens and `eos_id`.
+    A target is `sos_id`, then `target_start` (such as the language to write in), its tokens, and `eos_id`.
     Raises ValueError naming the field, the value and the remedy.
     """
 
@@ -95,6 +109,8 @@ class ModelConfig:
     norm_eps: float = 1e-5
     activation: Activation = "relu"
     positions: Positions = "sinusoidal"
+    scale_embeddings: bool = True
+    embedding_norm: bool = False
     max_length: int = 512
     qkv_bias: bool = True
     attention_output_bias: bool = True
@@ -104,6 +120,9 @@ class ModelConfig:
     pad_id: int = 0
     sos_id: int = 2
     eos_id: int = 3
+    source_start: tuple[int, ...] = ()
+    source_end: tuple[int, ...] | None = None
+    target_start: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         _whole("source_vocab_size", self.source_vocab_size, 2, _LARGEST["vocabulary"])
@@ -118,17 +137,30 @@ class ModelConfig:
         _one_of("activation", self.activation, get_args(Activation))
         _one_of("positions", self.positions, get_args(Positions))
         _one_of("tied", self.tied, get_args(Tied))
-        for name in ("final_norm", "qkv_bias", "attention_output_bias", "logits_bias"):
+        for name in (
+            "final_norm",
+            "scale_embeddings",
+            "embedding_norm",
+            "qkv_bias",
+            "attention_output_bias",
+            "logits_bias",
+        ):
             _flag(name, getattr(self, name))
         _positive("norm_eps", self.norm_eps)
         _share("dropout", self.dropout)
         both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
             _whole(name, getattr(self, name), 0, size - 1)
-        if self.pad_id in (self.sos_id, self.eos_id):
+        if self.pad_id == self.eos_id:  # a model may start with padding, as Marian's do, but could never end with it
             raise ValueError(
-                f"pad_id is {self.pad_id}, which is also the start or end of a sentence; give padding an id of its own."
+                f"pad_id is {self.pad_id}, which is also the end of a sentence; give padding an id of its own."
             )
+        for name, size in (
+            ("source_start", self.source_vocab_size),
+            ("source_end", self.source_vocab_size),
+            ("target_start", self.target_vocab_size),
+        ):
+            _ids(name, getattr(self, name), size)
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(
                 f"d_model is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number."
@@ -157,6 +189,9 @@ class ModelConfig:
         for name in ("encoder", "decoder"):
             if name in known:
                 known[name] = StackConfig(**_known(StackConfig, known[name], f"The model configuration's {name}"))
+        for name in ("source_start", "source_end", "target_start"):
+            if isinstance(known.get(name), list):  # JSON has no tuples
+                known[name] = tuple(known[name])
         return cls(**known)
 
 

@@ -13,12 +13,13 @@ from torch import Tensor, nn
 from transformer.cache import Cache
 from transformer.config import ModelConfig
 from transformer.layers import DecoderLayer, EncoderLayer
-from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions
+from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions, StoredPositions
 from transformer.taps import Site, Tap
 
 POSITIONS = {
     "sinusoidal": lambda c: SinusoidalPositions(c.max_length, c.d_model),
     "learned": lambda c: LearnedPositions(c.max_length, c.d_model),
+    "stored": lambda c: StoredPositions(c.max_length, c.d_model),
     "none": lambda c: NoPositions(),
 }
 
@@ -39,14 +40,15 @@ def no_later_keys(queries: int, keys: int, device: torch.device) -> Tensor:
 
 
 class Embedding(nn.Module):
-    """Tokens as vectors, scaled by √d_model (section 3.4), with their positions."""
+    """Tokens as vectors, scaled by √d_model (section 3.4), with their positions; some families norm the sum."""
 
     def __init__(self, config: ModelConfig, vocab_size: int):
         super().__init__()
         self.tokens = nn.Embedding(vocab_size, config.d_model)
         self.positions = POSITIONS[config.positions](config)
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
-        self.scale = math.sqrt(config.d_model)
+        self.scale = math.sqrt(config.d_model) if config.scale_embeddings else 1.0
         self.max_length = config.max_length
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
@@ -56,7 +58,7 @@ class Embedding(nn.Module):
                 f"The sentence has {start + ids.size(1)} tokens and this model reads at most {self.max_length}; "
                 "shorten it or split it into sentences."
             )
-        return self.dropout(self.positions(self.tokens(ids) * self.scale, start))
+        return self.dropout(self.norm(self.positions(self.tokens(ids) * self.scale, start)))
 
 
 class Encoder(nn.Module):
@@ -154,4 +156,4 @@ def initialise(module: nn.Module) -> None:
 
 def count_parameters(model: nn.Module) -> int:
     """Numbers that training changes; a tied matrix counts once."""
-    return sum(p.numel() for p in model.parameters())
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)

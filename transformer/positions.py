@@ -42,6 +42,17 @@ class LearnedPositions(nn.Module):
         return x + self.table[start : start + x.size(1)]
 
 
+class StoredPositions(nn.Module):
+    """A table that an imported model brought with it, used as it stands; training leaves it alone."""
+
+    def __init__(self, max_length: int, d_model: int):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(max_length, d_model), requires_grad=False)
+
+    def forward(self, x: Tensor, start: int) -> Tensor:
+        return x + self.table[start : start + x.size(1)]
+
+
 class NoPositions(nn.Module):
     """Says nothing of order."""
 

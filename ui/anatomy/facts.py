@@ -69,9 +69,8 @@ def _more(part: Part, config: ModelConfig) -> str:
     if part.name == "ff":
         return f" {stack.d_ff:,} numbers inside."
     if part.name == "embedding":
-        return {"sinusoidal": " The positions have none.", "learned": " Positions included.", "none": " No positions."}[
-            config.positions
-        ]
+        own = {"learned": " Positions included.", "none": " No positions."}
+        return own.get(config.positions, " The positions have none.")
     return ""
 
 

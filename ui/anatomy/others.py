@@ -66,6 +66,7 @@ def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
             where = {
                 "sinusoidal": "a wave for its place is added: the word says what, the wave says where.",
                 "learned": "the learned vector of its place is added: one says what, the other where.",
+                "stored": "the vector of its place, stored with the model, is added: one says what, the other where.",
                 "none": "nothing is added: this model is not told where a token stands.",
             }[config.positions]
             return f"The token's row of the table, times {root}, is its first vector; {where}"
