@@ -40,8 +40,8 @@ def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], No
     return found
 
 
-def choosing(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:
-    """From pressing on another head's thumbnail to its heatmap."""
+def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -> list[float]:
+    """From pressing on another head's thumbnail to its heatmap ("head"), or to its weights on hover too ("exact")."""
     page = opened(browser, f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}")
     n_layers, n_heads = trace.cross.shape[:2]
     heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)][1:]
@@ -49,7 +49,7 @@ def choosing(browser: Browser, url: str, trace: Trace, count: int) -> list[float
 
     def choose(layer: int, head: int) -> float:
         thumb = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"]')
-        return took(page, "pointerdown", "head", trace.cross[layer, head].tolist(), thumb.click)
+        return took(page, "pointerdown", until, trace.cross[layer, head].tolist(), thumb.click)
 
     return [choose(*head) for head in islice(cycle(heads), WARM_UPS + count)][WARM_UPS:]
 

@@ -20,14 +20,21 @@
     return roots.map(root => root.querySelector(place)).find(Boolean);
   };
 
+  const heatmap = (wanted, apart) => {
+    const chart = document.querySelector(".st-key-head .js-plotly-plot");
+    const map = (chart?._fullData ?? []).findLast(data => data.type === "heatmap" && data.showscale !== false);
+    const near = (weight, q, k) => Math.abs(map.z[q][k] - weight) < apart;
+    const same = map?.z?.length === wanted.length && wanted.every((row, q) => row.every((weight, k) => near(weight, q, k)));
+    return same && chart.querySelector(".heatmaplayer image") !== null ? map : undefined;
+  };
+
   const shows = {
-    // Plotly has these weights and a picture of them.
-    head(wanted) {
-      const chart = document.querySelector(".st-key-head .js-plotly-plot");
-      const maps = (chart?._fullData ?? []).filter(data => data.type === "heatmap" && data.showscale !== false);
-      const z = maps.at(-1)?.z, near = (weight, q, k) => Math.abs(z[q][k] - weight) < 1e-6;
-      return z?.length === wanted.length && chart.querySelector(".heatmaplayer image") !== null &&
-        wanted.every((row, q) => row.every((weight, k) => near(weight, q, k)));
+    // The chart has a picture of these weights, in 256 shades at least.
+    head: wanted => heatmap(wanted, 0.5 / 255 + 1e-6) !== undefined,
+    // And the weights themselves, on hover.
+    exact(wanted) {
+      const map = heatmap(wanted, 1e-6);
+      return map !== undefined && map.hoverinfo !== "skip";
     },
     // Every head is named by what it looks at most; they are drawn together, so the first and the last will do.
     overview(wanted) {

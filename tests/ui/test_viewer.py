@@ -12,13 +12,14 @@ def script() -> None:
     import numpy as np
     import streamlit as st
 
-    from ui.viewer import LinesState, big_head, lines, most_looked_at, overview
+    from ui.viewer import EveryHead, LinesState, big_head, lines, most_looked_at, overview, pack_kinds
 
     weights = np.full((2, 3, 4, 5), 0.2, np.float32)
     rows, columns = list("abcd"), list("vwxyz")
     st.session_state.setdefault("changes", [])
     heads = st.session_state.get("heads", (1,))
-    picked = overview(weights, key="all", selected=(1, 2), captions=most_looked_at(weights, columns))
+    kinds = pack_kinds({"cross": EveryHead(weights, most_looked_at(weights, columns))})
+    picked = overview(kinds, key="all", kind="cross", selected=(1, 2), switch=".buttons")
 
     def changed(shown: LinesState) -> None:
         st.session_state.changes.append(shown)
@@ -41,16 +42,18 @@ def app() -> AppTest:
 def test_each_view_sends_its_payload_and_returns_its_start(app: AppTest) -> None:
     assert not app.exception
     assert app.text[0].value == repr((None, (1,), 0.9))
-    assert header(app, 0)["selected"] == [1, 2] and header(app, 0)["captions"][0][0] == ["v", 0.2]
-    assert header(app, 1)["shown"] == {"heads": [1], "mass": 0.9}
-    assert header(app, 2)["rows_read"] == list("abcd")
+    assert header(app, 0)["kinds"]["cross"]["captions"][0][0] == ["v", 0.2]
+    chosen = {"of": header(app, 0)["id"], "kind": "cross", "selected": [1, 2], "switch": ".buttons"}
+    assert header(app, 1).items() >= chosen.items()
+    assert header(app, 2)["shown"] == {"heads": [1], "mass": 0.9}
+    assert header(app, 3)["rows_read"] == list("abcd")
 
 
 def test_what_is_shown_lasts_until_the_page_asks_for_something_else(app: AppTest) -> None:
     app.session_state["lines-shown"] = {"start": LinesState((1,), 0.9), "now": LinesState((0, 2), 0.7)}
     app.run()
     assert app.text[0].value == repr((None, (0, 2), 0.7))
-    assert header(app, 1)["shown"] == {"heads": [0, 2], "mass": 0.7}
+    assert header(app, 2)["shown"] == {"heads": [0, 2], "mass": 0.7}
     app.session_state["heads"] = (2,)
     app.run()
     assert app.text[0].value == repr((None, (2,), 0.9))

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ui.viewer.packing import (
+    EveryHead,
     Profile,
     head_payload,
     lines_payload,
     most_looked_at,
-    overview_payload,
     pack,
+    pack_kinds,
     pooled_mask,
     thumbnails,
 )
@@ -120,19 +121,27 @@ def test_the_overview_tells_its_true_and_its_pooled_size() -> None:
     weights = rows_of((2, 3, 100, 20))
     names = [f"k{j}" for j in range(20)]
     values = np.array([[[0.5, np.nan, 1], [2, 3, 4]]])
-    data = overview_payload(
-        weights,
-        selected=(1, 2),
-        masked=None,
-        captions=most_looked_at(weights, names),
-        profile=Profile(["entropy"], values, [4]),
-    )
-    header, found = unpacked(data)
-    assert (header["layers"], header["heads"], header["queries"], header["keys"]) == (2, 3, 100, 20)
-    assert header["thumb"] == [64, 20] and found["thumbs"].shape == (2, 3, 64, 20)
-    assert header["selected"] == [1, 2] and not found["thumbs_masked"].any()
-    assert header["profile"]["values"] == [[0.5, None, 1, 2, 3, 4]]
-    assert header["captions"][0][0][0] in names
+    profile = Profile(["entropy"], values, [4])
+    one = EveryHead(weights, most_looked_at(weights, names), profile=profile)
+    other = EveryHead(rows_of((1, 2, 3, 3)), [[("a", 0.5)] * 2])
+    kinds = pack_kinds({"encoder": one, "cross": other})
+    header, found = unpacked(kinds.payload)
+    assert list(header["kinds"]) == ["encoder", "cross"] and header["id"] == kinds.id
+    assert kinds.shapes == {"encoder": (2, 3), "cross": (1, 2)}
+    assert found["cross thumbs"].shape == (1, 2, 3, 3)
+    first = header["kinds"]["encoder"]
+    assert (first["layers"], first["heads"], first["queries"], first["keys"]) == (2, 3, 100, 20)
+    assert first["thumb"] == [64, 20] and found["encoder thumbs"].shape == (2, 3, 64, 20)
+    assert not found["encoder thumbs_masked"].any()
+    assert first["profile"]["values"] == [[0.5, None, 1, 2, 3, 4]]
+    assert first["captions"][0][0][0] in names
+
+
+def test_patterns_have_an_id_of_what_they_hold() -> None:
+    weights = rows_of((1, 2, 3, 3))
+    captions = [[("a", 0.5)] * 2]
+    ids = {pack_kinds({"cross": EveryHead(w, captions)}).id for w in (weights, weights.copy(), weights[:, ::-1])}
+    assert len(ids) == 2
 
 
 def test_lines_and_the_large_head_carry_the_exact_weights() -> None:

@@ -12,11 +12,12 @@ from transformer.training.loop import Diverged, StepReport, Trainer, train
 from transformer.training.metrics import Metrics
 from transformer.training.recipe import Recipe, differences
 from transformer.training.schedule import learning_rate, teacher_forcing
-from transformer.training.settings import HELP
+from transformer.training.settings import BY_TOKENIZER, HELP
 from transformer.training.steer import delete, extend, kill, pause, resume, start, stop
 from transformer.training.worker import work
 
 __all__ = [
+    "BY_TOKENIZER",
     "HELP",
     "RUNS",
     "Diverged",

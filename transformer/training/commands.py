@@ -24,12 +24,11 @@ from transformer.training.health import Status, status, statuses
 from transformer.training.metrics import Metrics
 from transformer.training.processes import several
 from transformer.training.recipe import Recipe
-from transformer.training.settings import HELP
+from transformer.training.settings import BY_TOKENIZER, HELP
 from transformer.training.steer import start
 from transformer.training.worker import work as work_on
 from transformer.translator import LENGTH_PENALTY
 
-SIZES = ("source_vocab_size", "target_vocab_size", "pad_id", "sos_id", "eos_id")  # which the tokenizer decides
 STACKS = ("encoder", "decoder")
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
@@ -51,7 +50,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on by itself.")
     network = sub.add_argument_group("network", "what to change in the preset")
     network.add_argument("--preset", choices=PRESETS, default="small", help="the network to start from")
-    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*SIZES, *STACKS)])
+    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)])
     stack = [f.name for f in fields(StackConfig)]
     for prefix in ("", *(f"{name}_" for name in STACKS)):
         _add_fields(network, StackConfig, stack, prefix)
@@ -146,7 +145,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 
 def _network(options: argparse.Namespace) -> ModelConfig:
     values = vars(options)
-    names = [f.name for f in fields(ModelConfig) if f.name not in (*SIZES, *STACKS)]
+    names = [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)]
     changes = {name: values[name] for name in names if values[name] is not None}
     usual = preset(options.preset, options.vocabulary, options.vocabulary)
     for stack in STACKS:

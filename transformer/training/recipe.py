@@ -56,6 +56,11 @@ class Recipe:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it must be true or false.")
         if self.separate and self.model.tied == "all":
             raise ValueError("tied is 'all', but the vocabularies are separate; share one, or choose tied = 'output'.")
+        if self.model.positions == "stored" and self.start is None:
+            raise ValueError(
+                "positions is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
+                "or give a checkpoint to start from."
+            )
         if len(self.watch) > MOST_WATCHED:
             raise ValueError(f"{len(self.watch)} sentences are to be watched; choose at most {MOST_WATCHED}.")
         for sentence in self.watch:

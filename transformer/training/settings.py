@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+# Fields of ModelConfig that follow from the tokenizer.
+BY_TOKENIZER = (
+    *("source_vocab_size", "target_vocab_size", "pad_id", "sos_id", "eos_id"),
+    *("source_start", "source_end", "target_start"),
+)
+
 HELP: dict[str, str] = {
     # ModelConfig
     "source_vocab_size": "How many different tokens the model can read.",
@@ -15,7 +21,10 @@ HELP: dict[str, str] = {
     "what the layers have added up.",
     "norm_eps": "A small number that keeps the norms from dividing by zero.",
     "activation": "The function between the two maps of a feed-forward network.",
-    "positions": "How a token is told where it stands: fixed sines and cosines, a learned vector each, or nothing.",
+    "positions": "How a token is told where it stands: fixed sines and cosines, a learned vector each, a table "
+    "stored with the weights to start from, or nothing.",
+    "scale_embeddings": "Whether embeddings are multiplied by the root of d_model, or positions may drown them.",
+    "embedding_norm": "Whether embedding and position together are normed before the first layer reads them.",
     "max_length": "The longest sentence in tokens, special ones included; longer pairs are left out.",
     "qkv_bias": "Whether the query, key and value projections add a learned constant.",
     "attention_output_bias": "Whether the projection that joins the heads adds a learned constant.",
@@ -26,6 +35,9 @@ HELP: dict[str, str] = {
     "pad_id": "The token that fills up short sentences in a batch.",
     "sos_id": "The token with which every translation starts.",
     "eos_id": "The token with which every sentence ends.",
+    "source_start": "Tokens that stand before every source, such as its language.",
+    "source_end": "Tokens that stand after every source; the end of the sentence alone if not given.",
+    "target_start": "Tokens with which every translation goes on after its start, such as its language.",
     # StackConfig
     "n_layers": "How many layers the stack has: each can build on what the one below found.",
     "n_heads": "How many attentions run side by side in a layer, each in its own share of d_model.",

@@ -9,14 +9,15 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import charts
+from transformer import Trace, charts
 from transformer.analysis import MEASURES, Measures
+from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, layout, measures, panel
 from ui.attention.view import AttentionView
 from ui.view import take, update, widget_key, write_address
-from ui.viewer import LinesState, Profile, big_head, lines, overview
-from ui.viewer.plot import plot
+from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
+from ui.viewer.plot import Shows, plot
 
 CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
@@ -29,7 +30,7 @@ def _controls(shown: Shown, view: AttentionView) -> None:
     key = widget_key("kind")
     st.segmented_control(
         "Attention",
-        ["encoder", "decoder", "cross"],
+        KINDS,
         default=view.kind,
         required=True,
         format_func=str.capitalize,
@@ -87,7 +88,7 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     with middle:  # first, so that it is painted first
         _head(large, view)
     with left:
-        _overview(shown, view, place, large, found)
+        _overview(shown, view, large)
     with right:
         _lines(shown, view, place, large)
     with bar:
@@ -99,33 +100,43 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     write_address()
 
 
-def _overview(shown: Shown, view: AttentionView, place: Layout, large: Panel, found: Measures) -> None:
+def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:
     number = len(shown.changes)
     changed = f" [{number} head{'s' if number > 1 else ''} changed](#switch-heads-off)" if number else ""
     st.markdown(f"**Every head**{changed}")
-    patterns = place.apply(shown.trace.pattern(view.kind))
-    values = np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES])
     overview(
-        patterns,
+        every_head(shown, view.words, view.hide, view.scale),
         key="overview",
+        kind=view.kind,
         selected=(large.layer, large.head),
-        captions=captions(patterns, place),
-        masked=place.masked,
-        profile=Profile(
-            [measure.label.lower() for measure in MEASURES],
-            values,
-            [max(found.largest[measure.name], 1e-9) for measure in MEASURES],
-        ),
-        scale=view.scale,  # type: ignore[arg-type]
-        peak=max(1.0, float(patterns.max())),
+        switch=f".st-key-{widget_key('kind')} [role=radio]",
         on_pick=lambda layer, head: update(layer=layer + 1, head=head + 1, lines=()),
     )
 
 
+def every_head(shown: Shown, words: bool, hide: bool, scale: str) -> Kinds:
+    """The patterns of all kinds for the overview, made once for what is shown."""
+    how = words, hide, scale
+    if how not in shown.packed:
+        kinds = {kind: _every_head(shown.trace, layout(shown.trace, kind, words, hide)) for kind in KINDS}
+        shown.packed[how] = pack_kinds(kinds, scale)  # type: ignore[arg-type]
+    return shown.packed[how]
+
+
+def _every_head(trace: Trace, place: Layout) -> EveryHead:
+    patterns, found = place.apply(trace.pattern(place.kind)), measures(trace, place)
+    profile = Profile(
+        [measure.label.lower() for measure in MEASURES],
+        np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES]),
+        [max(found.largest[measure.name], 1e-9) for measure in MEASURES],
+    )
+    return EveryHead(patterns, captions(patterns, place), place.masked, profile)
+
+
 def _head(large: Panel, view: AttentionView) -> None:
-    place, what = large.place, "" if large.show == "raw" else f" :gray[{SHOWS[large.show].lower()}]"
-    st.markdown(f"**{large.title}**{what}")
+    place, what = large.place, "" if large.show == "raw" else SHOWS[large.show].lower()
     if max(large.cells.shape) >= CANVAS_FROM and not large.signed:
+        st.markdown(f"**{large.title}** :gray[{what}]" if what else f"**{large.title}**")
         big_head(
             large.cells,
             place.rows,
@@ -138,7 +149,7 @@ def _head(large: Panel, view: AttentionView) -> None:
         )
     else:
         with st.container(key="head"):
-            plot(_figure(large, view), key="head-plot")
+            plot(_figure(large, view), key="head-plot", title=(large.title, what), shows=_foreseen(large, view))
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
     strongest = float(np.median(large.cells.max(axis=1)))
@@ -154,6 +165,14 @@ def _head(large: Panel, view: AttentionView) -> None:
         with twin:
             _twin(large)
     st.caption(f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off).")
+
+
+def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
+    """What the overview's thumbnails are a picture of too: weights as they are, on the same scale."""
+    if large.show != "raw" or large.limit > 1:
+        return None
+    rows, columns = large.cells.shape
+    return {"kind": view.kind, "scale": view.scale, "place": (large.layer, large.head), "shape": (rows, columns)}
 
 
 def _twin(large: Panel) -> None:

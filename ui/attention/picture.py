@@ -6,7 +6,7 @@ L layers, H heads, Q queries (rows), K keys (columns).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from transformer.data.tokenizers import number_duplicates
 from transformer.taps import chain
 from ui import resources
 from ui.attention.view import AttentionView, Change
+from ui.viewer import Kinds
 
 SHOWS = {
     "raw": "Raw weights",
@@ -61,6 +62,7 @@ class Shown:
     forced: Trace | None  # the plain translation, read with the changes
     changes: tuple[Change, ...]
     checks: list[Check]
+    packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
 
 
 def shown(name: str, text: str, view: AttentionView) -> Shown:

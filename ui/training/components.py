@@ -16,7 +16,7 @@ def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped
         f"headlight_{name}",
         html='<div class="hl"></div>',
         css=style("viewer") + style("training"),
-        js=script("core", "icons", "training", *scripts, "streamlit") + entry,
+        js=script("core", "shared", "icons", "training", *scripts, "streamlit") + entry,
     )
 
 

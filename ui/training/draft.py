@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig
 from transformer.data.corpora import TASKS
 from transformer.data.tokenizers import Kind
-from transformer.training import HELP, Recipe
+from transformer.training import BY_TOKENIZER, HELP, Recipe
 
 Values = dict[str, Any]
 
@@ -30,7 +30,7 @@ SIZES: dict[str, dict[str, Any]] = {
     **PRESETS,
 }
 STACKS = ("encoder", "decoder")
-_DECIDED = ("source_vocab_size", "target_vocab_size", "pad_id", "sos_id", "eos_id", *STACKS)  # by the tokenizer
+_DECIDED = (*BY_TOKENIZER, *STACKS)
 _MODEL = [f.name for f in fields(ModelConfig) if f.name not in _DECIDED]
 
 NETWORK = [f"model.{name}" for name in _MODEL[:1]]

@@ -14,16 +14,28 @@ from numpy.typing import NDArray
 
 from ui.viewer.assets import script, style
 from ui.viewer.packing import (
-    Captions,
+    EveryHead,
+    Kinds,
     Profile,
     Scale,
+    chosen_payload,
     head_payload,
     lines_payload,
     most_looked_at,
-    overview_payload,
+    pack_kinds,
 )
 
-__all__ = ["LinesState", "Profile", "big_head", "lines", "most_looked_at", "overview"]
+__all__ = [
+    "EveryHead",
+    "Kinds",
+    "LinesState",
+    "Profile",
+    "big_head",
+    "lines",
+    "most_looked_at",
+    "overview",
+    "pack_kinds",
+]
 
 
 @dataclass(frozen=True)
@@ -40,49 +52,42 @@ def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped
         f"headlight_{name}",
         html='<div class="hl"></div>',
         css=style("viewer"),
-        js=script("core", *scripts, "streamlit") + entry,
+        js=script("core", "shared", *scripts, "streamlit") + entry,
     )
 
 
-_OVERVIEW = _component("overview", "mountOverview", "overview")
+_KINDS = _component("kinds", "mountKinds", "kinds")
+_OVERVIEW = _component("overview", "mountChosen", "overview", "chosen")
 _LINES = _component("lines", "mountLines", "link", "lines")
 _HEAD = _component("head", "mountHead", "head")
 
 
 def overview(
-    patterns: NDArray[np.floating],
+    kinds: Kinds,
     *,
     key: str,
+    kind: str,
     selected: tuple[int, int],
-    captions: Captions,
-    masked: NDArray[np.bool_] | None = None,
-    profile: Profile | None = None,
-    scale: Scale = "fixed",
-    peak: float = 1.0,
+    switch: str | None = None,
     on_pick: Callable[[int, int], None] | None = None,
 ) -> tuple[int, int] | None:
-    """Every head of [L, H, Q, K] as a thumbnail; returns the (layer, head) picked just now, else None.
+    """Every head of a kind as a thumbnail; returns the (layer, head) picked just now, else None.
 
-    `masked` [Q, K] is hatched. `captions` come from `most_looked_at`; `peak` is the weight with the full
-    colour. `on_pick` is called before the script runs again, so it may set what widgets are drawn from.
+    `switch` is the CSS selector of the buttons that choose among the kinds: what they are pressed for is drawn at
+    once. `on_pick` is called before the script runs again, so it may set what widgets are drawn from.
     """
-    payload = overview_payload(
-        patterns,
-        selected=selected,
-        masked=masked,
-        captions=captions,
-        profile=profile,
-        scale=scale,
-        peak=peak,
-    )
-    shape = patterns.shape[:2]
+    shape = kinds.shapes[kind]
 
     def picked() -> None:
         pick = _pick(st.session_state[key].get("pick"), shape)
         if pick is not None and on_pick is not None:
             on_pick(*pick)
 
-    return _pick(_OVERVIEW(data=payload, key=key, on_pick_change=picked).pick, shape)
+    with st.container(key=f"{key}-kinds"):
+        _KINDS(data=kinds.payload, key=f"{key}-patterns")
+    return _pick(
+        _OVERVIEW(data=chosen_payload(kinds, kind, selected, switch), key=key, on_pick_change=picked).pick, shape
+    )
 
 
 def lines(

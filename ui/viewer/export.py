@@ -67,7 +67,7 @@ def standalone_html(
     }
     blocks = {"page": pack(page, {})}
     blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
-    code = f"(() => {{\n{script('core', 'overview', 'head', 'link', 'lines', 'page')}\n}})();\n"
+    code = f"(() => {{\n{script('core', 'shared', 'overview', 'head', 'link', 'lines', 'page')}\n}})();\n"
     look = style("page") + style("viewer")
     policy = (
         f"default-src 'none'; script-src '{_digest(code)}'; style-src '{_digest(look)}'; "

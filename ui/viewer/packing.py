@@ -5,6 +5,7 @@ Letters: L layers, H heads, Q queries (rows), K keys (columns), q and k the same
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,20 +83,46 @@ def most_looked_at(patterns: NDArray[np.floating], columns: Sequence[str]) -> li
     return [[(str(columns[row.argmax()]), float(row.max())) for row in layer] for layer in means]
 
 
-def overview_payload(
-    patterns: NDArray[np.floating],
-    *,
-    selected: tuple[int, int],
-    masked: NDArray[np.bool_] | None,
-    captions: Captions,
-    profile: Profile | None = None,
-    scale: Scale = "fixed",
-    peak: float = 1.0,
-) -> bytes:
-    """What overview.js draws; `patterns` [L, H, Q, K], `masked` [Q, K], `captions` [L][H] (label, share)."""
-    header, arrays = overview_parts(patterns, masked, captions, scale, peak)
-    header |= {"selected": list(selected), "profile": None if profile is None else _profile(profile)}
-    return pack(header, arrays)
+@dataclass(frozen=True)
+class EveryHead:
+    """What the overview draws of one kind of attention."""
+
+    patterns: NDArray[np.floating]  # [L, H, Q, K]
+    captions: Captions  # [L][H], from `most_looked_at`
+    masked: NDArray[np.bool_] | None = None  # [Q, K], hatched
+    profile: Profile | None = None
+
+    @property
+    def peak(self) -> float:
+        """The weight with the full colour: 1, or what a head that was scaled up reaches."""
+        return max(1.0, float(self.patterns.max()))
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The kinds of attention of one sentence, packed: `id` is the digest of what they hold."""
+
+    payload: bytes
+    id: str
+    shapes: Mapping[str, tuple[int, int]]  # layers and heads of each
+
+
+def pack_kinds(kinds: Mapping[str, EveryHead], scale: Scale = "fixed") -> Kinds:
+    """What kinds.js takes; the order of `kinds` is that of the buttons that switch between them."""
+    headers: dict[str, Any] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, heads in kinds.items():
+        header, found = overview_parts(heads.patterns, heads.masked, heads.captions, scale, heads.peak)
+        headers[name] = header | {"profile": None if heads.profile is None else _profile(heads.profile)}
+        arrays |= {f"{name} {array}": values for array, values in found.items()}
+    id = hashlib.sha256(pack({"kinds": headers}, arrays)).hexdigest()[:16]
+    shapes = {name: (heads.patterns.shape[0], heads.patterns.shape[1]) for name, heads in kinds.items()}
+    return Kinds(pack({"id": id, "kinds": headers}, arrays), id, shapes)
+
+
+def chosen_payload(kinds: Kinds, kind: str, selected: tuple[int, int], switch: str | None) -> bytes:
+    """What chosen.js takes: which of them are shown."""
+    return pack({"of": kinds.id, "kind": kind, "selected": list(selected), "switch": switch}, {})
 
 
 def overview_parts(

@@ -7,6 +7,7 @@ import os
 import shutil
 from functools import cache
 from pathlib import Path
+from typing import TypedDict
 
 import plotly
 import plotly.graph_objects as go
@@ -17,14 +18,31 @@ from ui.viewer.assets import script
 # Streamlit serves this folder at app/static/. The script is the one that the plotly package brings.
 STATIC = Path(__file__).parents[2] / "static"
 
+# As a bold line of Streamlit's own.
+_STYLE = """
+.plot-title { margin-bottom: 1rem; line-height: 1.6; }
+.plot-title:empty { display: none; }
+.plot-title span { color: var(--st-gray-text-color, gray); }
+"""
+
 _PLOT = st.components.v2.component(
-    "headlight_plot", html='<div class="plot"></div>', js=script("plot"), isolate_styles=False
+    "headlight_plot", html='<div class="plot"></div>', css=_STYLE, js=script("shared", "plot"), isolate_styles=False
 )
 
 
-def plot(figure: go.Figure, *, key: str) -> None:
-    """The figure as wide as its place; `layout.meta` says in words what it shows."""
-    head = json.dumps({"script": f"app/static/{_served()}", "alt": figure.layout.meta})
+class Shows(TypedDict):
+    """One head of the overview beside: that another is chosen may be drawn before the page answers."""
+
+    kind: str
+    scale: str
+    place: tuple[int, int]  # layer and head, from 0
+    shape: tuple[int, int]  # [Q, K]
+
+
+def plot(figure: go.Figure, *, key: str, title: tuple[str, str] | None = None, shows: Shows | None = None) -> None:
+    """The figure as wide as its place, under a title in bold and grey; `layout.meta` says in words what it shows."""
+    given = {"script": f"app/static/{_served()}", "alt": figure.layout.meta, "title": title, "shows": shows}
+    head = json.dumps(given)
     _PLOT(data=f'{head[:-1]}, "figure": {figure.to_json()}}}'.encode(), key=key)
 
 

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from tests.browser.viewer.patterns import case
-from ui.viewer import LinesState, Profile, big_head, lines, most_looked_at, overview
+from ui.viewer import EveryHead, LinesState, Profile, big_head, lines, most_looked_at, overview, pack_kinds
 
 st.set_page_config(layout="wide")
 view = case(st.query_params.get("case", "cross"))
@@ -30,16 +30,10 @@ left, middle, right = st.columns([312, 484, 236], gap="medium")
 with left:
     st.markdown("**Every head**")
     measures = np.stack([view.patterns.max(-1).mean(-1), view.patterns[..., 0].mean(-1)])
-    picked = overview(
-        view.patterns,
-        key="overview",
-        selected=(layer, head),
-        masked=view.masked,
-        captions=most_looked_at(view.patterns, view.columns),
-        profile=Profile(["strongest", "on the first"], measures, [1, 1]),
-        scale=scale,
-        on_pick=pick,
-    )
+    profile = Profile(["strongest", "on the first"], measures, [1, 1])
+    every = EveryHead(view.patterns, most_looked_at(view.patterns, view.columns), view.masked, profile)
+    kinds = pack_kinds({"cross": every}, scale)
+    picked = overview(kinds, key="overview", kind="cross", selected=(layer, head), on_pick=pick)
 pattern = view.patterns[layer, head]
 with middle:
     st.markdown(f"**Layer {layer + 1}, head {head + 1}**")

@@ -126,6 +126,7 @@ class Overview {
     this.selected = pick;
     this.hovered = null;
     this.mark();
+    this.chose?.(pick);
     this.send(pick);
   }
 
