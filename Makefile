@@ -41,7 +41,7 @@ screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/im
 
 bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
 	@$(BIN)/python -m pip install --quiet --requirement requirements-bench.txt
-	@for name in showing stepping training memory; do $(BIN)/python -m benchmarks $$name; done
+	@for name in showing stepping training beside memory; do $(BIN)/python -m benchmarks $$name; done
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }

@@ -2,7 +2,7 @@
 
 import argparse
 
-from benchmarks import memory, showing, stepping, training
+from benchmarks import beside, memory, showing, stepping, training
 
 
 def main() -> None:
@@ -11,6 +11,7 @@ def main() -> None:
     showing.add_arguments(names.add_parser("showing", help="bytes and time until every head is seen"))
     stepping.add_arguments(names.add_parser("stepping", help="from a key to the next step, decoding and anatomy"))
     training.add_arguments(names.add_parser("training", help="target tokens a second beside the peers"))
+    beside.add_arguments(names.add_parser("beside", help="training while its page is watched"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
     options = vars(parser.parse_args())
     run = options.pop("run")

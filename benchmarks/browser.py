@@ -47,11 +47,13 @@ def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -
     heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)][1:]
     random.Random(0).shuffle(heads)
 
-    def choose(layer: int, head: int) -> float:
-        thumb = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"]')
-        return took(page, "pointerdown", until, trace.cross[layer, head].tolist(), thumb.click)
+    return [choose(page, trace, *head, until) for head in islice(cycle(heads), WARM_UPS + count)][WARM_UPS:]
 
-    return [choose(*head) for head in islice(cycle(heads), WARM_UPS + count)][WARM_UPS:]
+
+def choose(page: Page, trace: Trace, layer: int, head: int, until: str = "head") -> float:
+    """One choice of a cross-attention head, layers and heads from 0."""
+    thumb = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"]')
+    return took(page, "pointerdown", until, trace.cross[layer, head].tolist(), thumb.click)
 
 
 def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:

@@ -127,8 +127,13 @@ def test_a_run_is_paused_outlives_the_app_and_is_killed(
         page.wait_for_timeout(1000)
         page.get_by_role("button", name="Start training").click()
         expect(chosen(page)).to_contain_text("Running", timeout=WORKER)
+        tab = go(page.context.new_page(), address, "?run=long")
+        expect(chosen(tab)).to_contain_text("Running")
         page.get_by_role("button", name="Pause", exact=True).click()
         expect(chosen(page)).to_contain_text("Paused", timeout=WORKER)
+        expect(chosen(tab)).to_contain_text("Paused", timeout=WORKER)
+        expect(tab.get_by_role("button", name="Resume", exact=True)).to_be_visible()
+        tab.close()
         saved = status(run.path).saved_step
         page.get_by_role("button", name="Resume", exact=True).click()
         expect(chosen(page)).to_contain_text("Running", timeout=WORKER)

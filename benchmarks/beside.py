@@ -1,0 +1,161 @@
+"""How fast a run trains while the app serves its page, beside the same run alone; and how the page feels meanwhile.
+
+One worker, the one that the app starts, trains on Multi30k from the beginning to the end. Windows of seconds take
+turns: in one there is nothing but the worker; in the other an app serves, and a browser on the same machine watches
+the run, or chooses heads on the Attention page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from benchmarks.measure import OURS, Dot, alternate, keep, machine, ratios, short, spread, table
+from transformer import TrainConfig, Translator, preset
+from transformer.training import Metrics, Recipe, RunFolder, start, status
+from transformer.training.steer import kill
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = 0.85  # of the speed of training alone, while its page is watched
+TEXT = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
+SETTLE = 8.0  # seconds until what was begun or ended no longer counts
+CHOICES = 20
+ALONE, WATCHED = "alone", "its page watched"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; downloaded without it")
+    parser.add_argument("--seconds", type=float, default=30.0, help="how long a window is")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.set_defaults(run=run)
+
+
+def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
+    """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "rounds": rounds, "seconds": seconds}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        worker = started(folder / "runs" / "watched", multi30k)
+        os.environ["HEADLIGHT_RUNS"] = str(folder / "runs")
+        try:
+            app = App(folder / "log.txt")
+            windows = {ALONE: lambda: speed(worker, seconds), WATCHED: lambda: app.watched(worker, seconds)}
+            speeds = alternate(rounds, windows)
+            choices = {"beside training": app.choosing()}
+        finally:
+            kill(worker.path)
+            del os.environ["HEADLIGHT_RUNS"]
+        choices["without"] = app.choosing()
+    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["tokens_per_second"] = {name: spread(found) for name, found in speeds.items()}
+    result["share"] = ratios(speeds[WATCHED], speeds[ALONE])
+    result["choose_a_head"] = {name: spread(found) for name, found in choices.items()}
+    print(told(result))
+    keep("beside", result, "Training while its page is watched", panels(result))
+
+
+def started(path: Path, multi30k: Path | None) -> RunFolder:
+    """A run that has begun to train, and goes on for longer than anybody measures."""
+    often = {"evaluate_every": 1_000_000, "checkpoint_every": 1_000_000}
+    recipe = Recipe(
+        "multi30k:en-fr",
+        preset("small", 8000, 8000),
+        TrainConfig(steps=1_000_000, batch_tokens=4096, schedule="constant", **often),  # type: ignore[arg-type]
+        folder=None if multi30k is None else str(multi30k),
+    )
+    run, until = start(recipe, path), time.monotonic() + 600
+    while len(Metrics(path).read()) < 5:
+        found = status(path)
+        if not found.alive or time.monotonic() > until:
+            raise ValueError(f"The worker does not train: it is {found.state}. {found.cause}")
+        time.sleep(0.5)
+    return run
+
+
+def speed(run: RunFolder, seconds: float) -> float:
+    """Target tokens a second over a window, after what was before has settled."""
+    time.sleep(SETTLE)
+    metrics = Metrics(run.path)
+    before, begun = len(metrics.read()), time.perf_counter()
+    while time.perf_counter() - begun < seconds or len(metrics.lines) == before:
+        time.sleep(0.2)
+        metrics.read()
+    # From the end of one update to the end of another, so that none is counted in part.
+    lines = metrics.lines[before:]
+    return float(sum(line["tokens"] for line in lines) / sum(line["seconds"] for line in lines))
+
+
+class App:
+    """The app and a browser, started for a window and ended with it."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+
+    def watched(self, run: RunFolder, seconds: float) -> float:
+        return self._with(f"/training?{urlencode({'run': run.name})}", ".facts", lambda page: speed(run, seconds))
+
+    def choosing(self) -> list[float]:
+        """Milliseconds from pressing on a head of the Attention page to its heatmap."""
+        trace = Translator.load(ROOT / "checkpoints" / "en-fr").trace(TEXT)
+        address = f"/?{urlencode({'model': 'en-fr', 'text': TEXT, 'layer': 1, 'head': 1})}"
+        return self._with(address, ".thumb", lambda page: chosen(page, trace))
+
+    def _with(self, address: str, sign: str, act: Callable[[Any], Any]) -> Any:
+        from playwright.sync_api import sync_playwright
+
+        from benchmarks import browser
+        from tools.serving import launch, serve
+
+        with sync_playwright() as playwright, serve(ROOT / "app.py", self.log) as url:
+            page = browser.opened(launch(playwright), f"{url}{address}", sign)
+            try:
+                return act(page)
+            finally:
+                page.context.browser.close()  # type: ignore[union-attr]
+
+
+def chosen(page: Any, trace: Any) -> list[float]:
+    from benchmarks import browser
+
+    layers, heads = trace.cross.shape[:2]
+    places = [(layer, head) for layer in range(layers) for head in range(heads)][1:]
+    return [browser.choose(page, trace, *places[n % len(places)]) for n in range(3 + CHOICES)][3:]
+
+
+def told(result: dict[str, Any]) -> str:
+    speeds = [(name, short(one["median"]), short(one["least"])) for name, one in result["tokens_per_second"].items()]
+    share, choices = result["share"], result["choose_a_head"]
+    reached = "reached" if share["median"] >= TARGET else "missed"
+    return "\n\n".join(
+        [
+            "Target tokens a second",
+            table(["", "median", "least"], speeds),
+            f"Watched / alone, pair by pair: median {share['median']:.2f}, {share['least']:.2f} to {share['most']:.2f} "
+            f"(target {TARGET}: {reached})",
+            "Milliseconds from choosing a head to its heatmap",
+            table(
+                ["", "median", "95th percentile"],
+                [(n, short(c["median"]), short(c["p95"])) for n, c in choices.items()],
+            ),
+        ]
+    )
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    alone = result["tokens_per_second"][ALONE]["median"]
+    return {
+        "Target tokens a second, median; the bar is 85 % of training alone": [
+            Dot(name, one["median"], f"{short(one['median'])}", OURS, TARGET * alone if name == WATCHED else None)
+            for name, one in result["tokens_per_second"].items()
+        ],
+        "Milliseconds from choosing a head to its heatmap, median": [
+            Dot(name, one["median"], f"{short(one['median'])} ms", OURS)
+            for name, one in result["choose_a_head"].items()
+        ],
+    }
