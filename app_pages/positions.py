@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.page import page
-from ui.positions import added, alike, circle, order, schemes, waves
+from ui.positions import added, alike, circle, order, relative, schemes, waves
 from ui.positions.codes import chosen, shown_frequencies
 from ui.positions.controls import controls
 from ui.positions.view import PositionsView
@@ -16,7 +16,10 @@ with page(PositionsView, "Positions", QUESTION) as opened:
     controls(view, model.model.config)
     with plain_errors():
         code = chosen(view, opened.name, model)
-        waves.section(code, opened.name, model)
+        if code.scheme == "relative":
+            relative.section(model.model)
+        else:
+            waves.section(code, opened.name, model)
         st.space("medium")
         omega = shown_frequencies(view, model)
         circle.section(omega, view.positions, view.base)

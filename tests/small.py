@@ -9,6 +9,7 @@ import torch
 from transformer import ModelConfig, StackConfig, Transformer, Translator
 from transformer.checkpoints import Checkpoint
 from transformer.data.tokenizers import Tokenizer
+from transformer.t5 import T5, T5Config
 
 TEXTS = ["a little girl is sitting on a bench .", "two dogs are running in the snow .", "une petite fille <b> & co"]
 
@@ -37,3 +38,33 @@ def small_checkpoint(kind: str = "words", seed: int = 0, **changes: Any) -> Chec
 
 def small_translator(**changes: Any) -> Translator:
     return Translator(small_checkpoint(**changes))
+
+
+def small_t5_checkpoint(seed: int = 0, **changes: Any) -> Checkpoint:
+    """A T5 whose heads are together wider or narrower than d_model, with distances that share a bias."""
+    tokenizer = Tokenizer.train(TEXTS, "words", 200, min_frequency=1)
+    size = tokenizer.vocab_size
+    torch.manual_seed(seed)
+    fields: dict[str, Any] = {
+        "source_vocab_size": size,
+        "target_vocab_size": size,
+        "d_model": 16,
+        "encoder": StackConfig(2, 4, 32),
+        "decoder": StackConfig(3, 2, 24),
+        "d_kv": 5,
+        "buckets": 8,
+        "max_distance": 6,
+        "gated": True,
+        "activation": "gelu",
+        "max_length": 32,
+        "sos_id": tokenizer.sos_id,
+        "eos_id": tokenizer.eos_id,
+        **changes,
+    }
+    model = T5(T5Config(**fields)).eval()
+    with torch.no_grad():  # untrained gains are 1 and could be forgotten unseen
+        for name, parameter in model.named_parameters():
+            if "norm" in name:
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+        model.output.weight.mul_(2)
+    return Checkpoint(model, tokenizer, tokenizer, {"title": "Small T5", "source": "Words", "target": "Words"})

@@ -91,6 +91,8 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
         (["stop", "nowhere"], "nowhere"),
         (["work", "nowhere"], "nowhere"),
         (["export", "nowhere", "--out", "x"], "nowhere"),
+        (["export", "nowhere", "--as", "zip", "--out", "x"], "nowhere"),
+        (["import", "nowhere.pt", "--out", "run"], "nowhere"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
@@ -104,7 +106,8 @@ def test_what_is_wrong_is_said_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "verb", ["translate", "trace", "train", "resume", "pause", "stop", "runs", "evaluate", "export", "describe"]
+    "verb",
+    ["translate", "trace", "train", "resume", "pause", "stop", "runs", "evaluate", "import", "export", "describe"],
 )
 def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:

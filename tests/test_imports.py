@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
 _NETWORK = {"config", "taps", "cache", "attention", "positions", "layers", "model"}
-_BELOW_THE_FACE = _NETWORK | {"decoding", "files", "presets", "data", "trace"}
+_BELOW_THE_FACE = _NETWORK | {"t5", "decoding", "files", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
     "config": set(),
     "taps": set(),
@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "attention": {"config", "taps"},
     "layers": {"config", "taps", "cache", "attention"},
     "model": _NETWORK,
+    "t5": _NETWORK,
     "decoding": _NETWORK,
     "data": {"config", "files"},
     "trace": {"taps", "files"},

@@ -1,4 +1,4 @@
-"""The command line: `python -m transformer translate | trace | train | resume | evaluate | export | describe ...`."""
+"""The command line: `python -m transformer translate | trace | train | resume | import | export | describe ...`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from transformer import checkpoints
+from transformer.checkpoints import commands as opening
+from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, open_corpus
 from transformer.model import count_parameters
 from transformer.training import Evaluator, commands
@@ -27,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read along, such as `head`, has enough; nothing may be written at the exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(f"{parser.prog}: {error}", *_details(error), sep="\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
@@ -35,12 +37,20 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _details(error: Exception) -> list[str]:
+    """What was found in a file that is refused, and the command that may help."""
+    if not isinstance(error, Refused):
+        return []
+    return [f"  {name}: {value}" for name, value in error.found] + [error.command] * bool(error.command)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m transformer", description="See inside an encoder-decoder transformer.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(run: Any, text: str) -> argparse.ArgumentParser:
-        sub = verbs.add_parser(run.__name__, help=text, description=text, formatter_class=_Formatter)
+        name = run.__name__.rstrip("_")  # `import` is a word of Python's own
+        sub = verbs.add_parser(name, help=text, description=text, formatter_class=_Formatter)
         sub.set_defaults(run=run)
         return sub
 
@@ -65,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--out", required=True, help="the .npz file; numbered where there are several sentences")
 
     commands.add_verbs(verb)
+    opening.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right.")
     _takes_corpus(sub)

@@ -14,16 +14,32 @@ from torch.nn import functional as F
 from transformer.taps import Inputs, Site, Tap
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, site: Site, tap: Tap | None = None) -> Tensor:
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor,
+    site: Site,
+    tap: Tap | None = None,
+    scale: float | None = None,
+    bias: Tensor | None = None,
+) -> Tensor:
     """softmax(q kᵀ / √d_head) v, equation 1 of "Attention Is All You Need": [B, H, Q, D].
 
     `mask` is True where a query may look, and leaves every query at least one key: over none, the softmax is
     not a number. Without a tap the fused kernel runs; with one the pattern is explicit, and the one that the
     tap returns is the one that is used.
+
+    `scale` stands in the place of 1 / √d_head. `bias`, which broadcasts to [B, H, Q, K], is added to the scores
+    before the softmax: that is where T5 has its positions (Raffel et al. 2020, section 2.1).
     """
     if tap is None:
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, -torch.inf)
+        seen = mask if bias is None else torch.where(mask, bias, -torch.inf)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=scale)
+    scores = q @ k.mT / math.sqrt(q.size(-1)) if scale is None else q @ k.mT * scale
+    if bias is not None:
+        scores = scores + bias
+    scores = scores.masked_fill(~mask, -torch.inf)
     pattern = scores.softmax(-1, dtype=torch.float32)  # as the fused kernels do, so half precision rows sum to 1 too
     return tap(site, pattern, Inputs(q, k, v, mask)).to(v.dtype) @ v
 

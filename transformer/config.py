@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from reprlib import repr as brief
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 Norm = Literal["pre", "post"]
 Activation = Literal["relu", "gelu", "silu"]
@@ -16,11 +16,11 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 # A configuration may come from a stranger's file: a size beyond these is refused before memory is taken for it.
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
-_LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
+LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
 _LARGEST_TABLE = 2**25  # numbers in the table of positions, which is computed, so no weights file backs its size
 
 
-def _whole(name: str, value: object, low: int, high: int) -> None:
+def check_whole(name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise ValueError(f"{name} is {brief(value)}; it must be a whole number from {low} to {high:,}.")
 
@@ -40,7 +40,7 @@ def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} is {brief(value)}; choose one of {', '.join(choices)}.")
 
 
-def _flag(name: str, value: object) -> None:
+def check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise ValueError(f"{name} is {brief(value)}; it must be true or false.")
 
@@ -50,15 +50,15 @@ def _ids(name: str, value: object, vocab_size: int) -> None:
         return
     if not isinstance(value, tuple) or len(value) > 8:
         raise ValueError(f"{name} is {brief(value)}; it must be a list of at most 8 token ids.")
-    for id in value:
-        _whole(name, id, 0, vocab_size - 1)
+    if not all(isinstance(id, int) and not isinstance(id, bool) and 0 <= id < vocab_size for id in value):
+        raise ValueError(f"{name} is {brief(value)}; its ids must be whole numbers from 0 to {vocab_size - 1:,}.")
 
 
 def _known(cls: type, values: object, what: str) -> dict[str, Any]:
     """`values` as keyword arguments of `cls`, or a ValueError that names the field that is unknown."""
     if not isinstance(values, Mapping):
         raise ValueError(f"{what} is {brief(values)}; it must be a JSON object.")
-    names = [f.name for f in fields(cls)]
+    names = [f.name for f in fields(cls) if f.init]
     for name in values:
         if name not in names:
             raise ValueError(f"{what} has a field {brief(name)} that is not known; the fields are {', '.join(names)}.")
@@ -73,10 +73,13 @@ class StackConfig:
     n_heads: int = 8
     d_ff: int = 2048
 
+    def validate_sizes(self, name: str) -> None:
+        check_whole(f"{name}.n_layers", self.n_layers, 1, LARGEST["layers"])
+        check_whole(f"{name}.n_heads", self.n_heads, 1, LARGEST["width"])
+        check_whole(f"{name}.d_ff", self.d_ff, 1, LARGEST["width"])
+
     def validate(self, name: str, d_model: int) -> None:
-        _whole(f"{name}.n_layers", self.n_layers, 1, _LARGEST["layers"])
-        _whole(f"{name}.n_heads", self.n_heads, 1, _LARGEST["width"])
-        _whole(f"{name}.d_ff", self.d_ff, 1, _LARGEST["width"])
+        self.validate_sizes(name)
         if d_model % self.n_heads:
             divisors = [n for n in range(1, min(d_model, 64) + 1) if d_model % n == 0]
             raise ValueError(
@@ -125,14 +128,14 @@ class ModelConfig:
     target_start: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        _whole("source_vocab_size", self.source_vocab_size, 2, _LARGEST["vocabulary"])
-        _whole("target_vocab_size", self.target_vocab_size, 2, _LARGEST["vocabulary"])
-        _whole("d_model", self.d_model, 1, _LARGEST["width"])
-        _whole("max_length", self.max_length, 1, _LARGEST["length"])
+        check_whole("source_vocab_size", self.source_vocab_size, 2, LARGEST["vocabulary"])
+        check_whole("target_vocab_size", self.target_vocab_size, 2, LARGEST["vocabulary"])
+        check_whole("d_model", self.d_model, 1, LARGEST["width"])
+        check_whole("max_length", self.max_length, 1, LARGEST["length"])
         for name in ("encoder", "decoder"):
             if not isinstance(getattr(self, name), StackConfig):
                 raise ValueError(f"{name} is {brief(getattr(self, name))}; it must be a StackConfig.")
-            getattr(self, name).validate(name, self.d_model)
+            self._validate_stack(name, getattr(self, name))
         _one_of("norm", self.norm, get_args(Norm))
         _one_of("activation", self.activation, get_args(Activation))
         _one_of("positions", self.positions, get_args(Positions))
@@ -145,12 +148,12 @@ class ModelConfig:
             "attention_output_bias",
             "logits_bias",
         ):
-            _flag(name, getattr(self, name))
+            check_flag(name, getattr(self, name))
         _positive("norm_eps", self.norm_eps)
         _share("dropout", self.dropout)
         both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
-            _whole(name, getattr(self, name), 0, size - 1)
+            check_whole(name, getattr(self, name), 0, size - 1)
         if self.pad_id == self.eos_id:  # a model may start with padding, as Marian's do, but could never end with it
             raise ValueError(
                 f"pad_id is {self.pad_id}, which is also the end of a sentence; give padding an id of its own."
@@ -176,11 +179,19 @@ class ModelConfig:
                 f"{self.target_vocab_size}; use one shared vocabulary, or tied = 'output'."
             )
 
+    def _validate_stack(self, name: str, stack: StackConfig) -> None:
+        stack.validate(name, self.d_model)
+
+    def d_head(self, stack: StackConfig) -> int:
+        """How many numbers each head of a stack has."""
+        return self.d_model // stack.n_heads
+
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        settable = {f.name for f in fields(self) if f.init}
+        return {name: value for name, value in asdict(self).items() if name in settable}
 
     @classmethod
-    def from_dict(cls, values: object) -> ModelConfig:
+    def from_dict(cls, values: object) -> Self:
         """The configuration that `to_dict` wrote. Raises ValueError naming what is unknown, missing or wrong."""
         known = _known(cls, values, "The model configuration")
         for name in ("source_vocab_size", "target_vocab_size"):
@@ -222,19 +233,19 @@ class TrainConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _whole("steps", self.steps, 1, 100_000_000)
-        _whole("batch_tokens", self.batch_tokens, 1, 10_000_000)
-        _whole("accumulate", self.accumulate, 1, 10_000)
-        _whole("warmup", self.warmup, 0, 100_000_000)
-        _whole("evaluate_every", self.evaluate_every, 1, 100_000_000)
-        _whole("checkpoint_every", self.checkpoint_every, 1, 100_000_000)
-        _whole("patience", self.patience, 0, 1_000)
-        _whole("snapshots", self.snapshots, 0, 1_000)
-        _whole("seed", self.seed, 0, 2**63 - 1)
+        check_whole("steps", self.steps, 1, 100_000_000)
+        check_whole("batch_tokens", self.batch_tokens, 1, 10_000_000)
+        check_whole("accumulate", self.accumulate, 1, 10_000)
+        check_whole("warmup", self.warmup, 0, 100_000_000)
+        check_whole("evaluate_every", self.evaluate_every, 1, 100_000_000)
+        check_whole("checkpoint_every", self.checkpoint_every, 1, 100_000_000)
+        check_whole("patience", self.patience, 0, 1_000)
+        check_whole("snapshots", self.snapshots, 0, 1_000)
+        check_whole("seed", self.seed, 0, 2**63 - 1)
         _positive("learning_rate", self.learning_rate)
         _share("clip", self.clip, 1e30)
         _share("label_smoothing", self.label_smoothing)
-        _flag("scheduled_sampling", self.scheduled_sampling)
+        check_flag("scheduled_sampling", self.scheduled_sampling)
         _one_of("schedule", self.schedule, get_args(Schedule))
         _one_of("precision", self.precision, get_args(Precision))
 

@@ -9,6 +9,8 @@ from typing import Any
 
 LARGEST_JSON = 50_000_000  # bytes; a configuration or card is a few thousand, a tokenizer a few million
 
+MOST_VALUES = 5_000_000  # each takes many times its own size in memory; a tokenizer of 250,000 tokens has 1 million
+
 
 def write_text(path: str | Path, text: str) -> None:
     path = Path(path)
@@ -21,13 +23,18 @@ def write_json(path: str | Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_json(path: str | Path) -> Any:
+def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:
     """What the file holds. Raises ValueError in one sentence where it is missing, too large or not JSON."""
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST_JSON:
-            raise ValueError(f"{path} is larger than {LARGEST_JSON:,} bytes, which no file of its kind is.")
-        return json.loads(path.read_text(encoding="utf-8"))
+        if path.stat().st_size > largest:
+            raise ValueError(f"{path} is larger than {largest:,} bytes, which no file of its kind is.")
+        if not path.is_file():
+            raise ValueError(f"{path} is not a file.")
+        text = path.read_text(encoding="utf-8")
+        if sum(map(text.count, ",[{")) > MOST_VALUES:
+            raise ValueError(f"{path} holds over {MOST_VALUES:,} values, which no file of its kind does.")
+        return json.loads(text)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing.") from None
     except OSError as error:

@@ -36,7 +36,7 @@ class Residual(nn.Module):
 
     def __init__(self, config: ModelConfig):
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.norm: nn.Module = nn.LayerNorm(config.d_model, eps=config.norm_eps)
         self.dropout = nn.Dropout(config.dropout)
         self.norm_first = config.norm == "pre"
 

@@ -61,12 +61,16 @@ class Embedding(nn.Module):
         return self.dropout(self.norm(self.positions(self.tokens(ids) * self.scale, start)))
 
 
+def _last_norm(config: ModelConfig) -> nn.Module:
+    return nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+
+
 class Encoder(nn.Module):
     def __init__(self, config: ModelConfig):
         super().__init__()
         self.embedding = Embedding(config, config.source_vocab_size)
         self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.encoder.n_layers))
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = _last_norm(config)
 
     def forward(self, src: Tensor, mask: Tensor, tap: Tap | None = None) -> Tensor:
         x = self.embedding(src)
@@ -80,7 +84,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.embedding = Embedding(config, config.target_vocab_size)
         self.layers = nn.ModuleList(DecoderLayer(config, layer) for layer in range(config.decoder.n_layers))
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = _last_norm(config)
 
     def forward(
         self, tgt: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, cache: Cache, tap: Tap | None = None

@@ -36,7 +36,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, max_length: int, d_model: int):
         super().__init__()
-        self.table = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        self.table = nn.Parameter(nn.init.normal_(torch.empty(max_length, d_model), std=0.02))
 
     def forward(self, x: Tensor, start: int) -> Tensor:
         return x + self.table[start : start + x.size(1)]

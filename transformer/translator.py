@@ -18,7 +18,7 @@ from torch import Tensor
 from transformer import checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.data.batches import collate
-from transformer.data.tokenizers import SPECIALS, Tokenizer, labels, word_groups
+from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import Hypothesis, beam, finish, greedy, sample
 from transformer.model import Transformer
 from transformer.taps import Recorder, Tap, chain
@@ -59,22 +59,27 @@ class Translator:
         return self.checkpoint.card
 
     def encode(self, text: str) -> list[int]:
-        """The source ids of a sentence, [EOS] included.
+        """The source ids of a sentence, with what stands around it: [EOS] at its end, or what the model asks for.
 
         Raises ValueError where there is nothing to read or more than the model reads.
         """
         ids = self.checkpoint.source_tokenizer.encode(text)
         if not ids:
             raise ValueError("There is nothing to translate: the text is empty. Type a sentence.")
-        return self._bounded([*ids, self.model.config.eos_id], "The sentence")
+        config = self.model.config
+        end = (config.eos_id,) if config.source_end is None else config.source_end
+        return self._bounded([*config.source_start, *ids, *end], "The sentence")
 
     def encode_target(self, text: str) -> list[int]:
-        """The target ids of a given translation, from [SOS] to [EOS]. Raises ValueError as `encode` does."""
+        """The target ids of a given translation, from [SOS] to [EOS]. Raises ValueError as `encode` does.
+
+        After [SOS] stands what the model's targets start with, such as the name of the language.
+        """
         ids = self.checkpoint.target_tokenizer.encode(text)
         if not ids:
             raise ValueError("The translation is empty. Type one, or let the model write its own.")
         config = self.model.config
-        return self._bounded([config.sos_id, *ids, config.eos_id], "The translation")
+        return self._bounded([config.sos_id, *config.target_start, *ids, config.eos_id], "The translation")
 
     def _bounded(self, ids: list[int], what: str) -> list[int]:
         longest = self.model.config.max_length
@@ -139,7 +144,7 @@ class Translator:
         tokenizer, ids = self.checkpoint.target_tokenizer, list(hypothesis.ids)
         return Translation(
             tokenizer.decode(ids),
-            labels([tokenizer.piece(i) for i in ids]),
+            tokenizer.labels(ids),
             hypothesis.score,
             hypothesis.log_prob,
             ids,
@@ -219,8 +224,8 @@ def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int]) -> Tokens:
     """A sentence's ids with the names that people see."""
     ids = list(ids)
     pieces = [tokenizer.piece(i) for i in ids]
-    special = [piece in SPECIALS for piece in pieces]
-    return Tokens(ids, pieces, labels(pieces), word_groups(pieces), special)
+    special = [i in tokenizer.special_ids for i in ids]
+    return Tokens(ids, pieces, tokenizer.labels(ids), tokenizer.word_groups(ids), special)
 
 
 def _stack(recorder: Recorder, stack: str, kind: str) -> np.ndarray:

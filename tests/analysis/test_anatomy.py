@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from transformers.models.t5.modeling_t5 import T5Attention as TheirAttention
 
-from tests.small import small_checkpoint
+from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer.analysis import attention_at, kind_of
 from transformer.analysis.anatomy import Walk, agreement, walk
 from transformer.analysis.stream import layer_blocks, rest_of_layer, stream
 from transformer.model import Transformer
+from transformer.t5 import T5
 from transformer.taps import InputRecorder, Recorder, Replace, Site, chain
 
 SRC, TGT = [7, 11, 5, 9, 3], [2, 8, 6, 10, 12, 3]
@@ -21,19 +23,23 @@ SHAPES: dict[str, dict[str, Any]] = {
     "post": {"norm": "post", "final_norm": False},
     "learned": {"positions": "learned", "activation": "gelu"},
     "bare": {"positions": "none", "qkv_bias": False, "attention_output_bias": False, "norm": "post"},
+    "normed": {"positions": "stored", "scale_embeddings": False, "embedding_norm": True, "norm": "post"},
 }
+T5S: dict[str, dict[str, Any]] = {"t5": {}, "t5 1.0": {"gated": False, "activation": "relu"}}
 
 
 def build(name: str) -> Transformer:
+    if name in T5S:
+        return small_t5_checkpoint(seed=5, **T5S[name]).model
     model = small_checkpoint(seed=5, **SHAPES[name]).model
     with torch.no_grad():  # untrained norms and biases are 1 and 0, and could be forgotten unseen
         for key, parameter in model.named_parameters():
-            if "norm" in key or key.endswith("bias"):
+            if "norm" in key or key.endswith("bias") or not parameter.requires_grad:
                 parameter.add_(torch.randn_like(parameter) * 0.3)
     return model
 
 
-@pytest.fixture(scope="module", params=list(SHAPES))
+@pytest.fixture(scope="module", params=[*SHAPES, *T5S])
 def model(request: pytest.FixtureRequest) -> Transformer:
     return build(request.param)
 
@@ -93,8 +99,8 @@ def test_each_stage_follows_from_the_one_before(model: Transformer) -> None:
         own = found.own
         scores = [sum(found.q[d] * found.k[j, d] for d in range(d_head)) for j in range(keys)]
         np.testing.assert_allclose(found.scores, scores, atol=1e-9)
-        np.testing.assert_allclose(own.scaled, np.array(scores) / math.sqrt(d_head), atol=1e-9)
-        powers = [math.exp(s) if seen else 0.0 for s, seen in zip(own.scaled, found.visible, strict=True)]
+        np.testing.assert_allclose(own.adjusted, adjusted(model, found, np.array(scores)), atol=1e-9)
+        powers = [math.exp(s) if seen else 0.0 for s, seen in zip(own.adjusted, found.visible, strict=True)]
         np.testing.assert_allclose(own.weights, np.array(powers) / sum(powers), atol=1e-9)
         z = sum(own.weights[j] * found.v[j] for j in range(keys))
         np.testing.assert_allclose(own.heads[found.head], z, atol=1e-9)
@@ -103,6 +109,23 @@ def test_each_stage_follows_from_the_one_before(model: Transformer) -> None:
         np.testing.assert_allclose(own.added, joined, atol=1e-9)
         np.testing.assert_allclose(own.moved.sum(0) + found.output_bias, own.added, atol=1e-9)
         np.testing.assert_allclose(own.total, found.x + own.added, atol=1e-12)
+
+
+def adjusted(model: Transformer, found: Walk, scores: np.ndarray) -> np.ndarray:
+    """The paper divides; T5 adds the number of the distance, in self-attention."""
+    if not isinstance(model, T5):
+        assert found.position_bias is None
+        return scores / math.sqrt(found.k.shape[1])
+    if found.site.kind == "cross":
+        assert found.position_bias is None
+        return scores
+    config, both = model.config, found.site.stack == "encoder"
+    first = model.encoder.layers[0].attention if both else model.decoder.layers[0].self_attention
+    far = torch.arange(len(scores)) - found.query
+    rows = TheirAttention._relative_position_bucket(far, both, config.buckets, config.max_distance)
+    bias = first.position_bias.table.weight[rows, found.head].double().detach().numpy()
+    np.testing.assert_allclose(found.position_bias, bias, atol=1e-12)
+    return scores + bias
 
 
 def test_what_leaves_the_block_is_the_models(model: Transformer) -> None:
@@ -134,7 +157,12 @@ def test_the_first_column_adds_up(model: Transformer) -> None:
         assert (found.positions is not None) == (first and model.config.positions != "none")
         if found.tokens is not None:
             parts = found.tokens if found.positions is None else found.tokens + found.positions
-            np.testing.assert_allclose(found.stream, parts, atol=1e-6)
+            assert (found.embedded is not None) == model.config.embedding_norm
+            if found.embedded is not None:
+                np.testing.assert_allclose(found.embedded, parts, atol=1e-12)
+                norm = (model.encoder if found.site.stack == "encoder" else model.decoder).embedding.norm
+                parts = norm(torch.tensor(parts).float()).detach().numpy()
+            np.testing.assert_allclose(found.stream, parts, atol=1e-5)
         if found.site.kind == "cross":
             assert found.stream.shape == (len(SRC), model.config.d_model) and found.normed is None
         elif model.config.norm == "pre":
@@ -152,7 +180,7 @@ def test_a_stage_left_out_is_what_the_model_would_do_with_that_row(
     passed = stream(model, SRC, TGT)
     for found in walks(model):
         variant = found.variants[divided, masked]
-        scores = found.scores / (math.sqrt(found.k.shape[1]) if divided else 1.0)
+        scores = adjusted(model, found, found.scores) if divided else found.scores
         seen = found.visible if masked else np.ones_like(found.visible)
         powers = np.where(seen, np.exp(scores), 0.0)
         np.testing.assert_allclose(variant.weights, powers / powers.sum(), atol=1e-9)

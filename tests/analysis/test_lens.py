@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.small import small_checkpoint
+from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer.analysis.lens import lens
 from transformer.analysis.stream import stream
 from transformer.model import Transformer
@@ -20,9 +20,9 @@ def log_probs(model: Transformer) -> torch.Tensor:
         return model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]))[0].softmax(-1)
 
 
-@pytest.mark.parametrize("changes", [{}, {"norm": "post", "final_norm": False}, {"tied": "all"}])
-def test_each_row_is_a_decoder_that_stops_there(changes: dict[str, Any]) -> None:
-    model = small_checkpoint(seed=7, **changes).model
+@pytest.mark.parametrize("changes", [{}, {"norm": "post", "final_norm": False}, {"tied": "all"}, None])
+def test_each_row_is_a_decoder_that_stops_there(changes: dict[str, Any] | None) -> None:
+    model = (small_t5_checkpoint() if changes is None else small_checkpoint(seed=7, **changes)).model
     found = lens(stream(model, SRC, TGT), top=4)
     assert found.ids.shape == found.probabilities.shape == (4, 5, 4)
     layers = model.decoder.layers

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.small import small_checkpoint
+from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer.analysis.network import network
 from transformer.model import count_parameters
 
@@ -20,6 +20,26 @@ def test_the_parameters_of_the_parts_are_the_models(norm: str, final_norm: bool,
     # Two encoder layers of two blocks and three decoder layers of three, a norm each; embeddings, norms, output.
     assert len(parts) == 2 * (2 * 2) + 2 * (3 * 3) + 2 + 2 * final_norm + 1
     assert len({(part.name, part.kind, part.layer) for part in parts}) == len(parts)
+
+
+@pytest.mark.parametrize("tied", ["none", "all"])
+def test_the_parameters_of_a_t5_are_the_models_and_its_bias_is_in_the_first_layer(tied: str) -> None:
+    model = small_t5_checkpoint(tied=tied).model
+    parts = network(model, S, T)
+    assert sum(part.parameters for part in parts) == count_parameters(model)
+    found = {(part.name, part.kind, part.layer): part for part in parts}
+    first, second = found["attention", "encoder", 0], found["attention", "encoder", 1]
+    maps, table = 4 * 16 * 20, 8 * 4
+    assert (first.parameters, first.shared) == (maps + table, 0) and (second.parameters, second.shared) == (maps, table)
+    assert found["attention", "cross", 1].parameters == 4 * 16 * 10
+    assert found["ff", "encoder", 0].parameters == 3 * 16 * 32
+    assert found["embedding", "decoder", None].parameters == 0
+    assert {part.parameters for part in parts if "norm" in part.name} == {16}
+
+
+def test_a_stored_table_is_not_trained() -> None:
+    model = small_checkpoint(positions="stored").model
+    assert sum(part.parameters for part in network(model, S, T)) == count_parameters(model)
 
 
 def test_each_part_counts_its_own() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.small import small_translator
+from tests.small import small_t5_checkpoint, small_translator
 from transformer.analysis.order import embedded, encoder_states, reordering
 from transformer.model import Transformer
 
@@ -57,6 +57,32 @@ def test_the_sum_is_what_the_first_layer_receives(positions: str) -> None:
         else:
             assert np.array_equal(parts.positions, embedding.positions.table[: len(IDS)].numpy())
     assert np.abs(parts.tokens + parts.positions - parts.both).max() < 1e-6
+
+
+def test_where_the_sum_is_normed_the_first_layer_receives_the_norm() -> None:
+    model = small_translator(positions="learned", embedding_norm=True, scale_embeddings=False).model
+    parts, weights = embedded(model, IDS), model.encoder.embedding
+    with torch.no_grad():
+        assert np.array_equal(parts.tokens, weights.tokens.weight[IDS].numpy())
+        assert parts.both == pytest.approx(parts.tokens + parts.positions, abs=1e-6)
+        assert parts.read == pytest.approx(weights.norm(torch.tensor(parts.both)).numpy(), abs=1e-6)
+        assert np.array_equal(parts.read, weights(torch.tensor([IDS]))[0].numpy())
+        bare = Transformer(replace(model.config, positions="none")).eval()
+        bare.load_state_dict({k: v for k, v in model.state_dict().items() if "positions" not in k})
+        assert np.array_equal(encoder_states(model, IDS, positions=False), bare.encode(torch.tensor([IDS]))[0].numpy())
+
+
+def test_a_t5_without_its_bias_is_one_whose_table_is_zero() -> None:
+    model = small_t5_checkpoint().model
+    having, without = encoder_states(model, IDS), encoder_states(model, IDS, positions=False)
+    order = reordering(IDS, SHUFFLED)
+    assert order is not None
+    assert np.abs(without[order] - encoder_states(model, SHUFFLED, positions=False)).max() < 1e-5
+    assert np.abs(having[order] - encoder_states(model, SHUFFLED)).max() > 1e-2
+    with torch.no_grad():
+        assert np.array_equal(having, model.encode(torch.tensor([IDS]))[0].numpy())
+        model.encoder.layers[0].attention.position_bias.table.weight.zero_()
+        assert without == pytest.approx(model.encode(torch.tensor([IDS]))[0].numpy(), abs=1e-5)
 
 
 def test_a_reordering_puts_each_token_back() -> None:

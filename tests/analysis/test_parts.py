@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from tests.small import small_checkpoint
+from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer.analysis import parts
 from transformer.analysis.parts import Taken
 from transformer.analysis.stream import Stream, layer_blocks, stream
@@ -21,7 +21,7 @@ def passed(**changes: Any) -> Stream:
     model = small_checkpoint(seed=6, **changes).model
     with torch.no_grad():
         for key, parameter in model.named_parameters():
-            if "norm" in key or key.endswith("bias"):
+            if "norm" in key or key.endswith("bias") or not parameter.requires_grad:
                 parameter.add_(torch.randn_like(parameter) * 0.3)
     return stream(model, SRC, TGT)
 
@@ -30,18 +30,56 @@ def same(found: np.ndarray, own: torch.Tensor) -> None:
     np.testing.assert_allclose(found, own.detach().double().numpy(), atol=1e-5)
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
-def test_an_embedding_is_a_row_of_the_table_and_a_place(positions: str) -> None:
-    here = passed(positions=positions)
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "stored", "none"])
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("normed", [True, False])
+def test_an_embedding_is_a_row_of_the_table_and_a_place(positions: str, scaled: bool, normed: bool) -> None:
+    here = passed(positions=positions, scale_embeddings=scaled, embedding_norm=normed)
     embedding = here.model.decoder.embedding
     for token, i in enumerate(TGT[:-1]):
         found = parts.embedding(here, "decoder", token)
-        same(found.vectors["token"], math.sqrt(16) * embedding.tokens.weight[i])
+        row = math.sqrt(16) * embedding.tokens.weight[i] if scaled else embedding.tokens.weight[i]
+        same(found.vectors["token"], row)
         assert ("position" in found.vectors) == (positions != "none")
         if positions != "none":
             same(found.vectors["position"], embedding.positions.table[token])
-        same(found.vectors["sum"], here.decoder.states[0][token])
+            row = row + embedding.positions.table[token]
+        same(found.vectors["sum"], row)
+        assert ("after" in found.vectors) == normed
+        same(list(found.vectors.values())[-1], here.decoder.states[0][token])
         assert found.difference < 1e-6
+
+
+@pytest.mark.parametrize("gated", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
+def test_the_parts_of_a_t5_are_put_together_from_its_weights(gated: bool, activation: str) -> None:
+    here = stream(small_t5_checkpoint(gated=gated, activation=activation).model, SRC, TGT)
+    layer = here.layer("decoder", 1)
+    forward, gain = layer.feed_forward, layer.residuals[-1].norm.weight
+    block = layer_blocks(here, "decoder", 1)["feed-forward"]
+    theirs = {"relu": F.relu, "gelu": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu}[activation]
+    for token in range(5):
+        found = parts.feed_forward(here, "decoder", 1, token)
+        x = block.before[token]
+        read = gain * x / (x.square().mean() + 1e-6).sqrt()
+        same(found.vectors["norm"], read)
+        inside = theirs(read @ forward.inner.weight.T)
+        same(found.vectors["active"], inside)
+        assert ("gate" in found.vectors) == ("product" in found.vectors) == gated
+        if gated:
+            same(found.vectors["gate"], read @ forward.gate.weight.T)
+            inside = inside * (read @ forward.gate.weight.T)
+            same(found.vectors["product"], inside)
+        same(found.vectors["sum"], x + inside @ forward.outer.weight.T)
+        assert found.difference < 1e-6
+
+        normed = parts.block_norm(here, "decoder", 1, "feed-forward", token)
+        assert (normed.vectors["standard"] ** 2).mean() == pytest.approx(1, abs=1e-3)
+        same(normed.vectors["after"], read)
+        assert normed.difference < 1e-6 and parts.final_norm(here, "encoder", token).difference < 1e-6
+        assert parts.output(here, token).difference < 1e-6
+        embedded = parts.embedding(here, "encoder", token)
+        assert list(embedded.vectors) == ["token", "sum"] and embedded.difference == 0
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

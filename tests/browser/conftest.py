@@ -29,9 +29,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The runs of whoever tests here are no models of the app under test."""
+    """The runs and imported models of whoever tests here are no models of the app under test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_RUNS", str(tmp_path_factory.mktemp("runs")))
+        patch.setenv("HEADLIGHT_MODELS", str(tmp_path_factory.mktemp("models")))
         yield
 
 

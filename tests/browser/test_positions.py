@@ -193,7 +193,7 @@ def test_other_words_empty_and_endless_sentences(page: Page, small_url: str, mod
     model = Translator.load(models / "a-waves")
     parts = embedded(model.model, model.encode(long))
     drawn = maps(page, ".st-key-added-part .js-plotly-plot")
-    assert [np.abs(cells - part).max() < 1e-6 for cells, part in zip(drawn, parts, strict=True)] == [True] * 3
+    assert [np.abs(cells - part).max() < 1e-6 for cells, part in zip(drawn, parts[:3], strict=True)] == [True] * 3
     go(page, small_url, f"?model=a-waves&added=1&text={quote(long + ' two two')}")
     expect(page.get_by_text("this model reads at most 600")).to_be_visible()
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import tokenizers
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -95,8 +96,6 @@ def test_special_tokens_in_a_text_are_text(kind: Kind, special: str) -> None:
 
 def test_special_tokens_of_a_foreign_tokenizer_are_never_read_out_of_a_text() -> None:
     """A word-level tokenizer that cuts at spaces only finds "[EOS]" in its vocabulary as a word."""
-    import tokenizers
-
     vocabulary = {word: index for index, word in enumerate(["[SOS]", "a", "[EOS]", "[UNK]", "[PAD]"])}
     inner = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
     inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -250,3 +249,93 @@ def test_numbers_count_from_one() -> None:
         *(f"c{n}" for n in "₁₂₃₄₅₆₇₈₉"),
         "c₁₀",
     ]
+
+
+def foreign(**ids: int | None) -> Tokenizer:
+    """Byte-level pieces of English, as BART has them."""
+    inner = tokenizers.Tokenizer(tokenizers.models.BPE())
+    inner.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=320,
+        special_tokens=["<s>", "<pad>", "</s>", "en_XX"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    inner.train_from_iterator(["a little girl walks", "two little girls were walking"] * 4, trainer)
+    return Tokenizer(inner, **{"pad_id": 1, "sos_id": 2, "eos_id": 2, **ids})
+
+
+def test_special_tokens_of_another_family_are_known_by_their_ids() -> None:
+    tokenizer = foreign()
+    assert (tokenizer.pad_id, tokenizer.sos_id, tokenizer.eos_id, tokenizer.unk_id) == (1, 2, 2, None)
+    assert tokenizer.special_ids == {0, 1, 2, 3}
+    text = "a little </s> en_XX girl"
+    ids = tokenizer.encode(text)
+    assert not set(ids) & tokenizer.special_ids and tokenizer.decode([0, *ids, 3, 2, 1]) == text
+    around = [3, *tokenizer.encode("girl"), 2]
+    assert tokenizer.labels(around)[0] == "en_XX" and tokenizer.word_groups(around)[0] == [0]
+
+
+@pytest.mark.parametrize("text", ["little girls", "naïve 日本 😀", "l'homme", "walks, walking"])
+def test_bytes_are_shown_as_the_characters_that_they_are(text: str) -> None:
+    tokenizer = foreign()
+    ids = tokenizer.encode(text)
+    assert tokenizer.decode(ids) == text
+    assert tokenizer.piece(tokenizer.encode(" girl")[0]) == "▁girl"
+    shown = "".join(tokenizer.piece(id) for id in ids).replace("▁", " ")
+    whole = "".join(c if c.isascii() or c == "ï" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in text)
+    assert shown.replace("ï", "\\xc3\\xaf") == whole.replace("ï", "\\xc3\\xaf")
+    words = ["".join(tokenizer.piece(ids[i]) for i in group) for group in tokenizer.word_groups(ids)]
+    if text == "little girls":
+        assert words == ["little", "▁girls"]
+
+
+def test_a_first_word_in_several_pieces_is_one_word() -> None:
+    tokenizer = foreign()
+    ids = tokenizer.encode("walkingxy")
+    assert len(ids) > 1 and tokenizer.word_groups(ids) == [list(range(len(ids)))]
+    assert all(label.startswith("·") for label in tokenizer.labels(ids)[1:])
+
+
+def test_a_list_of_words_is_a_vocabulary() -> None:
+    tokenizer = Tokenizer.of_words(["<pad>", "<s>", "</s>", "<unk>", "girl", "s", "a"], 0, 1, 2, unk_id=3)
+    assert tokenizer.encode("a  girl x </s>") == [6, 4, 3, 3]
+    assert tokenizer.decode([1, 6, 4, 3, 2]) == "a girl"
+    assert tokenizer.word_groups([6, 4, 5]) == [[0], [1], [2]] and tokenizer.labels([4, 5]) == ["girl", "s"]
+    with pytest.raises(ValueError, match="'a' twice"):
+        Tokenizer.of_words(["a", "a"], 0, 0, 1)
+
+
+def test_without_a_vocabulary_the_text_is_ids(tmp_path: Path) -> None:
+    Tokenizer.of_ids(12, 0, 1, 2).save(tmp_path / "tokenizer.json")
+    tokenizer = Tokenizer.load(tmp_path / "tokenizer.json", 0, 1, 2)
+    assert tokenizer.encode("5 11 3") == [5, 11, 3] and tokenizer.decode([1, 5, 11, 2]) == "5 11"
+    assert tokenizer.word_groups([5, 3]) == [[0], [1]]
+    for text in ("12", "girl"):
+        with pytest.raises(ValueError, match="not in the model's vocabulary.*'11'"):
+            tokenizer.encode(text)
+
+
+def test_a_tokenizer_has_as_many_entries_as_the_model_has_rows(tmp_path: Path) -> None:
+    small = foreign()
+    larger = small.of_size(small.vocab_size + 3)
+    assert larger.vocab_size == small.vocab_size + 3
+    assert larger.piece(larger.vocab_size - 1) == f"[{larger.vocab_size - 1}]"
+    assert larger.encode("a little girl [2]") == small.encode("a little girl [2]")
+    larger.save(tmp_path / "tokenizer.json")
+    assert Tokenizer.load(tmp_path / "tokenizer.json", 1, 2, 2).vocab_size == larger.vocab_size
+    words = Tokenizer.of_words(["<pad>", "</s>", "<unk>", "a", "b", "c"], 0, 1, 1, unk_id=2)
+    fewer = words.of_size(5)
+    assert fewer.vocab_size == 5 and fewer.encode("a b c") == [3, 4, 2]
+    with pytest.raises(ValueError, match="vocabulary of 5"):
+        fewer.piece(5)
+
+
+def test_padding_and_truncation_that_a_file_asks_for_are_off(tmp_path: Path) -> None:
+    tokenizer = foreign()
+    tokenizer.inner.enable_padding(length=50)
+    tokenizer.inner.enable_truncation(2)
+    tokenizer.save(tmp_path / "tokenizer.json")
+    again = Tokenizer.load(tmp_path / "tokenizer.json", 1, 2, 2)
+    assert again.encode("a little girl walks") == foreign().encode("a little girl walks")

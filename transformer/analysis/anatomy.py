@@ -3,7 +3,7 @@
 Everything is computed here in double precision from the model's weights and from the vectors that reach the
 block in a real pass, so it is a second account of what the model does, and `agreement` compares the two.
 
-Shapes: H heads, K keys, D = d_head, M = d_model = H * D.
+Shapes: H heads, K keys, D = d_head, M = d_model.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from torch import Tensor, nn
 
 from transformer.analysis.sites import attention_at
 from transformer.analysis.stream import Stream, layer_blocks, rest_of_layer
+from transformer.attention import MultiHeadAttention
+from transformer.t5 import T5Attention
 from transformer.taps import Site
 
 LARGEST = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
@@ -25,9 +27,9 @@ LARGEST = 2**24  # numbers of a matrix that are turned to double precision at on
 
 @dataclass(frozen=True)
 class Variant:
-    """The stages from the scaling on, with or without the division and the mask."""
+    """The stages from the adjustment of the scores on, with or without it and the mask."""
 
-    scaled: np.ndarray  # [K], q · k / √D, or q · k where nothing is divided
+    adjusted: np.ndarray  # [K], q · k divided, or with the position bias; q · k where nothing is adjusted
     weights: np.ndarray  # [K], their softmax; a masked key has 0
     heads: np.ndarray  # [H, D], the weighted sum of values of every head; the chosen one's follows the variant
     moved: np.ndarray  # [H, M], what each head adds by way of the output projection
@@ -47,8 +49,9 @@ class Walk:
     site: Site
     head: int
     query: int
-    tokens: np.ndarray | None  # [K, M], embeddings times √M, where the block reads the embedding itself
+    tokens: np.ndarray | None  # [K, M], embeddings as the model scales them, where the block reads the embedding itself
     positions: np.ndarray | None  # [K, M], what is added to them; None where the model adds none
+    embedded: np.ndarray | None  # [K, M], their sum, where the model norms it before the first layer
     stream: np.ndarray  # [K, M], the residual stream at each key; in cross-attention the memory
     normed: np.ndarray | None  # [K, M], the stream's norm, from which keys and values come; None where they don't
     x: np.ndarray  # [M], the query's own stream
@@ -57,9 +60,11 @@ class Walk:
     k: np.ndarray  # [K, D]
     v: np.ndarray  # [K, D]
     scores: np.ndarray  # [K], q · k
+    divisor: float  # of the scores: √D, or 1 where the model leaves them as they are
+    position_bias: np.ndarray | None  # [K], what is added to the scores for the distance; None where nothing is
     visible: np.ndarray  # [K] bool, True where the mask lets the query look
     output_bias: np.ndarray  # [M]
-    variants: dict[tuple[bool, bool], Variant]  # by (divided by √D, masked); (True, True) is the model's
+    variants: dict[tuple[bool, bool], Variant]  # by (adjusted, masked); (True, True) is the model's
 
     @property
     def own(self) -> Variant:
@@ -84,7 +89,7 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     _within("token", query, len(stream.ids(site.stack)))
     residual = stream.residuals(site.stack, site.layer)[site.kind][0]
     before = _numbers(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
-    normed = layer_norm(before, residual.norm) if residual.norm_first else None
+    normed = norm_of(before, residual.norm) if residual.norm_first else None
     own = before if normed is None else normed
     memory = _numbers(stream.encoder.last) if site.kind == "cross" else None
     read = own if memory is None else memory
@@ -95,28 +100,31 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     k = _heads(linear(read, attention.key), attention.n_heads)  # [H, K, D]
     v = _heads(linear(read, attention.value), attention.n_heads)
     scores = np.einsum("hd,hkd->hk", q, k)
+    divisor, position_bias = _adjustment(attention, len(own), len(read), query)
+    final_scores = scores / divisor + (0.0 if position_bias is None else position_bias)
     bias = _bias(attention.output)
 
-    def variant(divided: bool, masked: bool) -> Variant:
-        pattern = softmax(np.where(visible, scores / math.sqrt(q.shape[-1]), -np.inf))  # [H, K], the model's
-        scaled = scores[head] / math.sqrt(q.shape[-1]) if divided else scores[head]
-        pattern[head] = softmax(np.where(visible | (not masked), scaled, -np.inf))
+    def variant(adjusts: bool, masked: bool) -> Variant:
+        pattern = softmax(np.where(visible, final_scores, -np.inf))  # [H, K], the model's
+        adjusted = final_scores[head] if adjusts else scores[head]
+        pattern[head] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
         joined = np.einsum("hk,hkd->hd", pattern, v)
         by_head = _numbers(attention.output.weight).reshape(len(bias), *joined.shape)  # [M, H, D]
         moved = np.einsum("mhd,hd->hm", by_head, joined)
         added = moved.sum(0) + bias
         total = before[query] + added
-        after = total if residual.norm_first else layer_norm(total, residual.norm)
-        return Variant(scaled, pattern[head], joined, moved, added, total, after)
+        after = total if residual.norm_first else norm_of(total, residual.norm)
+        return Variant(adjusted, pattern[head], joined, moved, added, total, after)
 
     first = site.layer == 0 and memory is None
-    tokens, positions = embedded(stream, site.stack) if first else (None, None)
+    embedding = embedded(stream, site.stack) if first else None
     return Walk(
         site=site,
         head=head,
         query=query,
-        tokens=tokens,
-        positions=positions,
+        tokens=None if embedding is None else embedding.tokens,
+        positions=None if embedding is None else embedding.positions,
+        embedded=None if embedding is None else embedding.summed,
         stream=before if memory is None else memory,
         normed=normed if memory is None else None,
         x=before[query],
@@ -125,9 +133,11 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
         k=k[head],
         v=v[head],
         scores=scores[head],
+        divisor=divisor,
+        position_bias=None if position_bias is None else position_bias[head],
         visible=visible,
         output_bias=bias,
-        variants={(divided, masked): variant(divided, masked) for divided in (True, False) for masked in (True, False)},
+        variants={(adjusts, masked): variant(adjusts, masked) for adjusts in (True, False) for masked in (True, False)},
     )
 
 
@@ -151,13 +161,31 @@ def apart(found: np.ndarray, own: np.ndarray) -> float:
 
 
 @torch.no_grad()
-def embedded(stream: Stream, stack: str) -> tuple[np.ndarray, np.ndarray | None]:
-    """The scaled embeddings of a stack's tokens and the positions that are added to them, [tokens, M] each."""
-    embedding = stream.module(stack).embedding
-    ids = stream.ids(stack)
-    tokens = embedding.tokens(ids) * embedding.scale
-    positions = embedding.positions(torch.zeros_like(tokens)[None], 0)[0]
-    return _numbers(tokens), None if stream.model.config.positions == "none" else _numbers(positions)
+def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: int) -> tuple[float, np.ndarray | None]:
+    """What a query's scores are divided by, and what is added to them for the distance, [H, K], where anything is."""
+    if not isinstance(attention, T5Attention):
+        return math.sqrt(attention.query.out_features // attention.n_heads), None
+    bias = attention.position_bias
+    return 1.0, None if bias is None else _numbers(bias(queries, keys)[0, :, query])
+
+
+class EmbeddedStack(NamedTuple):
+    """What a stack's first layer receives, taken apart; [tokens, M] each."""
+
+    tokens: np.ndarray  # the embeddings as the model scales them
+    positions: np.ndarray | None  # what is added to them, where anything is
+    summed: np.ndarray | None  # the sum, where the model norms it
+
+
+@torch.no_grad()
+def embedded(stream: Stream, stack: str) -> EmbeddedStack:
+    embedding, config = stream.module(stack).embedding, stream.model.config
+    scaled = embedding.tokens(stream.ids(stack)) * embedding.scale
+    tokens, positions = _numbers(scaled), None
+    if config.positions != "none":
+        positions = _numbers(embedding.positions(torch.zeros_like(scaled)[None], 0)[0])
+    summed = tokens if positions is None else tokens + positions
+    return EmbeddedStack(tokens, positions, summed if config.embedding_norm else None)
 
 
 def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
@@ -167,16 +195,19 @@ def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
     return found
 
 
-def layer_norm(x: np.ndarray, norm: nn.LayerNorm) -> np.ndarray:
-    """(x - mean) / √(variance + ε) · gain + bias, over the last axis (Ba et al. 2016)."""
-    found: np.ndarray = standardised(x, norm.eps) * _numbers(norm.weight) + _numbers(norm.bias)
-    return found
+def norm_of(x: np.ndarray, norm: nn.Module) -> np.ndarray:
+    """`standardised`, times the norm's gain and, where it has one, plus its bias: over the last axis."""
+    assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+    found: np.ndarray = standardised(x, norm) * _numbers(norm.weight)
+    return found if isinstance(norm, nn.RMSNorm) else found + _numbers(norm.bias)
 
 
-def standardised(x: np.ndarray, eps: float) -> np.ndarray:
-    """x with mean 0 and variance 1 over the last axis."""
-    centred = x - x.mean(-1, keepdims=True)
-    found: np.ndarray = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+def standardised(x: np.ndarray, norm: nn.Module) -> np.ndarray:
+    """(x - mean) / √(variance + ε), which has mean 0 and variance 1 (Ba et al. 2016); without a mean in T5's norm,
+    x / √(mean of squares + ε), whose squares have mean 1 (Zhang and Sennrich 2019). Over the last axis."""
+    assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+    centred = x if isinstance(norm, nn.RMSNorm) else x - x.mean(-1, keepdims=True)
+    found: np.ndarray = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + (norm.eps or 0.0))
     return found
 
 

@@ -40,7 +40,7 @@ def network(model: Transformer, source: int, target: int) -> list[Part]:
     counted: set[int] = set()
     found = []
     for name, kind, layer, module, reads, gives in _parts(model, source, target):
-        every = {id(p): p.numel() for p in module.parameters()}
+        every = {id(p): p.numel() for p in module.parameters() if p.requires_grad}
         new = {key: size for key, size in every.items() if key not in counted}
         counted |= new.keys()
         own = sum(new.values())

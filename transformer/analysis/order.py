@@ -13,6 +13,8 @@ import numpy as np
 import torch
 
 from transformer.model import Transformer, visible_keys
+from transformer.t5 import T5
+from transformer.taps import Inputs, Site
 
 
 class Embedded(NamedTuple):
@@ -20,7 +22,8 @@ class Embedded(NamedTuple):
 
     tokens: np.ndarray  # the embeddings, scaled as the model scales them
     positions: np.ndarray  # what the model adds for where a token stands
-    both: np.ndarray  # their sum, as the model computes it
+    both: np.ndarray  # their sum
+    read: np.ndarray  # what the model computes of them: their sum, in some families normed
 
 
 @torch.inference_mode()
@@ -29,21 +32,31 @@ def embedded(model: Transformer, ids: Sequence[int]) -> Embedded:
     embedding = model.encoder.embedding
     src = _batch(model, ids)
     tokens = embedding.tokens(src) * embedding.scale
-    positions = embedding.positions(torch.zeros_like(tokens), 0)
-    return Embedded(*(x[0].float().cpu().numpy() for x in (tokens, positions, embedding(src))))
+    positions, both = embedding.positions(torch.zeros_like(tokens), 0), embedding.positions(tokens, 0)
+    return Embedded(*(x[0].float().cpu().numpy() for x in (tokens, positions, both, embedding(src))))
 
 
 @torch.inference_mode()
 def encoder_states(model: Transformer, ids: Sequence[int], positions: bool = True) -> np.ndarray:
-    """The encoder's output for the source `ids`, with or without what it adds for positions: [S, D]."""
+    """The encoder's output for the source `ids`, with or without what it adds for positions: [S, D].
+
+    T5 adds that to the scores of its attention and not to the embeddings.
+    """
     src = _batch(model, ids)
     if positions:
         return model.encode(src)[0].float().cpu().numpy()
+    if isinstance(model, T5):
+        return model.encode(src, _from_products_alone)[0].float().cpu().numpy()
     encoder, mask = model.encoder, visible_keys(src, model.config.pad_id)
-    x = encoder.embedding.tokens(src) * encoder.embedding.scale
+    x = encoder.embedding.norm(encoder.embedding.tokens(src) * encoder.embedding.scale)
     for layer in encoder.layers:
         x = layer(x, mask)
     return encoder.norm(x)[0].float().cpu().numpy()
+
+
+def _from_products_alone(site: Site, pattern: torch.Tensor, inputs: Inputs) -> torch.Tensor:
+    """A tap that gives T5's attention the pattern that it would have without a bias on its scores."""
+    return (inputs.q @ inputs.k.mT).masked_fill(~inputs.mask, -torch.inf).softmax(-1)
 
 
 def _batch(model: Transformer, ids: Sequence[int]) -> torch.Tensor:

@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from transformer.analysis.anatomy import apart, embedded, layer_norm, linear, softmax, standardised
+from transformer.analysis.anatomy import apart, embedded, linear, norm_of, softmax, standardised
 from transformer.analysis.stream import FEED_FORWARD, Block, Stream, layer_blocks
+from transformer.t5.layers import T5FeedForward
 
 
 class Taken(NamedTuple):
@@ -28,33 +29,42 @@ class Taken(NamedTuple):
 
 
 def embedding(stream: Stream, stack: str, token: int) -> Taken:
-    """ "token" and "position" (where the model adds one), and their "sum": [M] each."""
-    tokens, positions = embedded(stream, stack)
-    vectors = {"token": tokens[token]}
-    if positions is not None:
-        vectors["position"] = positions[token]
+    """ "token" and "position" (where the model adds one), their "sum", and "after" (where it is normed): [M] each."""
+    parts = embedded(stream, stack)
+    vectors = {"token": parts.tokens[token]}
+    if parts.positions is not None:
+        vectors["position"] = parts.positions[token]
     vectors["sum"] = np.sum(list(vectors.values()), axis=0)
+    if parts.summed is not None:
+        vectors["after"] = norm_of(vectors["sum"], stream.module(stack).embedding.norm)
     return _taken(vectors, stream.stack(stack).states[0][token])
 
 
 def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
-    """ "x" [M], "norm" [M] (where it stands before), "inner" and "active" [F], "given" [M], "sum", "after" (normed)."""
+    """ "x" [M], "norm" [M] (where it stands before), "inner" and "active" [F], "given" [M], "sum", "after" (normed).
+
+    A gated network has "gate" and "product" [F] behind "active": a third linear map, and "active" times it.
+    """
     block, norm, first = _block(stream, stack, layer, FEED_FORWARD)
     module = stream.layer(stack, layer).feed_forward
     vectors = {"x": _row(block.before, token)}
     if first:
-        vectors["norm"] = layer_norm(vectors["x"], norm)
-    vectors["inner"] = linear(vectors["norm" if first else "x"], module.inner)
-    vectors["active"] = module.activation(torch.from_numpy(vectors["inner"])).numpy()
-    vectors["given"] = linear(vectors["active"], module.outer)
+        vectors["norm"] = norm_of(vectors["x"], norm)
+    read = vectors["norm" if first else "x"]
+    vectors["inner"] = linear(read, module.inner)
+    vectors["active"] = inside = module.activation(torch.from_numpy(vectors["inner"])).numpy()
+    if isinstance(module, T5FeedForward) and module.gate is not None:
+        vectors["gate"] = linear(read, module.gate)
+        vectors["product"] = inside = inside * vectors["gate"]
+    vectors["given"] = linear(inside, module.outer)
     vectors["sum"] = vectors["x"] + vectors["given"]
     if not first:
-        vectors["after"] = layer_norm(vectors["sum"], norm)
+        vectors["after"] = norm_of(vectors["sum"], norm)
     return _taken(vectors, block.after[token])
 
 
 def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -> Taken:
-    """The norm of a block ("self", "cross", "feed-forward"): "x", "standard" (mean 0, variance 1), "after": [M]."""
+    """The norm of a block ("self", "cross", "feed-forward"): "x", "standard" (before gain and bias), "after": [M]."""
     found, norm, first = _block(stream, stack, layer, block)
     if first:
         return _normed(found.before[token], norm, found.read[token])
@@ -64,7 +74,7 @@ def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -
 def final_norm(stream: Stream, stack: str, token: int) -> Taken:
     """The norm at the end of a stack: "x", "standard", "after". Raises ValueError where the model has none."""
     norm = stream.module(stack).norm
-    if not isinstance(norm, nn.LayerNorm):
+    if isinstance(norm, nn.Identity):
         raise ValueError("This model has no norm at the end of its stacks; choose another part.")
     states = stream.stack(stack)
     return _normed(states.states[-1][token], norm, states.last[token])
@@ -79,14 +89,14 @@ def output(stream: Stream, token: int) -> Taken:
     return _taken({"state": state, "logits": logits, "probability": softmax(logits)}, own)
 
 
-def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[Block, nn.LayerNorm, bool]:
+def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[Block, nn.Module, bool]:
     residual = stream.residuals(stack, layer)[name][0]
     return layer_blocks(stream, stack, layer)[name], residual.norm, residual.norm_first
 
 
-def _normed(x: torch.Tensor, norm: nn.LayerNorm, own: torch.Tensor) -> Taken:
+def _normed(x: torch.Tensor, norm: nn.Module, own: torch.Tensor) -> Taken:
     numbers = x.double().cpu().numpy()
-    vectors = {"x": numbers, "standard": standardised(numbers, norm.eps), "after": layer_norm(numbers, norm)}
+    vectors = {"x": numbers, "standard": standardised(numbers, norm), "after": norm_of(numbers, norm)}
     return _taken(vectors, own)
 
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer.checkpoints import doctor
+from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.doctor import Diagnosis
-from transformer.checkpoints.questions import Answers, Question
+from transformer.checkpoints.forms import FORMS, Reading
+from transformer.checkpoints.forms.others import refuse_others
+from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers
+from transformer.checkpoints.questions import Answers, Question, flag, possible_answers, unanswered
+from transformer.checkpoints.refused import Refused
+from transformer.checkpoints.source import Source, open_source
+from transformer.checkpoints.streaming import write_tensors
+from transformer.files import write_json
 
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -27,13 +39,98 @@ class Examination:
     diagnosis: Diagnosis | None  # where no form fits
 
 
+class Unready(Refused):
+    """An import that cannot be made as things stand; the examination says what is open, or what fits no form."""
+
+    def __init__(self, examination: Examination):
+        what, remedy = _why_not(examination)
+        super().__init__(what, remedy=remedy)
+        self.examination = examination
+
+
 def examine(source: Path, answers: Answers | None = None) -> Examination:
     """Reads names, shapes and facts, not the weights. Raises Refused for what cannot be, or must not be, opened."""
-    raise NotImplementedError
+    with _one_sentence(), open_source(Path(source)) as opened:
+        return _examine(opened, answers or Answers())[0]
 
 
 def import_model(
     source: Path, out: Path, answers: Answers | None = None, progress: Progress | None = None
 ) -> Examination:
     """Writes the native folder `out`, whole or not at all. Raises Refused, also where a required question is open."""
-    raise NotImplementedError
+    out = Path(out)
+    require_free(out)
+    with _one_sentence(), open_source(Path(source)) as opened:
+        examination, reading = _examine(opened, answers or Answers())
+        if reading is None:
+            raise Unready(examination)
+        part = out.with_name(f".{out.name}.{os.getpid()}.part")  # nobody opens a checkpoint that is half there
+        shutil.rmtree(part, ignore_errors=True)
+        try:
+            part.mkdir(parents=True)
+            _write(reading, part, progress)
+            require_free(out)
+            part.rename(out)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    return examination
+
+
+def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | None]:
+    """What the source is; and as ours, where no required question is open."""
+    infos = source.weights.infos
+    form = next((form for form in FORMS if form.fits(source)), None)
+    if form is None:
+        refuse_others(source)
+        title = "This is no model of a form that is known here"
+        diagnosis = doctor.diagnose(source, FORMS)
+        return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
+    questions = unanswered(form.questions(source), answers)
+    reading = None if any(question.required for question in questions) else form.read(source, answers)
+    warnings = reading.warnings if reading is not None else ()
+    facts, folded = (*source.found, *form.facts(source)), form.folded(source)
+    return Examination(
+        form.title, form.name, source.size, len(infos), facts, folded, questions, warnings, None
+    ), reading
+
+
+def _write(reading: Reading, folder: Path, progress: Progress | None) -> None:
+    write_tensors(
+        folder / WEIGHTS,
+        due_shapes(reading.config),
+        lambda name: reading.tensors[name](),
+        progress=None if progress is None else lambda share: progress(share, "Writing the weights"),
+    )
+    save_tokenizers(reading.source_tokenizer, reading.target_tokenizer, folder)
+    write_json(folder / CONFIG, to_json(reading.config))
+    write_json(folder / CARD, reading.card)
+
+
+def require_free(out: Path) -> None:
+    """Raises Refused where something is there already."""
+    if out.exists():
+        raise Refused(f"{out} exists already.", remedy="Choose another name, or delete it first.")
+
+
+def _why_not(examination: Examination) -> tuple[str, str]:
+    diagnosis = examination.diagnosis
+    if diagnosis is not None and diagnosis.nearest is not None:
+        missing, unexpected, misshapen = map(len, (diagnosis.missing, diagnosis.unexpected, diagnosis.misshapen))
+        differs = f"{missing} tensors missing, {unexpected} unexpected, {misshapen} of another shape"
+        return f"{examination.title}.", f"Nearest is “{diagnosis.nearest}”: {differs}."
+    if diagnosis is not None:
+        return f"{examination.title}.", "See what it is made of."
+    question = next(question for question in examination.questions if question.required)
+    return f"{question.text} {question.why}", f"Say it with {flag(question)}: {possible_answers(question)}."
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """A value that a configuration cannot have, or a disk that is full, is a refusal like any other."""
+    try:
+        yield
+    except Refused:
+        raise
+    except (ValueError, OSError) as error:
+        raise Refused(str(error)) from None

@@ -7,20 +7,24 @@ configuration before memory is taken for it.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
+from transformer.checkpoints.architectures import build, from_json, to_json
+from transformer.checkpoints.refused import Refused
+from transformer.checkpoints.safetensors_file import read_header
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import read_json, write_json
 from transformer.model import Transformer
 
+LARGEST_FACTS = 2**20  # bytes of a configuration or a card
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.json"
 SHARED, SOURCE, TARGET = "tokenizer.json", "source_tokenizer.json", "target_tokenizer.json"
 
@@ -40,12 +44,8 @@ def save(checkpoint: Checkpoint, folder: str | Path, half: bool = False) -> None
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     save_weights(checkpoint.model, folder / WEIGHTS, half)
-    if checkpoint.source_tokenizer is checkpoint.target_tokenizer:
-        checkpoint.source_tokenizer.save(folder / SHARED)
-    else:
-        checkpoint.source_tokenizer.save(folder / SOURCE)
-        checkpoint.target_tokenizer.save(folder / TARGET)
-    write_json(folder / CONFIG, checkpoint.model.config.to_dict())
+    save_tokenizers(checkpoint.source_tokenizer, checkpoint.target_tokenizer, folder)
+    write_json(folder / CONFIG, to_json(checkpoint.model.config))
     write_json(folder / CARD, checkpoint.card)
 
 
@@ -58,23 +58,14 @@ def load(folder: str | Path) -> Checkpoint:
     if not folder.is_dir():
         raise ValueError(f"There is no checkpoint folder {folder}.")
     config_file = folder / CONFIG
-    values = read_json(config_file)
+    values = read_json(config_file, LARGEST_FACTS)
     try:
-        config = ModelConfig.from_dict(values)
+        config = from_json(values)
     except ValueError as error:
         raise ValueError(f"{config_file} does not describe a model: {error}") from None
-    source, target = _load_tokenizers(folder)
-    for tokenizer, size, side in (
-        (source, config.source_vocab_size, "source"),
-        (target, config.target_vocab_size, "target"),
-    ):
-        if tokenizer.vocab_size != size:
-            raise ValueError(
-                f"The {side} tokenizer in {folder} has {tokenizer.vocab_size:,} tokens, but {CONFIG} says {size:,}; "
-                "they belong to different models."
-            )
+    source, target = load_tokenizers(folder, config)
     model = load_weights(config, folder / WEIGHTS)
-    card = read_json(folder / CARD) if (folder / CARD).exists() else {}
+    card = read_json(folder / CARD, LARGEST_FACTS) if (folder / CARD).exists() else {}
     if not isinstance(card, dict):
         raise ValueError(f"{folder / CARD} is not a JSON object.")
     return Checkpoint(model, source, target, card)
@@ -89,23 +80,53 @@ def save_weights(model: Transformer, path: Path, half: bool = False) -> None:
     os.replace(temporary, path)
 
 
+def due_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """The parameters that a configuration makes, a tied matrix once, without memory for them."""
+    if config.positions == "sinusoidal":  # a table that is computed is no parameter
+        config = replace(config, positions="none")
+    with torch.device("meta"), _Undrawn():
+        return {name: tuple(p.shape) for name, p in build(config).named_parameters()}
+
+
+class _Undrawn(TorchFunctionMode):
+    """New parameters are left as their memory is, since they are read from a file at once.
+
+    Drawing them takes longer than reading them, and arithmetic on the meta device loads torch's compiler for seconds.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
 def load_weights(config: ModelConfig, path: Path) -> Transformer:
     """The network of `config` with the weights of `path`, in evaluation mode."""
-    with torch.device("meta"):  # the names and shapes that are due, for no memory
-        due = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters()}
+    due = due_shapes(config)
+    if not path.is_file():
+        raise ValueError(f"{path} is missing.")
     try:
-        with safe_open(path, framework="pt") as file:
-            _check_shapes(due, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}, path)  # noqa: SIM118
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name).float() for name in due}
-    except FileNotFoundError:
-        raise ValueError(f"{path} is missing.") from None
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is not a whole safetensors file ({str(error)[:100]}); copy it again.") from None
-    model = Transformer(config)
-    with torch.no_grad():
+        places = read_header(path).places
+    except (Refused, OSError) as error:
+        raise ValueError(f"{path} is not a whole safetensors file. {error}") from None
+    _check_shapes(due, {name: place.shape for name, place in places.items()}, path)
+    with _Undrawn():
+        model = build(config)
+    with torch.no_grad():  # one at a time, and not mapped: either way all would be in memory twice
         for name, parameter in model.named_parameters():
-            parameter.copy_(tensors[name])
+            parameter.copy_(places[name].read())
     return model.eval()
+
+
+def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
+    if source is target:
+        source.save(folder / SHARED)
+    else:
+        source.save(folder / SOURCE)
+        target.save(folder / TARGET)
 
 
 def _check_shapes(due: dict[str, tuple[int, ...]], found: dict[str, tuple[int, ...]], path: Path) -> None:
@@ -121,10 +142,23 @@ def _check_shapes(due: dict[str, tuple[int, ...]], found: dict[str, tuple[int, .
             )
 
 
-def _load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
+def load_tokenizers(folder: Path, config: ModelConfig) -> tuple[Tokenizer, Tokenizer]:
+    """The two, which are one and the same where there is one file.
+
+    Each has as many tokens as the embedding has rows: `health` says so where the file has more or fewer.
+    """
+    sizes = (config.source_vocab_size, config.target_vocab_size)
     if (folder / SHARED).exists():
-        shared = Tokenizer.load(folder / SHARED)
-        return shared, shared
+        shared = _load_tokenizer(folder / SHARED, config, sizes[1])
+        return shared if sizes[0] == sizes[1] else shared.of_size(sizes[0]), shared
     if not (folder / SOURCE).exists():
         raise ValueError(f"{folder / SHARED} is missing (nor are there {SOURCE} and {TARGET}).")
-    return Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
+    source, target = (
+        _load_tokenizer(folder / name, config, size) for name, size in zip((SOURCE, TARGET), sizes, strict=True)
+    )
+    return source, target
+
+
+def _load_tokenizer(path: Path, config: ModelConfig, size: int) -> Tokenizer:
+    tokenizer = Tokenizer.load(path, config.pad_id, config.sos_id, config.eos_id, size)
+    return tokenizer if tokenizer.vocab_size == size else tokenizer.of_size(size)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer.checkpoints.refused import Refused
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -31,3 +33,62 @@ class Question:
     below: int = 0  # an id is a whole number from 0 to this, less one
     usual: int | str | None = None  # what the form's own text uses: offered, never assumed
     required: bool = True  # a vocabulary is not: without one, ids are shown
+
+
+def about_heads(d_model: int, usual: int | None) -> Question:
+    divisors = tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
+    return Question(
+        "heads",
+        "How many heads does each attention have?",
+        f"The file cannot say: every number that divides {d_model} fits the same weights.",
+        choices=divisors,
+        usual=usual if usual in divisors else None,
+    )
+
+
+def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int | None]) -> tuple[Question, ...]:
+    """Of ids below `both` (which either vocabulary has) or `target`; `usual` are those of padding, start and end."""
+    asked = (
+        ("pad_id", "Which id is padding?", "Padding is hidden from every attention.", both),
+        ("sos_id", "Which id starts a sentence?", "What the decoder reads before it has written anything.", target),
+        ("eos_id", "Which id ends a sentence?", "Writing stops there.", both),
+    )
+    return tuple(
+        Question(field, text, why, below=below, usual=id if id is not None and id < below else None)
+        for (field, text, why, below), id in zip(asked, usual, strict=True)
+    )
+
+
+def about_vocabularies() -> tuple[Question, ...]:
+    why = "Weights know ids only; without a vocabulary, ids are shown."
+    return (
+        Question("source_vocab", "Which file holds the source vocabulary?", why, required=False),
+        Question("target_vocab", "Which file holds the target vocabulary?", why, required=False),
+    )
+
+
+def unanswered(questions: tuple[Question, ...], answers: Answers) -> tuple[Question, ...]:
+    """Those that are still open. Raises Refused for an answer that cannot be."""
+    for question in questions:
+        answer = getattr(answers, question.field)
+        if answer is not None and not _possible(question, answer):
+            raise Refused(f"{question.text} It cannot be {answer}.", remedy=f"Choose {possible_answers(question)}.")
+    return tuple(question for question in questions if getattr(answers, question.field) is None)
+
+
+def _possible(question: Question, answer: object) -> bool:
+    if question.choices:
+        return answer in question.choices
+    return not question.below or (isinstance(answer, int) and 0 <= answer < question.below)
+
+
+def possible_answers(question: Question) -> str:
+    """In words: "one of 1, 2, 4", "a whole number from 0 to 52", "a file"."""
+    if question.choices:
+        return f"one of {', '.join(map(str, question.choices))}"
+    return f"a whole number from 0 to {question.below - 1}" if question.below else "a file"
+
+
+def flag(question: Question) -> str:
+    """How the command line takes the answer: "--pad-id"."""
+    return f"--{question.field.replace('_', '-')}"

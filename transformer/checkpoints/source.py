@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from transformer.checkpoints.weights import Weights
+from transformer.checkpoints import archives, packing, safetensors_file, torch_file
+from transformer.checkpoints.limits import DEEPEST, LARGEST_INDEX, MOST_FILES
+from transformer.checkpoints.refused import Refused
+from transformer.checkpoints.state_dict import find, unwrapped
+from transformer.checkpoints.weights import Stored, StoredWeights, Weights
+from transformer.files import read_json
+
+SAFE, BIN = "model.safetensors", "pytorch_model.bin"
+_ENDINGS = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
+_BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
+_FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
+_OTHERS = {  # what files of other programs begin with
+    b"\x89HDF": "a file of Keras or TensorFlow",
+    b"GGUF": "a GGUF file, which holds a decoder alone",
+    b"7z\xbc\xaf": "a 7-Zip archive; pack it as .zip",
+    b"Rar!": "a RAR archive; pack it as .zip",
+    b"\xfd7zXZ": "an xz archive; pack it as .zip or .tar.gz",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive; pack it as .zip or .tar.gz",
+    b"\x93NUMPY": "an array of NumPy",
+    b"version https://git-lfs": "a placeholder of Git LFS; fetch the file itself with git lfs pull",
+}
 
 
 @dataclass(frozen=True)
@@ -17,9 +41,177 @@ class Source:
     folder: Path | None  # an unpacked archive is a temporary folder; None for a lone file of weights
     weights: Weights
     size: int  # bytes of the weights
+    found: tuple[tuple[str, str], ...] = ()  # how the weights were found: ("Opened at", "model_state_dict"), ...
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the plain values that a training checkpoint kept beside
+
+    def file(self, name: str) -> Path | None:
+        """A file that came with the weights, such as "config.json"; None where there is none."""
+        path = self.folder / name if self.folder else None
+        return path if path and path.is_file() else None
 
 
-def open_source(path: Path) -> AbstractContextManager[Source]:
+@contextmanager
+def open_source(path: Path) -> Iterator[Source]:
     """Opens a .pt/.pth/.ckpt/.bin/.safetensors file, a folder (native or Hugging Face, sharded too) or an archive of
     one. Raises Refused."""
-    raise NotImplementedError
+    with ExitStack() as stack:
+        try:
+            source = _open(Path(path), stack)
+        except (Refused, KeyboardInterrupt, SystemExit):
+            raise
+        except OSError as error:
+            raise Refused(f"{path} cannot be read: {error.strerror or error}.") from None
+        except MemoryError:
+            raise Refused(f"There is not enough memory to open {path}.") from None
+        except Exception as error:  # a stranger's bytes: whatever a library says of them, they are damaged
+            raise Refused(f"{path} is damaged ({str(error)[:100] or type(error).__name__}).") from None
+        yield source
+
+
+def _open(path: Path, stack: ExitStack) -> Source:
+    if path.is_dir():
+        return _open_folder(path, path.resolve().name)
+    if not path.exists():
+        raise Refused(f"There is no file {path}.")
+    if not path.is_file():
+        raise Refused(f"{path} is neither a file nor a folder.")
+    unpack = _unpacker(path)
+    if unpack is None:
+        return _open_file(path, stack)
+    folder = _new_folder(stack)
+    unpack(path, folder)
+    inside = _only_one(folder)
+    return _open_folder(inside, path.name) if inside.is_dir() else replace(_open_file(inside, stack), name=path.name)
+
+
+def _unpacker(path: Path) -> Callable[[Path, Path], None] | None:
+    """What unpacks an archive; None for another file, and for the zip that `torch.save` writes."""
+    start = _start(path)
+    if archives.is_packed(start):
+        return archives.unpack_tar
+    return archives.unpack_zip if start.startswith(b"PK") and not torch_file.is_torch_zip(path) else None
+
+
+def _new_folder(stack: ExitStack) -> Path:
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="headlight-")))
+
+
+def _only_one(folder: Path) -> Path:
+    """The folder, or the one file, that an archive holds, however deeply it is nested."""
+    for _ in range(DEEPEST):
+        inside = list(folder.iterdir())
+        if len(inside) != 1:
+            return folder
+        folder = inside[0]
+        if folder.is_file():
+            return folder
+    return folder
+
+
+def _start(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(512)
+
+
+def _open_file(path: Path, stack: ExitStack) -> Source:
+    read = _read(path)
+    folder = None
+    if packing.is_packed(read.metadata):
+        folder = _new_folder(stack)
+        packing.unpack(path, read.metadata, folder)
+    return _source(path.name, folder, [read])
+
+
+def _open_folder(folder: Path, name: str) -> Source:
+    _require_inside(folder)
+    for index in (f"{SAFE}.index.json", f"{BIN}.index.json"):
+        if (folder / index).is_file() and not (folder / index.removesuffix(".index.json")).is_file():
+            return _source(name, folder, _read_shards(folder, folder / index))
+    return _source(name, folder, [_read(_weights_file(folder))])
+
+
+def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
+    tensors, taken_off = unwrapped({name: place for part in parts for name, place in part.places.items()})
+    found = tuple(fact for part in parts for fact in part.found) + taken_off
+    facts = {name: value for part in parts for name, value in part.facts.items()}
+    size = sum(path.stat().st_size for path in {place.path for place in tensors.values()})
+    return Source(name, folder, StoredWeights(tensors), size, found, facts)
+
+
+def _weights_file(folder: Path) -> Path:
+    for name in (SAFE, BIN):
+        if (folder / name).is_file():
+            return folder / name
+    found = sorted(path.name for path in folder.iterdir() if path.suffix in _ENDINGS and path.name not in _BESIDE)
+    if len(found) == 1:
+        return folder / found[0]
+    if found:
+        raise Refused(f"{folder.name} holds {len(found)} files of weights.", (), f"Choose one: {', '.join(found[:8])}.")
+    others = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
+    instead = f", only {', '.join(others[:3])}" if others else ""
+    raise Refused(f"{folder.name} holds no weights of PyTorch{instead}.", (), f"It needs {SAFE} or {BIN}.")
+
+
+def _require_inside(folder: Path) -> None:
+    """No link may lead out of the folder, but for those into the store of the Hugging Face cache beside it."""
+    roots = [folder.resolve()]
+    if folder.parent.name == "snapshots":
+        roots.append(folder.parent.parent.resolve() / "blobs")
+    for number, entry in enumerate(os.scandir(folder), 1):
+        path = Path(entry.path).resolve()
+        if number > MOST_FILES:
+            raise Refused(f"{folder.name} holds over {MOST_FILES:,} files, which is no folder of one model.")
+        if not any(path.is_relative_to(root) for root in roots):
+            raise Refused(f"{entry.name!r} is a link that leads out of the folder {folder.name}.")
+        if not path.is_file() and not path.is_dir():
+            raise Refused(f"{entry.name!r} in {folder.name} is neither a file nor a folder.")
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One file of weights."""
+
+    places: Mapping[str, Stored]
+    found: tuple[tuple[str, str], ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def _read(path: Path) -> _Read:
+    start = _start(path)
+    if not start:
+        raise Refused(f"{path.name} is empty.", (), "Copy it again.")
+    for magic, what in _OTHERS.items():
+        if start.startswith(magic):
+            raise Refused(f"{path.name} is {what}.")
+    if path.suffix == ".safetensors" or start[8:9] == b"{":
+        header = safetensors_file.read_header(path)
+        return _Read(header.places, metadata=header.metadata)
+    if start.startswith(b"PK"):
+        file = torch_file.read_zip(path)
+    elif start.startswith(b"\x80") or path.suffix in _ENDINGS or path.suffix in (".pkl", ".pickle"):
+        file = torch_file.read_legacy(path)
+    else:
+        raise Refused(f"{path.name} is no file of weights.", (), f"Those end in {', '.join(sorted(_ENDINGS))}.")
+    state = find(file.value, path.name)
+    return _Read({name: file.place(name, view) for name, view in state.tensors.items()}, state.found, state.facts)
+
+
+def _read_shards(folder: Path, index: Path) -> list[_Read]:
+    """The files that the index names, each with the tensors that it is said to hold."""
+    try:
+        values = read_json(index, LARGEST_INDEX)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    shard_of = values.get("weight_map") if isinstance(values, dict) else None
+    if not isinstance(shard_of, dict) or not all(isinstance(shard, str) for shard in shard_of.values()):
+        raise Refused(f"{index.name} does not say which file holds which tensor.")
+    reads = []
+    for shard in sorted(set(shard_of.values())):
+        if not shard.isprintable() or "/" in shard or "\\" in shard or not (folder / shard).is_file():
+            raise Refused(f"{index.name} names a file {shard[:80]!r} that is not in the folder.")
+        read, names = _read(folder / shard), [name for name, held in shard_of.items() if held == shard]
+        if absent := [name for name in names if name not in read.places]:
+            raise Refused(f"{shard} lacks the tensor {absent[0]!r}, which {index.name} says is in it.")
+        reads.append(replace(read, places={name: read.places[name] for name in names}))
+    return reads

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import tokenizers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
@@ -16,23 +16,53 @@ Kind = Literal["bpe", "words", "characters"]
 
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
+UNLIKELY = -1e9  # the score of a piece that a text is never cut into while there is another way
 SPACE = "▁"  # stands for the space before a word, so that pieces joined are the text again
 
 
 class Tokenizer:
-    """A `tokenizers.Tokenizer` that has our four special tokens and never reads one out of a text."""
+    """A `tokenizers.Tokenizer` that knows its special tokens and never reads one out of a text.
 
-    def __init__(self, inner: tokenizers.Tokenizer) -> None:
+    Ours have them under the names [PAD] [UNK] [SOS] [EOS]; of a tokenizer from elsewhere the ids are given. Then
+    everything that it marks as special is, such as the names of languages, and there may be no unknown token
+    (`unk_id` is None), since a vocabulary that goes down to bytes needs none.
+    """
+
+    def __init__(
+        self,
+        inner: tokenizers.Tokenizer,
+        pad_id: int | None = None,
+        sos_id: int | None = None,
+        eos_id: int | None = None,
+        size: int | None = None,
+    ) -> None:
+        """`size` is how many of the ids a model knows, where it doesn't know all; a token beyond them is unknown."""
         self.inner = inner
+        entries: int = inner.get_vocab_size()
+        self.vocab_size = entries if size is None else min(entries, size)
         self.inner.encode_special_tokens = True  # "[EOS]" typed by a user is five characters, not the end
-        self.pad_id, self.unk_id, self.sos_id, self.eos_id = map(self._id_of, SPECIALS)
-        self._reserved = {self.pad_id, self.sos_id, self.eos_id}
+        self.inner.no_padding()  # a file from elsewhere may ask for either
+        self.inner.no_truncation()
+        self.pad_id, self.sos_id, self.eos_id = (
+            self._id_of(name) if id is None else id
+            for name, id in ((SPECIALS[PAD], pad_id), (SPECIALS[SOS], sos_id), (SPECIALS[EOS], eos_id))
+        )
+        ours = pad_id is None or sos_id is None or eos_id is None
+        self.unk_id: int | None = self._id_of(SPECIALS[UNK]) if ours else self._unknown()
+        marked = {id for id, token in inner.get_added_tokens_decoder().items() if token.special}
+        known = {self.pad_id, self.unk_id, self.sos_id, self.eos_id}
+        self.special_ids = frozenset(id for id in marked | known if id is not None)
+        self._in_bytes = isinstance(inner.decoder, decoders.ByteLevel)
 
     def _id_of(self, special: str) -> int:
         id: int | None = self.inner.token_to_id(special)
         if id is None:
             raise ValueError(f"The tokenizer has no token {special}; it needs {' '.join(SPECIALS)}.")
         return id
+
+    def _unknown(self) -> int | None:
+        names = (getattr(self.inner.model, "unk_token", None), SPECIALS[UNK], "<unk>")
+        return next((id for name in names if name and (id := self.inner.token_to_id(name)) is not None), None)
 
     @classmethod
     def train(cls, texts: Iterable[str], kind: Kind, vocab_size: int, min_frequency: int = 2) -> "Tokenizer":
@@ -52,12 +82,43 @@ class Tokenizer:
         return cls(inner)
 
     @classmethod
-    def load(cls, path: str | Path) -> "Tokenizer":
+    def of_words(
+        cls, words: Sequence[str], pad_id: int, sos_id: int, eos_id: int, unk_id: int | None = None
+    ) -> "Tokenizer":
+        """A vocabulary that is a list, each word's id being its place; a text is cut at its spaces.
+
+        Without `unk_id` a text with a word that is not in the list cannot be read. Raises ValueError for a word that
+        is there twice.
+        """
+        vocabulary = {word: id for id, word in enumerate(words)}
+        if len(vocabulary) != len(words):
+            twice = Counter(words).most_common(1)[0][0]
+            raise ValueError(f"The vocabulary has the word {twice[:60]!r} twice; each may stand there once.")
+        unknown = "" if unk_id is None else words[unk_id]
+        inner = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
+        inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        return cls(inner, pad_id, sos_id, eos_id)
+
+    @classmethod
+    def of_ids(cls, size: int, pad_id: int, sos_id: int, eos_id: int) -> "Tokenizer":
+        """For a model whose vocabulary nobody has: the text is the ids, "17 4 256"."""
+        return cls.of_words([str(id) for id in range(size)], pad_id, sos_id, eos_id)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        pad_id: int | None = None,
+        sos_id: int | None = None,
+        eos_id: int | None = None,
+        size: int | None = None,
+    ) -> "Tokenizer":
         """Read a `tokenizer.json`. Raises ValueError when it is missing, broken or lacks a special token."""
         content = json.dumps(read_json(path))
         try:
-            tokenizer = cls(tokenizers.Tokenizer.from_str(content))
-            tokenizer.encode("a \ue000")  # an unknown character: some faults show only at work
+            tokenizer = cls(tokenizers.Tokenizer.from_str(content), pad_id, sos_id, eos_id, size)
+            if tokenizer.unk_id is not None:
+                tokenizer.encode("a \ue000")  # an unknown character: some faults show only at work
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # Rust's panics are no Exception
@@ -76,28 +137,65 @@ class Tokenizer:
         """`encode` for many texts at once, on all cores."""
         # Half surrogate pairs (from undecodable command lines) are no Unicode; they become "?".
         valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        return [
-            [self.unk_id if id in self._reserved else id for id in encoding.ids]
-            for encoding in self.inner.encode_batch_fast(valid, add_special_tokens=False)
-        ]
+        try:
+            encodings = self.inner.encode_batch_fast(valid, add_special_tokens=False)
+        except Exception as error:  # the library has no narrower one
+            if self.unk_id is not None:
+                raise
+            raise ValueError(
+                "The text has something that is not in the model's vocabulary, and that vocabulary has no token for "
+                f"what is unknown; type its own tokens, such as {self.piece(self.vocab_size - 1)!r}."
+            ) from error
+        return [self._read(encoding.ids) for encoding in encodings]
+
+    def _read(self, ids: list[int]) -> list[int]:
+        """The ids with what a text can never say, its special tokens, unknown."""
+        known = [id if id < self.vocab_size and id not in self.special_ids else self.unk_id for id in ids]
+        return [id for id in known if id is not None]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids`; special tokens are left out."""
-        special = self._reserved | {self.unk_id}
-        text: str = self.inner.decode([id for id in ids if id not in special], skip_special_tokens=False)
+        text: str = self.inner.decode([id for id in ids if id not in self.special_ids], skip_special_tokens=False)
         return " ".join(text.split())  # an unknown character left out would leave two spaces
 
     def piece(self, id: int) -> str:
-        """The raw vocabulary entry, such as "▁girl"."""
+        """The vocabulary entry, such as "▁girl"; where that spells bytes ("Ġgirl"), the characters they are."""
         piece: str | None = self.inner.id_to_token(id)
-        if piece is None:
+        if piece is None or id >= self.vocab_size:
             raise ValueError(f"Token id {id} is outside the tokenizer's vocabulary of {self.vocab_size}.")
-        return piece
+        return _from_bytes(piece) if self._in_bytes and id not in self.special_ids else piece
+
+    def labels(self, ids: Sequence[int]) -> list[str]:
+        """What people see of these tokens, as they stand in a text."""
+        return labels([self.piece(id) for id in ids], self._special(ids), self._marks_words)
+
+    def word_groups(self, ids: Sequence[int]) -> list[list[int]]:
+        """Places in `ids` of the tokens that form one word."""
+        return word_groups([self.piece(id) for id in ids], self._special(ids), self._marks_words)
+
+    def _special(self, ids: Iterable[int]) -> list[bool]:
+        return [id in self.special_ids for id in ids]
 
     @property
-    def vocab_size(self) -> int:
-        size: int = self.inner.get_vocab_size()
-        return size
+    def _marks_words(self) -> bool | None:
+        """Whether what doesn't begin with "▁" goes on with a word; None is as the text at hand shows."""
+        if self._in_bytes:
+            return True  # where the text begins with a word, that has no mark
+        at_spaces = (pre_tokenizers.WhitespaceSplit, pre_tokenizers.Whitespace)
+        cut_at_spaces = isinstance(self.inner.pre_tokenizer, at_spaces)
+        return False if cut_at_spaces and isinstance(self.inner.model, models.WordLevel) else None
+
+    def of_size(self, size: int) -> "Tokenizer":
+        """This vocabulary with exactly `size` entries, as many as a model has rows of embeddings.
+
+        Rows that have no token are called by their ids, "[57]"; a token beyond the rows is unknown.
+        """
+        inner = self.inner
+        if inner.get_vocab_size() < size:
+            content = json.loads(inner.to_str())
+            _fill(content, size)
+            inner = tokenizers.Tokenizer.from_str(json.dumps(content))
+        return Tokenizer(inner, self.pad_id, self.sos_id, self.eos_id, size)
 
 
 def _blank(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> tokenizers.Tokenizer:
@@ -143,12 +241,16 @@ def _trainer(kind: Kind, vocab_size: int, min_frequency: int) -> trainers.Traine
     )
 
 
-def labels(pieces: Sequence[str]) -> list[str]:
-    """What people see of `pieces`: "▁walk" "ing" "." as "walk" "·ing" ".", a lone space as "␣"."""
-    marked = any(piece.startswith(SPACE) for piece in pieces)
+def labels(pieces: Sequence[str], special: Sequence[bool] | None = None, marked: bool | None = None) -> list[str]:
+    """What people see of `pieces`: "▁walk" "ing" "." as "walk" "·ing" ".", a lone space as "␣".
+
+    `marked` says whether the vocabulary marks the beginnings of words; None is as these pieces do.
+    """
+    special = _by_name(pieces) if special is None else special
+    marked = any(piece.startswith(SPACE) for piece in pieces) if marked is None else marked
     return [
-        f"·{piece}" if marked and _same_word(before, piece) else piece.replace(SPACE, " ").strip() or "␣"
-        for before, piece in zip(["", *pieces], pieces, strict=False)
+        f"·{piece}" if marked and not lone and _same_word(before, piece) else piece.replace(SPACE, " ").strip() or "␣"
+        for before, piece, lone in zip(["", *pieces], pieces, _lone(special), strict=False)
     ]
 
 
@@ -166,22 +268,37 @@ def number_duplicates(labels: Sequence[str]) -> list[str]:
     return unique
 
 
-def word_groups(pieces: Sequence[str]) -> list[list[int]]:
+def word_groups(
+    pieces: Sequence[str], special: Sequence[bool] | None = None, marked: bool | None = None
+) -> list[list[int]]:
     """Indices of the pieces that form one word, in order; every index is in exactly one group.
 
-    Punctuation and special tokens stand alone; a space belongs to what follows it.
-    Without any "▁" the pieces are single characters, or else whole words.
+    Punctuation and special tokens stand alone; a space belongs to what follows it. `marked` is as in `labels`:
+    without any "▁" the pieces are single characters, or else whole words.
     """
-    marked = any(piece.startswith(SPACE) for piece in pieces)
-    in_parts = marked or all(len(piece) == 1 for piece in pieces if piece not in SPECIALS)
+    special = _by_name(pieces) if special is None else special
+    in_parts = marked
+    if in_parts is None:
+        in_parts = any(piece.startswith(SPACE) for piece in pieces) or all(
+            len(piece) == 1 for piece, is_special in zip(pieces, special, strict=True) if not is_special
+        )
     groups: list[list[int]] = []
-    for index, (before, piece) in enumerate(zip(["", *pieces], pieces, strict=False)):
-        after_space = before in (SPACE, " ") and piece not in SPECIALS and not piece.startswith((SPACE, " "))
-        if in_parts and (after_space or _same_word(before, piece)):
+    for index, (before, piece, lone) in enumerate(zip(["", *pieces], pieces, _lone(special), strict=False)):
+        after_space = before in (SPACE, " ") and not piece.startswith((SPACE, " "))
+        if in_parts and not lone and (after_space or _same_word(before, piece)):
             groups[-1].append(index)
         else:
             groups.append([index])
     return groups
+
+
+def _by_name(pieces: Sequence[str]) -> list[bool]:
+    return [piece in SPECIALS for piece in pieces]
+
+
+def _lone(special: Sequence[bool]) -> list[bool]:
+    """Whether each piece, or the one before it, is special: then they are no one word."""
+    return [here or before for before, here in zip([False, *special], special, strict=False)]
 
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -196,3 +313,45 @@ def _in_word(character: str) -> bool:
     """Letters, marks, digits, and the joiners that Hindi and Persian write inside words."""
     category = unicodedata.category(character)
     return category[0] in "LMN" or category == "Cf"
+
+
+def byte_characters() -> dict[str, int]:
+    """The characters that stand for the 256 bytes in byte-level vocabularies (Radford et al. 2019): those that can
+    be printed for themselves, the others for the characters from U+0100 on."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = (byte for byte in range(256) if byte not in printable)
+    return {chr(byte): byte for byte in printable} | {chr(0x100 + n): byte for n, byte in enumerate(others)}
+
+
+_BYTES = byte_characters()
+
+
+def _from_bytes(piece: str) -> str:
+    """ "Ġgirl" as "▁girl"; half a character, which no text can show, as "\\xc3"."""
+    if not all(character in _BYTES for character in piece):
+        return piece
+    text = bytes(_BYTES[character] for character in piece).decode("utf-8", "backslashreplace")
+    return SPACE + text[1:] if text.startswith(" ") else text
+
+
+def _fill(content: dict[str, Any], size: int) -> None:
+    """Gives each id below `size` that has no token one that is called by it, in a tokenizer's JSON."""
+    vocabulary, added = content["model"]["vocab"], content["added_tokens"]
+    in_order = isinstance(vocabulary, list)  # each with its score, the id being its place
+    names = {token["id"]: token["content"] for token in added}
+    known = {entry[0] for entry in vocabulary} if in_order else set(vocabulary)
+    ids = range(len(vocabulary), size) if in_order else sorted(set(range(size)) - set(vocabulary.values()))
+    for id in ids:
+        if id not in names:
+            names[id] = f"[{id}]" if f"[{id}]" not in known else f"[[{id}]]"
+            added.append(_special(id, names[id]))
+        if in_order:
+            vocabulary.append([names[id], UNLIKELY])
+        else:
+            vocabulary[names[id]] = id
+    added.sort(key=lambda token: token["id"])
+
+
+def _special(id: int, name: str) -> dict[str, Any]:
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    return {"id": id, "content": name, **flags}

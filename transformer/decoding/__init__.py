@@ -10,7 +10,9 @@ src         [B, S] source ids, padded at the end.
 max_length  the most tokens to write, [EOS] included, and never more than the model can read. Without it,
             2 * (source tokens) + 10, each sentence its own. What gets there without [EOS] ends unfinished.
 prefix      what the target must begin with, after [SOS]: one list of ids for all sentences, one list each, or
-            a tensor [B, P] padded at the end. "What if it had said ..." is a decode whose prefix ends so.
+            a tensor [B, P] padded at the end. "What if it had said ..." is a decode whose prefix ends so. Where the
+            model's targets start in a given way (`target_start`), the prefix includes that start; as far as the
+            prefix does not reach, the start is written.
 tap         sees each pattern, the encoder's once and the decoder's at every step.
 tap_at      gives the tap of a step, counted from 0, which sees the decoder's patterns there after `tap`.
             They have one query, [N, H, 1, K], so a `Replace` there has one row.
@@ -141,5 +143,7 @@ def _checked(
     """`src` [B, S], what must be written [B, F], and the most tokens that may be [B]."""
     src = arguments.source(model, src)
     bounds = arguments.longest(src, max_length, model.config)
+    start = list(model.config.target_start)
     rows = arguments.targets([] if target is None else target, len(src), model.config)
+    rows = [row + start[len(row) :] for row in rows]
     return src, arguments.forced(rows, bounds), bounds

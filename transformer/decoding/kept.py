@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transformer.decoding import arguments, sample
 from transformer.decoding.choosers import Live, Sample, draws
-from transformer.decoding.search import allowed
+from transformer.decoding.search import allowed, forced
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
 
@@ -56,9 +56,12 @@ class Kept:
         choose = Sample(self.model.config.eos_id, bounds, drawn, temperature, top_k, top_p)
         total, written = torch.zeros(1, device=self.src.device), tuple[int, ...]()
         found: list[DecodeStep] = []
+        start = self.model.config.target_start
         while (kept := self.steps.get(written)) is not None:
-            free = allowed(kept.log_probs, self.model.config)
-            chosen = choose(Live(kept.sentences, kept.written, total), free)
+            seen = allowed(kept.log_probs, self.model.config)
+            if len(written) < len(start):
+                seen = forced(kept.log_probs, seen, kept.sentences.new_tensor([[start[len(written)]]]))
+            chosen = choose(Live(kept.sentences, kept.written, total), seen)
             found.append(replace(kept, **chosen._asdict()))
             if chosen.fates.tolist() != [Fate.LIVE]:
                 break

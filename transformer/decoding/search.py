@@ -29,6 +29,13 @@ def allowed(log_probs: Tensor, config: ModelConfig) -> Tensor:
     return log_probs.index_fill(-1, torch.tensor(never, device=log_probs.device), -torch.inf)
 
 
+def forced(log_probs: Tensor, free: Tensor, token: Tensor) -> Tensor:
+    """`free` [N, V], but in the rows that must write a token [N, 1] (not below 0) with that one only."""
+    must = token.clamp(min=0)
+    only = torch.full_like(free, -torch.inf).scatter(1, must, log_probs.gather(1, must))
+    return torch.where(token >= 0, only, free)
+
+
 class Search:
     """A decode under way: it owns the cache and the live hypotheses, and writes nothing to the model."""
 
@@ -89,10 +96,7 @@ class Search:
         free = allowed(log_probs, self.model.config)
         if self.live.length >= self.forced.size(1):
             return free
-        token = self.forced[self.live.sentences, self.live.length, None]  # [N, 1]
-        must = token.clamp(min=0)
-        only = torch.full_like(free, -torch.inf).scatter(1, must, log_probs.gather(1, must))
-        return torch.where(token >= 0, only, free)
+        return forced(log_probs, free, self.forced[self.live.sentences, self.live.length, None])
 
     def _go_on(self, step: DecodeStep) -> None:
         """The candidates that live become the rows; a sentence without any takes no further part."""

@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import MISSING, fields, replace
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from tqdm import tqdm
 
+from transformer.checkpoints.commands import PACKED, pack
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.data.about import about
 from transformer.data.corpora import FORMS
@@ -69,7 +71,9 @@ def add_verbs(verb: Verb) -> None:
 
     sub = verb(export, "Make a run's best checkpoint a folder to ship: 16-bit weights, history, a card with scores.")
     _takes_run(sub)
-    sub.add_argument("--out", required=True, help="the checkpoint folder to make")
+    sub.add_argument("--out", required=True, help="the checkpoint folder to make, or the file")
+    text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder"
+    sub.add_argument("--as", dest="packed", choices=PACKED, help=text)
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="alpha of Wu et al. 2016; 0 is none")
     sub.add_argument("--folder", help=HELP["folder"])
@@ -131,6 +135,11 @@ def work(options: argparse.Namespace) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
+    if options.packed is not None:
+        best = RunFolder(options.run_folder).checkpoints / "best"
+        folder = best if best.is_dir() else Path(options.run_folder)
+        print(*pack(folder, options.packed, Path(options.out)), options.out, sep="\n")
+        return
     checkpoint = export_run(options.run_folder, options.out, options.beam, options.length_penalty, options.folder)
     print(json.dumps(checkpoint.card, indent=2, ensure_ascii=False))
 

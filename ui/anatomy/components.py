@@ -15,7 +15,7 @@ def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped
         f"headlight_{name}",
         html='<div class="hl"></div>',
         css=style("viewer") + style("anatomy"),
-        js=script("core", *scripts, "streamlit") + entry,
+        js=script("core", "shared", *scripts, "streamlit") + entry,
     )
 
 

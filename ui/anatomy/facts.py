@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from transformer.analysis.network import Part, Shape
 from transformer.config import ModelConfig
+from transformer.t5 import T5Config
 from ui.anatomy.chosen import stack_of
 
 _BLOCKS = {"encoder": "self-attention", "decoder": "self-attention", "cross": "cross-attention"}
-_ACTIVATIONS = {
-    "relu": r"\max(0,\; W_1 x + b_1)",
-    "gelu": r"\text{GELU}(W_1 x + b_1)",
-    "silu": r"\text{SiLU}(W_1 x + b_1)",
-}
+_ACTIVATIONS = {"relu": r"\max(0,\; %s)", "gelu": r"\text{GELU}(%s)", "silu": r"\text{SiLU}(%s)"}
+
+
+def is_t5(config: ModelConfig) -> bool:
+    """Whether norms divide by the root mean square, and positions are a bias on the scores, which are not scaled."""
+    return isinstance(config, T5Config)
 
 
 def shape(sizes: Shape) -> str:
@@ -57,7 +59,7 @@ def _parameters(part: Part) -> str:
     if not part.shared:
         return f"{part.parameters:,} parameters."
     own = f", and {part.parameters:,} of its own" if part.parameters else ""
-    other = "the encoder's embedding" if part.name == "embedding" else "an embedding"
+    other = {"embedding": "the encoder's embedding", "attention": "layer 1"}.get(part.name, "an embedding")
     return f"{part.shared:,} parameters that it shares with {other}{own}."
 
 
@@ -65,11 +67,12 @@ def _more(part: Part, config: ModelConfig) -> str:
     stack = config.encoder if part.kind == "encoder" else config.decoder
     if part.name == "attention":
         heads = "1 head" if stack.n_heads == 1 else f"{stack.n_heads} heads"
-        return f" {heads} of {config.d_model // stack.n_heads} numbers."
+        return f" {heads} of {config.d_head(stack)} numbers."
     if part.name == "ff":
         return f" {stack.d_ff:,} numbers inside."
     if part.name == "embedding":
-        own = {"learned": " Positions included.", "none": " No positions."}
+        none = " No positions: they are a bias on the scores." if is_t5(config) else " No positions."
+        own = {"learned": " Positions included.", "none": none}
         return own.get(config.positions, " The positions have none.")
     return ""
 
@@ -79,16 +82,30 @@ def formula(part: Part, config: ModelConfig) -> str:
     stack = config.encoder if part.kind == "encoder" else config.decoder
     match part.name:
         case "attention":
-            d_head = config.d_model // stack.n_heads
-            return rf"\text{{head}}(q, K, V) = \text{{softmax}}\!\left(\frac{{q K^\top}}{{\sqrt{{{d_head}}}}}\right) V"
+            scores = rf"\frac{{q K^\top}}{{\sqrt{{{config.d_head(stack)}}}}}"
+            if is_t5(config):
+                scores = r"q K^\top" if part.kind == "cross" else r"q K^\top + b_{j-i}"
+            return rf"\text{{head}}(q, K, V) = \text{{softmax}}\!\left({scores}\right) V"
         case "ff":
-            return rf"\text{{FFN}}(x) = W_2\, {_ACTIVATIONS[config.activation]} + b_2"
+            return _feed_forward(config)
         case "embedding":
-            position = "" if config.positions == "none" else " + p_t"
-            return rf"x = \sqrt{{{config.d_model}}}\; E[\text{{token}}]{position}"
+            root = rf"\sqrt{{{config.d_model}}}\; " if config.scale_embeddings else ""
+            summed = rf"{root}E[\text{{token}}]" + ("" if config.positions == "none" else " + p_t")
+            return rf"x = \text{{norm}}({summed})" if config.embedding_norm else f"x = {summed}"
         case "output":
             bias = " + b" if config.logits_bias else ""
             return rf"P(i) = \frac{{e^{{l_i}}}}{{\sum_j e^{{l_j}}}}, \qquad l = W x{bias}"
+    if is_t5(config):
+        return r"\text{norm}(x) = \text{gain} \odot \frac{x}{\sqrt{\text{mean of squares} + \varepsilon}}"
     return (
         r"\text{norm}(x) = \text{gain} \odot \frac{x - \text{mean}}{\sqrt{\text{variance} + \varepsilon}} + \text{bias}"
     )
+
+
+def _feed_forward(config: ModelConfig) -> str:
+    active = _ACTIVATIONS[config.activation]
+    if not isinstance(config, T5Config):
+        return rf"\text{{FFN}}(x) = W_2\, {active % 'W_1 x + b_1'} + b_2"
+    if config.gated:
+        return rf"\text{{FFN}}(x) = W_2\left({active % 'W_1 x'} \odot V x\right)"
+    return rf"\text{{FFN}}(x) = W_2\, {active % 'W_1 x'}"

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from transformer import Trace
-from transformer.analysis.anatomy import Walk, agreement, walk
+from transformer.analysis.anatomy import Variant, Walk, agreement, walk
 from transformer.data.tokenizers import number_duplicates
 from ui.anatomy import components
 from ui.anatomy.chosen import Chosen
@@ -67,13 +67,13 @@ def _tables(steps: Walk, trace: Trace, chosen: Chosen, view: AnatomyView) -> Non
     shown = steps.variants[not view.unscaled, not view.unmasked]
     hidden = ~steps.visible & (not view.unmasked)
     numbers = st.column_config.NumberColumn(format="%.4f")
-    by_key: dict[str, list[Any]] = {
+    by_key: dict[str, list[float | None] | list[str]] = {
         "Key": number_duplicates(trace.columns(chosen.part.kind)),
         "Length of k": np.linalg.norm(steps.k, axis=-1).tolist(),
         "Length of v": np.linalg.norm(steps.v, axis=-1).tolist(),
         "q · k": steps.scores.tolist(),
-        "Scaled": shown.scaled.tolist(),
-        "Masked": [None if off else score for off, score in zip(hidden, shown.scaled.tolist(), strict=True)],
+        **_adjusted(steps, shown),
+        "Masked": [None if off else score for off, score in zip(hidden, shown.adjusted.tolist(), strict=True)],
         "Weight": [None if off else weight for off, weight in zip(hidden, shown.weights.tolist(), strict=True)],
     }
     st.dataframe(by_key, hide_index=True, column_config=dict.fromkeys(list(by_key)[1:], numbers), key="walk-keys")
@@ -81,3 +81,10 @@ def _tables(steps: Walk, trace: Trace, chosen: Chosen, view: AnatomyView) -> Non
     vectors = {"x": steps.x, "norm of x": steps.x_normed, "q": steps.q, "z": shown.heads[steps.head]}
     vectors |= {"o": shown.added, "x + o": shown.total, "what leaves": shown.after}
     vectors_table({name: values for name, values in vectors.items() if values is not None}, "walk-vectors")
+
+
+def _adjusted(steps: Walk, shown: Variant) -> dict[str, list[float | None] | list[str]]:
+    """The column of stage 4, which some models do without, and in T5 that of the bias before it."""
+    if steps.position_bias is not None:
+        return {"Bias": steps.position_bias.tolist(), "With the bias": shown.adjusted.tolist()}
+    return {"Scaled": shown.adjusted.tolist()} if steps.divisor != 1 else {}

@@ -14,6 +14,7 @@ from transformer.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from transformer.config import ModelConfig
 from ui.anatomy import components
 from ui.anatomy.chosen import Chosen, tokens
+from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely, parts_payload
 from ui.anatomy.tables import vectors_table
@@ -60,7 +61,7 @@ def _taken(stream: Stream, chosen: Chosen) -> Taken:
 
 def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
     stack = config.encoder if chosen.stack == "encoder" else config.decoder
-    vectors, root = taken.vectors, f"√{config.d_model} = {config.d_model**0.5:.3g}"
+    vectors = taken.vectors
     match chosen.part.name:
         case "embedding":
             where = {
@@ -69,11 +70,16 @@ def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
                 "stored": "the vector of its place, stored with the model, is added: one says what, the other where.",
                 "none": "nothing is added: this model is not told where a token stands.",
             }[config.positions]
-            return f"The token's row of the table, times {root}, is its first vector; {where}"
+            if is_t5(config):
+                where = "nothing is added: where a token stands comes in with the scores of self-attention, as a bias."
+            times = f", times √{config.d_model} = {config.d_model**0.5:.3g}," if config.scale_embeddings else ""
+            norm = " A norm then brings the sum to mean 0 and variance 1." if config.embedding_norm else ""
+            return f"The token's row of the table{times} is its first vector; {where}{norm}"
         case "ff":
             active = np.count_nonzero(vectors["active"] > 0)
+            gated = ", whose result is multiplied with a third map of the same vector, the gate" * ("gate" in vectors)
             return (
-                f"The same two linear maps at every token, with {ACTIVATIONS[config.activation]} between them. Here "
+                f"The same linear maps at every token, with {ACTIVATIONS[config.activation]} between them{gated}. Here "
                 f"{active:,} of the {stack.d_ff:,} inner numbers come out above zero. What the second map gives is "
                 f"added to the stream, whose vector goes from length {_length(vectors['x'])} to "
                 f"{_length(vectors['sum'])}{_then(vectors)}."
@@ -83,10 +89,10 @@ def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
                 f"The decoder's last vector is multiplied with one row for each of the {len(vectors['logits']):,} "
                 "tokens of the vocabulary; the softmax turns these logits into the probability of each token to come."
             )
-    return (
-        "Brings a token's vector to mean 0 and variance 1, then applies a gain and a bias that were learned for each "
-        f"number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
-    )
+    does = "Brings a token's vector to mean 0 and variance 1, then applies a gain and a bias that were learned"
+    if is_t5(config):
+        does = "Divides a token's vector by the root mean square of its numbers, then applies a gain that was learned"
+    return f"{does} for each number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
 
 
 def _then(vectors: dict[str, np.ndarray]) -> str:
@@ -97,10 +103,14 @@ def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
     vectors = taken.vectors
     match chosen.part.name:
         case "embedding":
-            rows: list[Row] = [("token", "Embedding", f"times √{config.d_model}", "all")]
+            times = f"times √{config.d_model}" if config.scale_embeddings else ""
+            read = "what the first layer reads"
+            rows: list[Row] = [("token", "Embedding", times, "all")]
             if "position" in vectors:
                 rows += [("position", "Position", f"of place {chosen.query}, the first being 0", "all")]
-                rows += [("sum", "Sum", "what the first layer reads", "all")]
+                rows += [("sum", "Sum", "" if "after" in vectors else read, "all")]
+            if "after" in vectors:
+                rows += [("after", "Norm of it", read, "the norm")]
             return rows
         case "ff":
             stream, inside = "x and what is added", "inside"
@@ -109,6 +119,8 @@ def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
                 "norm": ("Norm of it", "", "the norm"),
                 "inner": ("First linear map", "", inside),
                 "active": (f"After {ACTIVATIONS[config.activation]}", "", inside),
+                "gate": ("Gate, the third linear map", "", inside),
+                "product": ("Their product", "", inside),
                 "given": ("Second linear map", "what is added", stream),
                 "sum": ("Stream", "with it added", stream),
                 "after": ("Norm of it", "what leaves", "the norm"),
@@ -117,6 +129,12 @@ def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
         case "output":
             return [("state", "The decoder's last vector", "", "all")]
     x = vectors["x"]
+    if is_t5(config):
+        return [
+            ("x", "Before", f"root mean square {np.sqrt((x**2).mean()):.2f}", "before"),
+            ("standard", "Root mean square 1", "", "after"),
+            ("after", "Times gain", "", "after"),
+        ]
     return [
         ("x", "Before", f"mean {x.mean():.2f}, standard deviation {x.std():.2f}".replace("-", "−"), "before"),
         ("standard", "Mean 0, variance 1", "", "after"),

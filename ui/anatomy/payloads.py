@@ -18,10 +18,10 @@ from transformer.analysis.parts import Taken
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import labels, number_duplicates
 from ui.anatomy.chosen import Chosen, stack_of, tokens
-from ui.anatomy.facts import facts, shape, size, title
+from ui.anatomy.facts import facts, is_t5, shape, size, title
 from ui.viewer.packing import pack
 
-VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (divided, masked), the model's first
+VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (adjusted, masked), the model's first
 MOST_LIKELY = 10
 
 
@@ -74,7 +74,11 @@ def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: Agree
         "first": walk.tokens is not None,
         "cross": kind == "cross",
         "pre": config.norm == "pre",
-        "learned": config.positions == "learned",
+        "positions": config.positions,
+        "scaled": config.scale_embeddings,
+        "rms": is_t5(config),
+        "relative": is_t5(config),
+        "adjusts": "bias" if walk.position_bias is not None else "divide" if walk.divisor != 1 else "nothing",
         "biased": config.qkv_bias,
         "output_biased": config.attention_output_bias,
         "agreement": {"pattern": agreement.pattern, "output": agreement.output},
@@ -93,11 +97,13 @@ def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: Agree
     optional = {
         "tokens": walk.tokens,
         "positions": walk.positions,
+        "embedded": walk.embedded,
+        "distance": walk.position_bias,
         "normed": walk.normed,
         "x_normed": walk.x_normed,
     }
     arrays |= {name: values for name, values in optional.items() if values is not None}
-    for name in ("scaled", "weights", "heads", "moved", "added", "total", "after"):
+    for name in ("adjusted", "weights", "heads", "moved", "added", "total", "after"):
         arrays[name] = np.stack([getattr(variant, name) for variant in variants])
     packed: dict[str, Any] = {name: values.astype(np.float32) for name, values in arrays.items()}
     return pack(header, packed | {"visible": walk.visible.astype(np.uint8)})

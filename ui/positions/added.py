@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from transformer import Translator
+from transformer import ModelConfig, Translator
 from transformer.analysis.order import Embedded, embedded
 from transformer.charts.order import sums
 from transformer.data.tokenizers import number_duplicates
+from transformer.t5 import T5Config
 from transformer.translator import describe_tokens
 from ui import resources
 from ui.positions.numbers import small
@@ -19,8 +20,6 @@ from ui.resources import plain_errors
 from ui.sentence import source_input, unknown_tokens
 from ui.view import take, widget_key, write_address
 from ui.viewer.plot import plot
-
-_NAMES = ("Token embeddings, scaled", "+ encodings", "= what layer 1 receives")
 
 
 def section(name: str, model: Translator) -> None:
@@ -48,28 +47,45 @@ def _draw(name: str, model: Translator, text: str) -> None:
     tokens = describe_tokens(model.checkpoint.source_tokenizer, ids)
     unknown_tokens(tokens)
     labels = number_duplicates(tokens.labels)
-    figure = sums(dict(zip(_NAMES, parts, strict=True)), labels, theme=st.context.theme.type or "light")
+    matrices = _matrices(parts, model.model.config)
+    figure = sums(matrices, labels, theme=st.context.theme.type or "light")
     with st.container(key="added-part"):
         plot(figure, key="added-plot")
-    lengths = [np.linalg.norm(part, axis=1) for part in parts]
+    lengths = {name: np.linalg.norm(part, axis=1) for name, part in matrices.items()}
     apart = float(np.abs(parts.tokens + parts.positions - parts.both).max())
-    scale = model.model.encoder.embedding.scale
-    said = (
-        f"Embeddings are multiplied by √d_model = {scale:.3g} before the encodings are added. "
-        f"A vector is then {small(lengths[0].mean())} long on average, its encoding {small(lengths[1].mean())}, "
-        f"and the sum {small(lengths[2].mean())}."
-    )
-    if model.model.config.positions == "none":
-        said += " This model adds nothing for positions."
-    st.caption(said)
+    st.caption(_said(parts, model.model.config))
     st.caption(f":material/check_circle: Left plus middle is what the model computed: {small(apart)} apart at most.")
     twin = st.expander("The lengths as a table", key="added-twin", on_change="rerun")
     if twin.open:
         with twin:
             table: dict[str, Any] = {"token": labels}
-            table |= {name: values.astype(float) for name, values in zip(_NAMES, lengths, strict=True)}
-            config = {name: st.column_config.NumberColumn(format="%.3f") for name in _NAMES}
+            table |= {name: values.astype(float) for name, values in lengths.items()}
+            config = {name: st.column_config.NumberColumn(format="%.3f") for name in lengths}
             st.dataframe(table, hide_index=True, column_config=config, key="added-table")
+
+
+def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:
+    """What is drawn, by its title: a model that norms the sum has a matrix more."""
+    scaled = ", scaled" if config.scale_embeddings else ""
+    drawn = {f"Token embeddings{scaled}": parts.tokens, "+ encodings": parts.positions}
+    if config.embedding_norm:
+        return drawn | {"= their sum": parts.both, "normed: what layer 1 receives": parts.read}
+    return drawn | {"= what layer 1 receives": parts.both}
+
+
+def _said(parts: Embedded, config: ModelConfig) -> str:
+    length = [small(float(np.linalg.norm(part, axis=1).mean())) for part in parts]
+    scaled = f"Embeddings are multiplied by √d_model = {config.d_model**0.5:.3g} before the encodings are added. "
+    said = (
+        f"{scaled if config.scale_embeddings else ''}A vector is {'then ' * config.scale_embeddings}{length[0]} long "
+        f"on average, its encoding {length[1]}, and the sum {length[2]}."
+    )
+    if config.embedding_norm:
+        said += f" A norm brings it to mean 0 and variance 1, then applies a gain and a bias: length {length[3]}."
+    if config.positions == "none":
+        said += " This model adds nothing for positions"
+        said += ": they are a bias on the scores of its attention." if isinstance(config, T5Config) else "."
+    return said
 
 
 @st.cache_resource(max_entries=20, ttl=600, show_spinner=False)

@@ -22,6 +22,10 @@ _OTHERS = {
         "Learned positions: what training found",
         "Here no formula makes the curves of different places agree, and they end where the table ends.",
     ),
+    "stored": (
+        "Stored positions: what came with the model",
+        "Where the curves lie on one another, the table is one of waves, in whatever order; where not, it was learned.",
+    ),
     "none": ("Without positions there is nothing to compare", "Every code is zero, and zeros point nowhere."),
     "integer": (
         "Integers point all one way",
@@ -41,8 +45,8 @@ _OTHERS = {
 def section(code: Code, positions: int, width: int) -> None:
     """The sinusoid on the left; on the right the scheme that is shown, or a learned table."""
     sinusoid = encoding("sinusoidal", min(positions, _MOST), width, code.base)
-    if code.scheme in ("sinusoidal", "learned"):
-        scheme, table = "learned", code.learned.table[:positions]
+    if code.of_table or code.scheme in ("sinusoidal", "relative"):
+        scheme, table = "stored" if code.learned.stored else "learned", code.learned.table[:positions]
     else:
         scheme, table = code.scheme, code.table[:_MOST]
     title, said = _OTHERS[scheme]

@@ -21,7 +21,7 @@ _CIRCLE = st.components.v2.component(
     "headlight_circle",
     html='<div class="hl"></div>',
     css=style("viewer") + style("circle"),
-    js=script("core", "circle") + _MOUNT,
+    js=script("core", "shared", "circle") + _MOUNT,
 )
 
 

@@ -1,4 +1,4 @@
-"""Which code of positions the page shows: a formula, or a table that a model has learned.
+"""Which code of positions the page shows: a formula, a table of a model, or what T5 has instead of one.
 
 Letters: N positions, D numbers in a code.
 """
@@ -10,14 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from transformer import Translator
+from transformer import ModelConfig, Translator
 from transformer.analysis.positions import Properties, encoding, frequencies, properties
 from transformer.checkpoints.native import CONFIG
 from transformer.files import read_json
 from transformer.model import Transformer
-from transformer.positions import LearnedPositions, SinusoidalPositions
+from transformer.positions import LearnedPositions, SinusoidalPositions, StoredPositions
+from transformer.t5 import T5Config
 from ui import resources
-from ui.positions.view import PositionsView
+from ui.positions.view import SCHEMES, PositionsView
 
 MEASURED = 1_000  # positions that the properties are measured over,
 MEASURED_WIDTH = 256  # and the most numbers in a code: fitting a shift costs the cube of them
@@ -27,15 +28,16 @@ _SPREAD = 0.02  # how an untrained table is drawn: as `LearnedPositions` draws i
 
 @dataclass(frozen=True)
 class Learned:
-    """A learned table, or what one is before training."""
+    """A learned table, or what one is before training; of a model from elsewhere, the table that came with it."""
 
     table: np.ndarray  # [N, D]
     model: str | None  # whose it is; None where no model here has one, and the table is random numbers
+    stored: bool = False  # it came with the model: it may have been learned, or be a formula in an order of its own
 
 
 @dataclass(frozen=True)
 class Code:
-    """The scheme that is shown, and its table."""
+    """The scheme that is shown, and its table: of "relative" zeros, since nothing is added to the words."""
 
     scheme: str
     table: np.ndarray  # [N, D]
@@ -47,6 +49,29 @@ class Code:
         """Whether sines and cosines alternate."""
         return self.scheme == "sinusoidal"
 
+    @property
+    def of_table(self) -> bool:
+        """Whether the table is a model's, or an untrained one, and no formula's."""
+        return self.scheme in ("learned", "stored")
+
+
+def own_scheme(config: ModelConfig) -> str:
+    """What a model has."""
+    return "relative" if isinstance(config, T5Config) else config.positions
+
+
+def schemes_of(config: ModelConfig) -> tuple[str, ...]:
+    """Those that the page offers beside this model: its own in the place of the nearest, or before all."""
+    own = own_scheme(config)
+    if own == "stored":
+        return tuple(own if scheme == "learned" else scheme for scheme in SCHEMES)
+    return SCHEMES if own in SCHEMES else (own, *SCHEMES)
+
+
+def scheme_of(view: PositionsView, config: ModelConfig) -> str:
+    """The one that is shown; an address may ask for one that only another model has."""
+    return view.scheme if view.scheme in schemes_of(config) else own_scheme(config)
+
 
 def chosen(view: PositionsView, name: str, model: Translator) -> Code:
     """What the controls ask for; where they ask for nothing, what the model has.
@@ -54,16 +79,19 @@ def chosen(view: PositionsView, name: str, model: Translator) -> Code:
     Raises ValueError where there is no such code.
     """
     config = model.model.config
-    scheme = view.scheme or config.positions
+    scheme = scheme_of(view, config)
     width = view.d_model or config.d_model
     known = learned(name, model, width)
-    if scheme == "learned":
+    if scheme in ("learned", "stored"):
         return Code(scheme, known.table[: view.positions], view.base, known)
-    return Code(scheme, encoding(scheme, view.positions, width, view.base), view.base, known)
+    formula = "none" if scheme == "relative" else scheme
+    return Code(scheme, encoding(formula, view.positions, width, view.base), view.base, known)
 
 
 def learned(name: str, model: Translator, width: int) -> Learned:
-    """The learned table of this model, else of the first other one that has any, else an untrained one."""
+    """The table of this model, else the learned one of the first other that has any, else an untrained one."""
+    if model.model.config.positions == "stored":
+        return Learned(_table_of(name, resources.version(name)), name, stored=True)
     others = [other for other in resources.model_names() if other != name and _has_learned(other)]
     owner = name if model.model.config.positions == "learned" else others[0] if others else None
     if owner is None:
@@ -85,9 +113,9 @@ def _table_of(name: str, version: tuple[int, ...]) -> np.ndarray:
 
 
 def learned_table(model: Transformer) -> np.ndarray:
-    """What the encoder of a model with learned positions adds: [N, D]."""
+    """What the encoder of a model with learned or stored positions adds: [N, D]."""
     positions = model.encoder.embedding.positions
-    assert isinstance(positions, LearnedPositions)
+    assert isinstance(positions, LearnedPositions | StoredPositions)
     return positions.table.detach().double().cpu().numpy()
 
 

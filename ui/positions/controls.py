@@ -7,7 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from transformer import ModelConfig
-from ui.positions.view import MOST_BASE, MOST_WIDTH, SCHEMES, PositionsView
+from ui.positions.codes import own_scheme, scheme_of, schemes_of
+from ui.positions.view import MOST_BASE, MOST_WIDTH, PositionsView
 from ui.view import number, reseed, take, update, whole, widget_key
 
 _LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
@@ -22,14 +23,14 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
         key = widget_key("scheme")
         st.segmented_control(
             "Scheme",
-            SCHEMES,
-            default=view.scheme or config.positions,
+            schemes_of(config),
+            default=scheme_of(view, config),
             required=True,
             format_func=str.capitalize,
             key=key,
             on_change=take,
             args=("scheme", key),
-            help=f"How a position becomes numbers. The model in use: {config.positions}.",
+            help=f"How a position becomes numbers. The model in use: {own_scheme(config)}.",
         )
         key = widget_key("positions")
         lengths = sorted({*_LENGTHS, view.positions})

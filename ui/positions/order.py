@@ -14,6 +14,7 @@ from transformer.charts.order import reordered
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
 from ui import resources
+from ui.positions.codes import own_scheme
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.resources import plain_errors
@@ -132,7 +133,7 @@ def _draw(orders: Orders, model: Translator) -> None:
     unknown_tokens(orders.tokens[0])
     drawn = np.concatenate([np.abs(states[:, :_NUMBERS]).ravel() for states in (*orders.without, *orders.having)])
     limit = float(np.percentile(drawn, 98)) or 1.0
-    kind = model.model.config.positions
+    kind = own_scheme(model.model.config)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Without positions**")

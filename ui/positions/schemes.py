@@ -107,10 +107,13 @@ def table_html(code: Code, found: dict[str, Properties], theme: Theme) -> str:
     names = {scheme: _NAMES.get(scheme, scheme.capitalize()) for scheme in _ORDER}
     if code.learned.model is None:
         names["learned"] = "Untrained"
+    if code.learned.stored:
+        names["learned"] = "Stored"
+    shown = "learned" if code.of_table else code.scheme
     line = f"border:0;border-top:1px solid {theme.line};"
     head = "text-align:left;vertical-align:top;padding:8px 10px 8px 0;font-weight:600;border:0"
     cell = f"{line}vertical-align:top;padding:8px 10px 8px 0"
-    colours = {scheme: theme.accent if scheme == code.scheme else theme.text for scheme in _ORDER}
+    colours = {scheme: theme.accent if scheme == shown else theme.text for scheme in _ORDER}
     heads = "".join(f'<th scope="col" style="{head};color:{colours[s]}">{names[s]}</th>' for s in _ORDER)
     pictures = "".join(f'<td style="border:0;padding:0 10px 12px 0">{_picture(code, s, theme)}</td>' for s in _ORDER)
     rows = [f'<td style="border:0"></td>{cells}' for cells in (heads, pictures)]

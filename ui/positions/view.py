@@ -11,6 +11,7 @@ from ui.view import LONGEST_TEXT, View, number, whole
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
 assert {*SCHEMES} == {*FORMULAS, "learned"}
+OF_ONE_MODEL = ("stored", "relative")  # a table that came with a model, and T5's bias on the scores
 MOST_POSITIONS, MOST_WIDTH, MOST_BASE, MOST_CURVES, MOST_SHIFT = 10_000, 1_024, 1_000_000, 8, 100
 
 
@@ -37,7 +38,7 @@ class PositionsView(View):
         dims = [whole(part, 0, MOST_WIDTH - 1) for part in query.get("dims", "").split(",")[:MOST_CURVES]]
         scheme = query.get("scheme")
         return {
-            "scheme": scheme if scheme in SCHEMES else None,
+            "scheme": scheme if scheme in (*SCHEMES, *OF_ONE_MODEL) else None,
             "positions": whole(query.get("positions"), 1, MOST_POSITIONS) or cls.positions,
             "base": number(query.get("base"), 1, MOST_BASE) or cls.base,
             "d_model": whole(query.get("d_model"), 1, MOST_WIDTH),

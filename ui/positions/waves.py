@@ -22,6 +22,7 @@ _BETWEEN = 8  # points drawn from a position to the next
 _TITLES = {
     "sinusoidal": "Every position gets its own mixture of waves",
     "learned": "Every position gets its own trained vector",
+    "stored": "Every position gets the vector that is stored for it",
     "none": "Every position gets the same",
     "integer": "Every position gets its number",
     "normalised": "Every position gets a number from 0 to 1",
@@ -31,6 +32,8 @@ _SAID = {
     "sinusoidal": "Above, some dimensions; below, all {width:,}, sines first. Fast waves tell neighbours apart, slow "
     "waves tell beginnings from ends.",
     "learned": "Above, some dimensions; below, all {width:,}. Nothing but training says what they look like.",
+    "stored": "Above, some dimensions; below, all {width:,}: the table as it came with the model. It may be learned, "
+    "or waves in an order of its own.",
     "none": "Nothing is added to the words, so the network has no way to tell which came first.",
     "integer": "One number that counts. It grows without end, and soon it drowns the word that it is added to.",
     "normalised": "One number: how far into the text. The same word at the same place gets another one in a longer "
@@ -106,7 +109,7 @@ def _figure(code: Code, dims: list[int]) -> Any:
 def _notes(code: Code, view: PositionsView, name: str) -> None:
     """What is shown instead of what was asked for."""
     n, owner = len(code.table), code.learned.model
-    if code.scheme != "learned":
+    if not code.of_table:
         return
     if owner is None:
         st.info(

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from tests.small import small_translator
+from tests.small import small_t5_checkpoint, small_translator
 from transformer import Trace, Translator
 from transformer.analysis.anatomy import agreement, walk
 from transformer.analysis.lens import lens
@@ -68,7 +68,7 @@ def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace
             scores = page["k"] @ page["q"]
             np.testing.assert_allclose(page["scores"], scores, atol=1e-5)
             scaled = scores / math.sqrt(header["d_head"])
-            np.testing.assert_allclose(page["scaled"][0], scaled, atol=1e-5)
+            np.testing.assert_allclose(page["adjusted"][0], scaled, atol=1e-5)
             powers = np.exp(scaled) * page["visible"]
             weights = powers / powers.sum()
             np.testing.assert_allclose(page["weights"][0], weights, atol=1e-5)
@@ -88,6 +88,55 @@ def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace
         log_probs = F.log_softmax(model.model.output(model.model.decoder.norm(y)), -1)
         np.testing.assert_allclose(log_probs.detach().numpy(), own[query].numpy(), atol=1e-5)
         assert header["agreement"]["pattern"] < 1e-5 and header["agreement"]["output"] < 1e-5
+
+
+def test_the_page_of_a_t5_adds_up_to_its_next_token() -> None:
+    """Self-attention with its bias, unscaled; what is gated; norms without a mean; by hand from the page's numbers."""
+    model = Translator(small_t5_checkpoint(seed=2))
+    trace = model.trace("a little girl is sitting", "two dogs are running")
+    layer = model.model.decoder.layers[-1]
+    for query in range(len(trace.reads)):
+        joined = []
+        for head in range(2):
+            header, page = shown(model, trace, Site("decoder", 2, "self"), head, query)
+            assert (header["adjusts"], header["rms"], header["relative"], header["biased"]) == (
+                "bias",
+                True,
+                True,
+                False,
+            )
+            scores = page["k"] @ page["q"] + page["distance"]
+            np.testing.assert_allclose(page["adjusted"][0], scores, atol=1e-5)
+            np.testing.assert_allclose(page["adjusted"][2], page["k"] @ page["q"], atol=1e-5)
+            powers = np.exp(scores) * page["visible"]
+            np.testing.assert_allclose(trace.decoder[2, head, query], powers / powers.sum(), atol=1e-5)
+            joined.append(powers @ page["v"] / powers.sum())
+            assert header["d_head"] == 5 and len(page["q"]) == 5 and header["d_model"] == 16
+        y = torch.tensor(page["x"] + layer.self_attention.output.weight.detach().numpy() @ np.concatenate(joined))
+        np.testing.assert_allclose(page["after"][0], y.numpy(), atol=1e-5)
+        header, page = shown(model, trace, Site("decoder", 2, "cross"), 0, query)
+        assert header["adjusts"] == "nothing" and "distance" not in page
+        np.testing.assert_allclose(page["x"], y.numpy(), atol=1e-5)
+        np.testing.assert_allclose(page["adjusted"][0], page["k"] @ page["q"], atol=1e-5)
+        assert header["moved"][2] == [0, 0]
+
+
+def test_what_is_said_of_a_part_is_that_of_the_family() -> None:
+    t5, gated = small_t5_checkpoint(gated=False, activation="relu").model, small_t5_checkpoint().model
+    bart = small_translator(scale_embeddings=False, embedding_norm=True, positions="stored").model
+
+    def said(model: Any, name: str, kind: str) -> str:
+        part = next(p for p in network(model, 5, 5) if (p.name, p.kind) == (name, kind))
+        return formula(part, model.config) + facts(part, model.config)
+
+    assert "sqrt" not in said(t5, "attention", "encoder") and "b_{j-i}" in said(t5, "attention", "decoder")
+    assert "b_" not in said(t5, "attention", "cross") and "4 heads of 5 numbers" in said(t5, "attention", "encoder")
+    assert r"\max(0,\; W_1 x)" in said(t5, "ff", "encoder") and r"\odot V x" in said(gated, "ff", "encoder")
+    assert "mean of squares" in said(t5, "norm", "encoder") and "bias" not in said(t5, "norm", "encoder")
+    assert "x = E[" in said(t5, "embedding", "encoder") and "a bias on the scores" in said(t5, "embedding", "encoder")
+    assert r"x = \text{norm}(E[\text{token}] + p_t)" in said(bart, "embedding", "encoder")
+    layers = [p for p in network(t5, 5, 5) if p.name == "attention" and p.kind == "encoder"]
+    assert "shares with layer 1" in facts(layers[1], t5.config) and "shares" not in facts(layers[0], t5.config)
 
 
 def test_the_first_stage_is_the_embedding_and_the_place(model: Translator, trace: Trace) -> None:
@@ -110,7 +159,7 @@ def test_what_the_switches_show_is_another_row(model: Translator, trace: Trace) 
     for variant in range(4):
         scores = scaled[variant // 2]
         powers = np.exp(scores) * (page["visible"] if variant % 2 == 0 else 1)
-        np.testing.assert_allclose(page["scaled"][variant], scores, atol=1e-5)
+        np.testing.assert_allclose(page["adjusted"][variant], scores, atol=1e-5)
         np.testing.assert_allclose(page["weights"][variant], powers / powers.sum(), atol=1e-5)
         np.testing.assert_allclose(page["heads"][variant][0], powers @ page["v"] / powers.sum(), atol=1e-5)
         away = np.abs(page["weights"][variant] - page["weights"][0]).max()

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from tests.small import small_checkpoint, small_translator
-from transformer import checkpoints
+from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
+from transformer import Translator, checkpoints
 from transformer.analysis.positions import encoding, properties
 from transformer.charts import THEMES
 from ui import resources
-from ui.positions.codes import Code, Learned, chosen, learned, learned_table, table_difference
+from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
 from ui.positions.numbers import small
 from ui.positions.order import compare, default_sentences
+from ui.positions.relative import curves
 from ui.positions.schemes import _ORDER, _ROWS, table_html
 from ui.positions.view import PositionsView
 from ui.positions.waves import default_dims
@@ -43,6 +45,37 @@ def test_the_model_decides_what_the_controls_leave_open() -> None:
     assert chosen(PositionsView(), "small", none).scheme == "none"
     with pytest.raises(ValueError, match="even"):
         chosen(PositionsView(d_model=7), "small", MODEL)
+
+
+def test_a_stored_table_stands_in_the_place_of_a_learned_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = small_translator(positions="stored")
+    table = stored.model.encoder.embedding.positions.table
+    with torch.no_grad():
+        table.normal_()
+    monkeypatch.setattr(resources, "CHECKPOINTS", tmp_path)
+    checkpoints.save(stored.checkpoint, tmp_path / "bart")
+    for view in (PositionsView(), PositionsView(scheme="learned"), PositionsView(scheme="relative")):
+        code = chosen(view, "bart", stored)
+        assert (code.scheme, code.learned.model, code.learned.stored) == ("stored", "bart", True)
+        assert np.array_equal(code.table, table.detach().double().numpy())
+    assert schemes_of(stored.model.config) == ("sinusoidal", "stored", "none", "integer", "normalised", "binary")
+    page = table_html(code, dict.fromkeys(_ORDER, properties(code.table, None)), THEMES["light"])
+    assert "Stored" in page and "Learned" not in page
+    assert scheme_of(PositionsView(scheme="stored"), MODEL.model.config) == "sinusoidal"
+
+
+def test_a_t5_has_its_positions_in_the_scores() -> None:
+    model = Translator(small_t5_checkpoint())
+    assert chosen(PositionsView(), "t5", model).scheme == "relative"
+    assert schemes_of(model.model.config)[0] == "relative"
+    assert chosen(PositionsView(scheme="binary", positions=9), "t5", model).table.shape == (9, 4)
+    distances, values = curves(model.model, "encoder")
+    assert distances.tolist() == list(range(-6, 7)) and values.shape == (4, 13)
+    with torch.no_grad():
+        whole = model.model.encoder.layers[1].attention.position_bias(13, 13)[0].numpy()
+    assert np.array_equal(values, whole[:, 6, :])
+    distances, values = curves(model.model, "decoder")
+    assert distances.tolist() == list(range(-6, 1)) and values.shape == (2, 7)
 
 
 def test_the_table_of_a_learned_model_is_its_own() -> None:

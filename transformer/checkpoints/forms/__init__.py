@@ -2,50 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from transformer.checkpoints.forms.bart import BART, MBART
+from transformer.checkpoints.forms.form import Form, Reading
+from transformer.checkpoints.forms.m2m100 import M2M100
+from transformer.checkpoints.forms.marian import MARIAN
+from transformer.checkpoints.forms.own import Own
+from transformer.checkpoints.forms.t5 import T5
+from transformer.checkpoints.forms.tutorials import TUTORIALS
 
-from torch import Tensor
+__all__ = ["FORMS", "Form", "Reading"]
 
-from transformer.checkpoints.questions import Answers, Question
-from transformer.checkpoints.source import Source
-from transformer.config import ModelConfig
-from transformer.data.tokenizers import Tokenizer
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A foreign model as ours: the configuration, and how each native tensor is made of the foreign ones."""
-
-    config: ModelConfig
-    tensors: Mapping[str, Callable[[], Tensor]]  # by native parameter name, computed one at a time
-    source_tokenizer: Tokenizer
-    target_tokenizer: Tokenizer
-    card: dict[str, Any] = field(default_factory=dict)
-
-
-class Form(Protocol):
-    """One way of saving an encoder-decoder transformer."""
-
-    name: str  # "Building a transformer from the ground up", "Hugging Face Marian"
-
-    def fits(self, source: Source) -> bool:
-        """Whether the names, and where there is one the configuration, are those of this form."""
-        ...
-
-    def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        """The tensors that this form has at the source's depth and widths, for the doctor."""
-        ...
-
-    def facts(self, source: Source) -> tuple[tuple[str, str], ...]: ...
-
-    def folded(self, source: Source) -> tuple[tuple[str, str], ...]: ...
-
-    def questions(self, source: Source) -> tuple[Question, ...]:
-        """Everything the file does not say, answered or not."""
-        ...
-
-    def read(self, source: Source, answers: Answers) -> Reading:
-        """Raises Refused for an answer that cannot be."""
-        ...
+FORMS: tuple[Form, ...] = (Own(), *TUTORIALS, MARIAN, BART, MBART, M2M100, T5)

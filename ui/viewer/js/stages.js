@@ -54,29 +54,114 @@ function scores(w, pen, values, domain, j, x, y, width, open, hidden) {
   } else scoreCell(w, pen, values[j], w.largest(domain), x, y, width);
 }
 
+// A token's first vector: its embedding as the model scales it, what is added for its place, and in some models the
+// norm of their sum.
+function firstVector(w, token, place) {
+  const root = w.header.scaled ? [tex.root(tex.name("d"))] : [],
+    added = w.arrays.positions ? [tex.op("+"), tex.at("p", place)] : [];
+  const sum = [...root, tex.name("E"), tex.op("["), token, tex.op("]"), ...added];
+  return w.arrays.embedded ? [tex.name("norm"), tex.op("("), ...sum, tex.op(")")] : sum;
+}
+
+// How far a key stands from the query, in words.
+function distance(w) {
+  const { query } = w.header,
+    by = w.key - query;
+  return by ? `${Math.abs(by)} ${by < 0 ? "before" : "after"} it` : "the query itself";
+}
+
+// What becomes of the scores before the softmax, in the paper's models and in others.
+const ADJUSTMENTS = {
+  divide: {
+    short: "Scale",
+    long: "Divide by √d_head",
+    brief: () => [tex.op("÷"), tex.root(tex.name("d"))],
+    general: () => [tex.over(tex.at("s", tex.name("j")), tex.root(tex.at("d", "head")))],
+    title: w => `outline: before, filled: after ÷ ${plain(Math.sqrt(w.header.d_head))}`,
+    worked: w => [
+      tex.over(tex.number(w.arrays.scores[w.key]), tex.root(tex.number(String(w.header.d_head)))),
+      tex.op("="),
+      tex.number(w.of("adjusted")[w.key]),
+    ],
+    words(w) {
+      const d = w.header.d_head,
+        root = plain(Math.sqrt(d));
+      if (w.unadjusted)
+        return [`Left undivided, the scores spread ${root} times as wide, and the softmax listens to fewer tokens.`];
+      return [
+        `A sum of ${d} products is about √${d} = ${root} times as large as one of them. `,
+        "Dividing brings the scores back to a size at which the softmax still listens to more than one token.",
+      ];
+    },
+  },
+  bias: {
+    short: "Position",
+    long: "Add the position bias",
+    brief: () => [tex.op("+"), tex.name("b")],
+    general: () => [
+      tex.at("s", tex.name("j")),
+      tex.op("+"),
+      tex.at("b", tex.row(tex.name("j"), tex.op(MINUS), tex.name("t"))),
+    ],
+    title: () => "outline: before, filled: with the bias of the distance",
+    worked: w => [
+      tex.number(w.arrays.scores[w.key]),
+      tex.op(w.arrays.distance[w.key] < 0 ? MINUS : "+"),
+      tex.number(Math.abs(w.arrays.distance[w.key])),
+      tex.op("="),
+      tex.number(w.of("adjusted")[w.key]),
+    ],
+    words(w) {
+      if (w.unadjusted) return ["Left out, the head knows what each word is and not where it stands."];
+      const { head } = w.header,
+        bias = bold(plain(w.arrays.distance[w.key]));
+      return [
+        `Positions come in here: head ${head + 1} has learned a number for each distance, which it adds in every `,
+        "layer of the stack. ",
+        bold(w.follows),
+        ` is ${distance(w)}: that adds `,
+        bias,
+        ". Nothing is divided, since this model was trained without scaling.",
+      ];
+    },
+  },
+  nothing: {
+    short: "Scale",
+    long: "Not scaled",
+    brief: () => [tex.word("none")],
+    general: () => [tex.at("s", tex.name("j"))],
+    title: () => "the scores pass as they are",
+    worked: w => [tex.at("s", w.follows), tex.op("="), tex.number(w.of("adjusted")[w.key])],
+    words: () => ["This model was trained without dividing its scores, and its cross-attention knows no positions."],
+  },
+};
+
+const adjustment = w => ADJUSTMENTS[w.adjusts];
+
 const STAGES = [
   {
     short: "Input",
-    long: w => (w.header.cross ? "Stream and memory" : w.header.first ? "Embedding and position" : "Residual stream"),
+    long: w => {
+      if (w.header.cross) return "Stream and memory";
+      if (!w.header.first) return "Residual stream";
+      return w.arrays.positions ? "Embedding and position" : "Embedding";
+    },
     brief: w => (w.header.first && w.arrays.positions ? [tex.name("e"), tex.op("+"), tex.name("p")] : [tex.name("x")]),
     general: w => {
       const { first, pre, cross } = w.header,
         x = tex.name("x");
       if (cross) return [x, tex.op(","), tex.name("memory")];
       if (!first) return pre ? [tex.name("norm"), tex.op("("), x, tex.op(")")] : [x];
-      const embedding = [tex.root(tex.name("d")), tex.name("E"), tex.op("["), tex.name("t"), tex.op("]")];
-      return [x, tex.op("="), ...embedding, ...(w.arrays.positions ? [tex.op("+"), tex.at("p", tex.name("t"))] : [])];
+      return [x, tex.op("="), ...firstVector(w, tex.name("t"), tex.name("t"))];
     },
     parts: w => {
       const { first, cross, pre } = w.header,
         whole = cross ? "memory, from the encoder" : first ? "input, x" : "stream, x";
-      const summed =
-        first && w.arrays.positions
-          ? [
-              ["tokens", "embedding"],
-              ["positions", "position"],
-            ]
-          : [];
+      const summed = [
+        ["tokens", "embedding"],
+        ["positions", "position"],
+        ["embedded", "sum"],
+      ].filter(([name]) => first && (w.arrays.positions || w.arrays.embedded) && w.arrays[name]);
       return [...summed, ["stream", whole], ...(pre && !cross ? [["normed", "norm of x"]] : [])];
     },
     titles(w, x, width) {
@@ -104,15 +189,7 @@ const STAGES = [
       const { first, cross, query } = w.header,
         x = tex.name("x");
       if (cross || !first) return [[tex.op("‖"), x, tex.op("‖"), tex.op("="), tex.number(length(w.arrays.x))]];
-      const token = [tex.root(tex.name("d")), tex.name("E"), tex.op("["), tex.word(w.asks), tex.op("]")];
-      return [
-        [
-          x,
-          tex.op("="),
-          ...token,
-          ...(w.arrays.positions ? [tex.op("+"), tex.at("p", tex.number(String(query)))] : []),
-        ],
-      ];
+      return [[x, tex.op("="), ...firstVector(w, tex.word(w.asks), tex.number(String(query)))]];
     },
     scale: w => [
       ...(w.header.cross ? [["memory", w.limit("stream")]] : []),
@@ -120,11 +197,10 @@ const STAGES = [
       ...(w.header.pre ? [["norm of x", w.limit("normed")]] : []),
     ],
     words: w => {
-      const { first, cross, pre, layer, query, learned } = w.header,
-        ask = bold(w.asks);
-      const norm = pre
-        ? " Before a block reads a vector, a norm brings it to mean 0 and variance 1 and applies a learned gain."
-        : "";
+      const { first, cross, pre, layer, query, positions, relative, rms } = w.header,
+        ask = bold(w.asks),
+        brings = rms ? "divides it by its root mean square" : "brings it to mean 0 and variance 1";
+      const norm = pre ? ` Before a block reads a vector, a norm ${brings} and applies a learned gain.` : "";
       if (cross)
         return [
           "The question comes from the translation, the answers from the memory: ",
@@ -134,15 +210,22 @@ const STAGES = [
         ];
       if (!first)
         return ["The residual stream as layer ", String(layer), " left it: what ", ask, " has gathered so far.", norm];
+      if (relative)
+        return ["The word says what. Where it stands is not said here: stage 4 adds it to the scores.", norm];
       if (!w.arrays.positions)
         return ["The word says what, and nothing says where: this model adds no positions.", norm];
-      const where = learned ? "the learned vector of its place says where" : "the wave says where";
+      const where = {
+        sinusoidal: "the wave says where",
+        learned: "the learned vector of its place says where",
+        stored: "the stored vector of its place says where",
+      }[positions];
+      const sum = w.arrays.embedded ? "the norm of their sum" : "their sum";
       return [
         "The word says what, ",
         where,
         ": ",
         ask,
-        ` stands at position ${query}, the first being 0. The network reads their sum.`,
+        ` stands at position ${query}, the first being 0. The network reads ${sum}.`,
         norm,
       ];
     },
@@ -239,45 +322,25 @@ const STAGES = [
     ],
   },
   {
-    short: "Scale",
-    long: () => "Divide by √d_head",
-    brief: () => [tex.op("÷"), tex.root(tex.name("d"))],
-    general: w => [
-      w.unscaled ? tex.at("s", tex.name("j")) : tex.over(tex.at("s", tex.name("j")), tex.root(tex.at("d", "head"))),
-    ],
+    short: w => adjustment(w).short,
+    long: w => adjustment(w).long,
+    brief: w => adjustment(w).brief(),
+    general: w => (w.unadjusted ? [tex.at("s", tex.name("j"))] : adjustment(w).general()),
     titles: (w, x, width) => [
-      [
-        x,
-        width,
-        w.unscaled
-          ? "switched off: the scores pass as they are"
-          : `outline: before, filled: after ÷ ${plain(Math.sqrt(w.header.d_head))}`,
-      ],
+      [x, width, w.unadjusted ? "switched off: the scores pass as they are" : adjustment(w).title(w)],
     ],
     row(w, pen, j, x, y, width, open) {
       const dots = w.arrays.scores,
-        scaled = w.of("scaled");
-      if (open && !w.unscaled) scoreBar(pen, axis(dots, x, width - 64), dots[j], y, false);
-      scores(w, pen, scaled, open ? dots : scaled, j, x, y, width, open, false);
+        adjusted = w.of("adjusted"),
+        moves = w.adjusts !== "nothing" && !w.unadjusted;
+      const domain = open ? [...dots, ...adjusted] : adjusted;
+      if (open && moves) scoreBar(pen, axis(domain, x, width - 64), dots[j], y, false);
+      scores(w, pen, adjusted, domain, j, x, y, width, open, false);
     },
-    worked: w => {
-      const dot = w.arrays.scores[w.key],
-        scaled = w.of("scaled")[w.key];
-      if (w.unscaled) return [[tex.number(dot), tex.word(", not divided")]];
-      return [
-        [tex.over(tex.number(dot), tex.root(tex.number(String(w.header.d_head)))), tex.op("="), tex.number(scaled)],
-      ];
-    },
-    words: w => {
-      const d = w.header.d_head,
-        root = plain(Math.sqrt(d));
-      if (w.unscaled)
-        return [`Left undivided, the scores spread ${root} times as wide, and the softmax listens to fewer tokens.`];
-      return [
-        `A sum of ${d} products is about √${d} = ${root} times as large as one of them. `,
-        "Dividing brings the scores back to a size at which the softmax still listens to more than one token.",
-      ];
-    },
+    worked: w => [
+      w.unadjusted ? [tex.number(w.arrays.scores[w.key]), tex.word(", left as it is")] : adjustment(w).worked(w),
+    ],
+    words: w => adjustment(w).words(w),
   },
   {
     short: "Mask",
@@ -297,12 +360,12 @@ const STAGES = [
         : [tex.word("nothing is hidden")],
     titles: (w, x, width) => (w.masks && w.unmasked ? [[x, width, "switched off: nothing is hidden"]] : []),
     row(w, pen, j, x, y, width, open) {
-      const scaled = w.of("scaled");
+      const scaled = w.of("adjusted");
       scores(w, pen, scaled, scaled, j, x, y, width, open, w.hidden(j));
     },
     worked: w => {
       const { query } = w.header,
-        score = tex.number(w.of("scaled")[w.key]),
+        score = tex.number(w.of("adjusted")[w.key]),
         name = tex.at("s", w.follows);
       if (!w.masks) return [[name, tex.op("="), score]];
       const place = [
@@ -375,7 +438,7 @@ const STAGES = [
       ),
     worked: w => {
       const weight = w.of("weights")[w.key],
-        score = w.of("scaled")[w.key],
+        score = w.of("adjusted")[w.key],
         e = tex.name("e");
       const power = s => tex.sup(e.cloneNode(true), s);
       if (w.hidden(w.key))
@@ -404,12 +467,14 @@ const STAGES = [
           bold(percent(later)),
           " goes to tokens that come later, which this row must not know.",
         ];
-      if (w.unscaled)
+      if (w.unadjusted)
         return [
-          "Without the scaling the largest weight is ",
+          `Without the ${w.adjusts === "bias" ? "bias" : "scaling"} the largest weight is `,
           bold(weightText(top)),
           ` instead of ${weightText(Math.max(...w.real("weights")))}. `,
-          "The more one token takes, the less the others are heard, and the less gradient flows to them.",
+          w.adjusts === "bias"
+            ? "Words alone decide: the same word gets the same weight wherever it stands."
+            : "The more one token takes, the less the others are heard, and the less gradient flows to them.",
         ];
       const share = w.hidden(w.key)
         ? [bold(w.follows), " is hidden from ", bold(w.asks), "."]

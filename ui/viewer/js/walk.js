@@ -2,30 +2,28 @@
 //
 // Header: kind "encoder" | "decoder" | "cross", layer, head, heads, query (from 0), d_model, d_head, keys [K],
 //   queries, writes (labels; null in the encoder), first (the block reads the embedding), cross, pre (norm before),
-//   learned (positions), biased, output_biased, agreement { pattern, output }, moved [variant] = [weights, output],
+//   positions ("sinusoidal", "learned", "stored" or "none"), scaled (embeddings, by √d_model), rms (norms have no
+//   mean), relative (positions are a bias on the scores), adjusts ("divide", "bias" or "nothing": what stage 4 does),
+//   biased, output_biased, agreement { pattern, output }, moved [variant] = [weights, output],
 //   start { stage from 1, key from 0 or null, unscaled, unmasked }.
-// Arrays, float32: tokens, positions (where the block reads them), stream, normed (where the norm comes before) [K, M],
-//   x, x_normed, bias [M], q [D], k, v [K, D], scores [K]; visible uint8 [K];
-//   and for each variant (2 * unscaled + unmasked): scaled, weights [K], heads [H, D], moved [H, M], added, total,
+// Arrays, float32: tokens, positions (where the block reads them), embedded (their sum, where it is normed), stream,
+//   normed (where the norm comes before) [K, M], x, x_normed, bias [M], q [D], k, v [K, D], scores, distance (the bias
+//   of stage 4, where there is one) [K]; visible uint8 [K];
+//   and for each variant (2 * unscaled + unmasked): adjusted, weights [K], heads [H, D], moved [H, M], added, total,
 //   after [M].
 // Emits "pick" { head } or { query }, from 0, and "shown", the same fields as start.
 
 const STAGE_TIME = 1800,
   TOLD_AFTER = 350;
-const SWITCHES = { unscaled: ["Without √d", el("sub", {}, "head")], unmasked: ["Without the mask"] };
+const SWITCHES = ["unscaled", "unmasked"];
 
 class Walk {
   constructor(root) {
     this.root = root;
     this.heads = new Chips("Head", head => this.pick({ head }));
     this.queries = new Chips("Token asking (query)", query => this.pick({ query }));
-    this.switches = Object.entries(SWITCHES).map(([name, label]) => {
-      const button = el(
-        "button",
-        { type: "button", role: "switch", class: "switch" },
-        el("i"),
-        el("span", {}, ...label.map(part => part.cloneNode?.(true) ?? part)),
-      );
+    this.switches = SWITCHES.map(name => {
+      const button = el("button", { type: "button", role: "switch", class: "switch" }, el("i"), el("span"));
       button.onclick = () => this.change({ [name]: !this[name] });
       return button;
     });
@@ -118,7 +116,7 @@ class Walk {
       header: { cross },
     } = this;
     const product = a.k.map((value, i) => value * a.q[i % a.q.length]);
-    const x = limitOf(cross ? a.x : a.stream, this.real("total")),
+    const x = limitOf(cross ? a.x : a.stream, this.real("total"), a.embedded ?? []),
       normed = limitOf(a.normed ?? a.x_normed ?? a.x),
       qk = limitOf(a.q, a.k);
     return {
@@ -126,6 +124,7 @@ class Walk {
       stream: cross ? limitOf(a.stream) : x,
       tokens: x,
       positions: x,
+      embedded: x,
       normed,
       x_normed: normed,
       q: qk,
@@ -149,8 +148,17 @@ class Walk {
     return values.subarray(j * size, (j + 1) * size);
   }
 
+  // What stage 4 does to the scores: "divide", "bias" or "nothing".
+  get adjusts() {
+    return this.header.adjusts;
+  }
+
+  get unadjusted() {
+    return this.unscaled && this.adjusts !== "nothing";
+  }
+
   get variant() {
-    return 2 * this.unscaled + (this.masks && this.unmasked);
+    return 2 * this.unadjusted + (this.masks && this.unmasked);
   }
 
   of(name, variant = this.variant) {
@@ -257,11 +265,17 @@ class Walk {
     if (!this.header || !this.root.clientWidth) return;
     const stage = STAGES[this.stage - 1];
     this.chips(this.header);
+    const idle = [
+      this.adjusts === "nothing" ? "This model leaves these scores as they are" : "",
+      this.masks ? "" : "Nothing is masked for this query",
+    ];
+    const without = { divide: ["Without √d", el("sub", {}, "head")], bias: ["Without the position bias"] };
+    const labels = [without[this.adjusts] ?? ["Without scaling"], ["Without the mask"]];
     this.switches.forEach((button, i) => {
-      const off = i === 1 && !this.masks;
-      button.setAttribute("aria-checked", Boolean(this[Object.keys(SWITCHES)[i]]) && !off);
-      button.disabled = off;
-      button.title = off ? "Nothing is masked for this query" : "";
+      button.setAttribute("aria-checked", Boolean(this[SWITCHES[i]]) && !idle[i]);
+      button.disabled = Boolean(idle[i]);
+      button.title = idle[i];
+      button.lastChild.replaceChildren(...labels[i]);
     });
     this.board.draw();
     this.labelPlayer();
@@ -295,11 +309,12 @@ class Walk {
       : "Weights: the largest difference from the recorded pattern. Output: the vector of stage 9 sent through the " +
         "rest of the layer, and the largest difference from what the layer left, as a share of its largest number.";
     this.check.classList.toggle("off", shown > 0);
-    const left = [...(this.unscaled ? [`the division by √${d_head}`] : []), ...(shown % 2 ? ["the mask"] : [])];
+    const adjustment = this.adjusts === "bias" ? "the position bias" : `the division by √${d_head}`;
+    const left = [...(this.unadjusted ? [adjustment] : []), ...(shown % 2 ? ["the mask"] : [])];
     const without = left.join(" and ");
     this.note.hidden = !shown;
     this.note.textContent =
-      `From stage ${this.unscaled ? 4 : 5} on this is what this head would do without ${without}. ` +
+      `From stage ${this.unadjusted ? 4 : 5} on this is what this head would do without ${without}. ` +
       "The model did not compute it; its other heads are as they were.";
   }
 

@@ -1,0 +1,141 @@
+"""Models of Hugging Face families become ours: the same logits, and the same tokens written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.checkpoints.hugging_face import CLASSES, MARIAN_IDS, random_model, save
+from transformer import Translator
+from transformer.checkpoints.importing import examine, import_model
+from transformer.checkpoints.refused import Refused
+from transformer.config import ModelConfig
+from transformer.decoding import finish, greedy
+
+SEPARATE = {**MARIAN_IDS, "share_encoder_decoder_embeddings": False, "decoder_vocab_size": 36}
+ODD = {"d_model": 15, "encoder_attention_heads": 3, "decoder_attention_heads": 5}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "marian": ("marian", {**MARIAN_IDS, "activation_function": "swish", "scale_embedding": True}),
+    "marian, odd width": ("marian", {**MARIAN_IDS, **ODD}),
+    "marian, two vocabularies": ("marian", {**SEPARATE, "activation_function": "relu"}),
+    "marian, its own output": ("marian", {**SEPARATE, "tie_word_embeddings": False}),
+    "bart": ("bart", {"forced_bos": 0}),
+    "bart, its own output": ("bart", {"tie_word_embeddings": False, "scale_embedding": True}),
+    "mbart": ("mbart", {"decoder_start_token_id": 30}),
+    "mbart-50": ("mbart", {"decoder_start_token_id": 2, "forced_bos": 29, "scale_embedding": True}),
+    "m2m100": ("m2m100", {"forced_bos": 29}),
+    "m2m100, not scaled": ("m2m100", {"forced_bos": 28, "scale_embedding": False}),
+}
+
+
+def batch(config: ModelConfig) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sentences of different lengths, the target's starting as the model's do."""
+    pad, eos, sos = config.pad_id, config.eos_id, config.sos_id
+    src = torch.tensor([[5, 9, 11, 7, 12, eos], [6, 8, eos, pad, pad, pad], [4, 13, 14, eos, pad, pad]])
+    return src, torch.tensor([[sos, 9, 5, 6], [sos, 7, eos, pad], [sos, 10, 20, eos]])
+
+
+def assert_equal(theirs: Any, folder: Path) -> None:
+    ours = Translator.load(folder).model
+    config = ours.config
+    src, tgt = batch(config)
+    seen = (src != config.pad_id).long()
+    with torch.no_grad():
+        expected = theirs(input_ids=src, attention_mask=seen, decoder_input_ids=tgt).logits
+        real = tgt != config.pad_id
+        real[:, 0] = True
+        torch.testing.assert_close(ours(src, tgt)[real], expected[real], atol=1e-4, rtol=1e-5)
+    never = sorted({config.pad_id, config.sos_id} - {config.eos_id})
+    written = theirs.generate(
+        input_ids=src, attention_mask=seen, num_beams=1, do_sample=False, max_length=16, suppress_tokens=never
+    )
+    for row, hypotheses in zip(written[:, 1:].tolist(), finish(greedy(ours, src, max_length=15)), strict=True):
+        ids = list(hypotheses[0].ids)
+        assert row[: len(ids)] == ids
+        assert all(id == config.pad_id for id in row[len(ids) :])
+
+
+@pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "pickle"])
+@pytest.mark.parametrize("case", CASES)
+def test_logits_and_greedy_output_are_theirs(tmp_path: Path, case: str, pickled: bool) -> None:
+    family, config = CASES[case]
+    model = random_model(family, **config)
+    import_model(save(model, tmp_path / "theirs", pickled), tmp_path / "ours")
+    assert_equal(model, tmp_path / "ours")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_becomes_float32(tmp_path: Path, dtype: torch.dtype) -> None:
+    save(random_model("bart").to(dtype), tmp_path / "theirs")
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    theirs = CLASSES["bart"][0].from_pretrained(tmp_path / "theirs", dtype=torch.float32)
+    assert_equal(theirs.eval(), tmp_path / "ours")
+
+
+def test_a_stored_table_is_used_as_it_stands(tmp_path: Path) -> None:
+    """Old files of Marian carry their table; this one's is another than their code makes."""
+    model = random_model("marian", **MARIAN_IDS)
+    for stack in (model.model.encoder, model.model.decoder):
+        stack.embed_positions.weight.copy_(torch.randn_like(stack.embed_positions.weight))
+    import_model(save(model, tmp_path / "theirs", pickled=True), tmp_path / "ours")
+    assert_equal(model, tmp_path / "ours")
+
+
+def test_a_model_saved_without_its_output_is_read_too(tmp_path: Path) -> None:
+    model = random_model("bart")
+    model.final_logits_bias.zero_()
+    save(model.model, tmp_path / "theirs")
+    import_model(tmp_path / "theirs", tmp_path / "ours")
+    assert_equal(model, tmp_path / "ours")
+
+
+def test_what_was_read_is_said(tmp_path: Path) -> None:
+    save(random_model("mbart", decoder_start_token_id=2), tmp_path / "theirs")
+    found = examine(tmp_path / "theirs")
+    assert found.form == "Hugging Face mBART" and not found.questions
+    facts = dict(found.facts)
+    assert facts["Layers"] == "2 and 3" and facts["Heads"] == "4 and 2"
+    assert "first 2 rows" in dict(found.folded)["Positions"]
+    assert "shown as ids" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"model_type": "bert"}, "'bert'"),
+        ({"model_type": "nllb-moe"}, "many feed-forward networks"),
+        ({"model_type": "pegasus", "is_encoder_decoder": True}, "encoder-decoder of a family"),
+        ({"is_encoder_decoder": False}, "no encoder-decoder"),
+        ({"architectures": ["BartForSequenceClassification"]}, "BartForSequenceClassification"),
+        ({"normalize_before": True}, "normalize_before"),
+        ({"activation_function": "gelu_new"}, "'gelu_new'"),
+        ({"encoder_layers": 10**9}, "encoder_layers"),
+        ({"d_model": "16"}, "d_model"),
+        ({"vocab_size": True}, "vocab_size"),
+        ({"encoder_attention_heads": 5}, "does not divide"),
+        ({"pad_token_id": None}, "pad_token_id"),
+        ({"eos_token_id": 99}, "eos_token_id"),
+        ({"max_position_embeddings": -1}, "max_position_embeddings"),
+        ({"scale_embedding": "yes"}, "scale_embedding"),
+    ],
+)
+def test_other_models_are_refused_in_a_sentence(tmp_path: Path, values: dict[str, Any], said: str) -> None:
+    folder = save(random_model("bart"), tmp_path / "theirs")
+    (folder / "generation_config.json").unlink()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | values))
+    with pytest.raises(Refused, match=said) as refused:
+        import_model(folder, tmp_path / "ours")
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
+    assert not (tmp_path / "ours").exists()
+
+
+def test_a_file_that_lacks_a_layer_is_diagnosed(tmp_path: Path) -> None:
+    folder = save(random_model("bart", encoder_layers=1), tmp_path / "theirs")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"encoder_layers": 2}))
+    found = examine(folder)
+    assert found.diagnosis is not None and found.diagnosis.nearest == "Hugging Face BART"
+    assert "model.encoder.layers.1.fc1.weight" in found.diagnosis.missing

@@ -1,0 +1,172 @@
+"""Models by name from a hub on the loopback: what is fetched, and what is said where that cannot be."""
+
+import hashlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+
+from tests.checkpoints.hugging_face import MARIAN_IDS, random_model, save
+from transformer import Translator
+from transformer.checkpoints import hub
+from transformer.checkpoints.importing import import_model
+from transformer.checkpoints.refused import Refused
+
+REVISION = "a" * 40
+
+
+class Hub(BaseHTTPRequestHandler):
+    """The two addresses that a download asks for: what files there are, and each of them."""
+
+    files: dict[str, dict[str, bytes]] = {}
+    sizes: dict[str, int] = {}  # said instead of the true ones
+    asked: list[str] = []
+
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self._answer(with_body=True)
+
+    def _answer(self, with_body: bool) -> None:
+        path = self.path.split("?")[0]
+        for name, files in self.files.items():
+            if path in (f"/api/models/{name}", f"/api/models/{name}/revision/main"):
+                siblings = [{"rfilename": f, "size": self.sizes.get(f, len(b))} for f, b in files.items()]
+                body = json.dumps({"id": name, "modelId": name, "sha": REVISION, "siblings": siblings}).encode()
+                return self._send(body, with_body)
+            for revision in ("main", REVISION):
+                file = path.removeprefix(f"/{name}/resolve/{revision}/")
+                if file in files:
+                    return self._send(files[file], with_body)
+        self.send_response(404)
+        self.send_header("X-Error-Code", "RepoNotFound")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _send(self, body: bytes, with_body: bool) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("ETag", f'"{hashlib.sha1(body).hexdigest()}"')
+        self.send_header("X-Repo-Commit", REVISION)
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    _own_cache(tmp_path, monkeypatch)
+    Hub.files, Hub.sizes, Hub.asked = {}, {}, []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)  # as the other tests want it
+
+
+def nobody_listens() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+def model_files(tmp_path: Path) -> dict[str, bytes]:
+    folder = save(random_model("marian", **MARIAN_IDS), tmp_path / "theirs")
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_model_is_fetched_imported_and_kept(tmp_path: Path, endpoint: str) -> None:
+    Hub.files["owner/tiny"] = {
+        **model_files(tmp_path),
+        "pytorch_model.bin": b"not wanted",
+        "tf_model.h5": b"not wanted",
+        "README.md": b"not wanted",
+    }
+    seen: list[float] = []
+    folder = hub.fetch("owner/tiny", lambda share, what: seen.append(share), endpoint)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+    ]
+    assert seen == sorted(seen) and seen[-1] == 1.0
+    import_model(folder, tmp_path / "ours")
+    assert Translator.load(tmp_path / "ours").card["title"] == "tiny"
+    Hub.asked.clear()
+    assert hub.fetch("owner/tiny", None, endpoint) == folder
+    assert not any("resolve" in path for path in Hub.asked)  # nothing is fetched twice
+    assert hub.fetch("owner/tiny", None, nobody_listens()) == folder  # nor is a network needed
+
+
+def test_what_is_not_there_or_no_model_is_said(tmp_path: Path, endpoint: str) -> None:
+    Hub.files |= {
+        "owner/empty": {"README.md": b""},
+        "owner/keras": {"config.json": b"{}", "tf_model.h5": b"x"},
+        "owner/huge": {"config.json": b"{}", "model.safetensors": b"x"},
+    }
+    Hub.sizes["model.safetensors"] = 10**12
+    for name, said in (
+        ("owner/none", "There is no model owner/none"),
+        ("owner/empty", r"no config\.json"),
+        ("owner/keras", "no weights of PyTorch"),
+        ("owner/huge", "1,000,000,000,002 bytes"),
+    ):
+        with pytest.raises(Refused, match=said):
+            hub.fetch(name, None, endpoint)
+    assert not any("resolve" in path for path in Hub.asked)
+
+
+def test_sharded_and_pickled_weights_are_chosen_in_order(tmp_path: Path, endpoint: str) -> None:
+    shards = {f"model-0000{n}-of-00002.safetensors": b"x" for n in (1, 2)}
+    common = {"config.json": b"{}", "pytorch_model.bin": b"x", "vocab.json": b"{}", "flax_model.msgpack": b"x"}
+    Hub.files["owner/sharded"] = {**common, **shards, "model.safetensors.index.json": b"{}"}
+    Hub.files["owner/old"] = common
+    found = {path.name for path in hub.fetch("owner/sharded", None, endpoint).iterdir()}
+    assert found == {"config.json", "vocab.json", "model.safetensors.index.json", *shards}
+    found = {path.name for path in hub.fetch("owner/old", None, endpoint).iterdir()}
+    assert found == {"config.json", "vocab.json", "pytorch_model.bin"}
+
+
+def test_without_a_network_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _own_cache(tmp_path, monkeypatch)
+    with pytest.raises(Refused, match="The Hugging Face hub cannot be reached.*Check the network") as refused:
+        hub.fetch("Helsinki-NLP/opus-mt-en-fr", None, nobody_listens())
+    assert "\n" not in str(refused.value)
+
+
+def test_a_download_can_be_stopped(tmp_path: Path, endpoint: str) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(share: float, what: str) -> None:
+        raise Stop
+
+    Hub.files["owner/tiny"] = model_files(tmp_path)
+    with pytest.raises(Stop):
+        hub.fetch("owner/tiny", stop, endpoint)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a/b/c", "../x", "a/..", "/etc/passwd", "a b", "x" * 200, "a/b--c", "http://x/y", "a\n"]
+)
+def test_names_that_are_none_are_refused_at_once(name: str) -> None:
+    assert not hub.is_name(name)
+    with pytest.raises(Refused, match="no name of the Hugging Face hub"):
+        hub.fetch(name, None, "http://127.0.0.1:1")

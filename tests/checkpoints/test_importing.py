@@ -1,0 +1,162 @@
+"""The import itself: whole or not at all, one tensor at a time, and our own folders as they are."""
+
+import weakref
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+
+from tests.checkpoints.tutorials import answers, file
+from tests.small import small_checkpoint
+from transformer import Translator, checkpoints
+from transformer.checkpoints import importing
+from transformer.checkpoints.importing import Unready, examine, import_model
+from transformer.checkpoints.packing import one_file, zip_folder
+from transformer.checkpoints.questions import Answers, flag, possible_answers
+from transformer.checkpoints.refused import Refused
+from transformer.checkpoints.streaming import write_tensors
+
+NAME = "pytorch-transformer"
+SRC, TGT = [[5, 6, 7, 3]], [[2, 8, 9]]
+
+
+@pytest.mark.parametrize("open_one", ["heads", "pad_id", "sos_id", "eos_id"])
+def test_an_open_question_is_said_with_its_flag_and_choices(tmp_path: Path, open_one: str) -> None:
+    with pytest.raises(Unready) as caught:
+        import_model(file(NAME), tmp_path / "model", answers(NAME, **{open_one: None}))
+    (question,) = [question for question in caught.value.examination.questions if question.required]
+    assert question.field == open_one
+    said = str(caught.value)
+    assert flag(question) in said and possible_answers(question) in said and "\n" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"heads": 5}, "5"),
+        ({"heads": 0}, "0"),
+        ({"heads": -4}, "-4"),
+        ({"pad_id": 53}, "0 to 52"),  # the source has 53 ids
+        ({"sos_id": 61}, "0 to 60"),  # the target 61
+        ({"eos_id": -1}, "-1"),
+        ({"pad_id": 4}, "pad_id"),  # the end's
+        ({"source_vocab": Path("nowhere.json")}, "nowhere.json"),
+    ],
+)
+def test_a_wrong_answer_is_refused_and_nothing_is_written(tmp_path: Path, wrong: dict[str, Any], what: str) -> None:
+    with pytest.raises(Refused, match=what) as caught:
+        import_model(file(NAME), tmp_path / "model", answers(NAME, **wrong))
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(Refused, match=what):
+        examine(file(NAME), answers(NAME, **wrong))
+
+
+def test_every_answer_can_be_asked_for_by_its_flag() -> None:
+    asked = {question.field for question in examine(file(NAME)).questions}
+    assert asked <= {field.name for field in fields(Answers)}
+
+
+def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "mine.txt").write_text("mine")
+    with pytest.raises(Refused, match="exists already"):
+        import_model(file(NAME), tmp_path / "model", answers(NAME))
+    assert [path.name for path in (tmp_path / "model").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("failing", ["write_tensors", "save_tokenizers", "write_json"])
+def test_a_failed_import_leaves_nothing(tmp_path: Path, failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(importing, failing, fail)
+    with pytest.raises(Refused, match="disk full"):
+        import_model(file(NAME), tmp_path / "model", answers(NAME))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_rises_to_the_whole(tmp_path: Path) -> None:
+    shares: list[float] = []
+    import_model(file(NAME), tmp_path / "model", answers(NAME), lambda share, what: shares.append(share))
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 10
+
+
+def test_the_card_says_where_it_comes_from_and_its_languages(tmp_path: Path) -> None:
+    import_model(file(NAME), tmp_path / "model", answers(NAME, source_language="English", target_language="Italian"))
+    card = checkpoints.load(tmp_path / "model").card
+    assert (card["source"], card["target"], card["title"]) == ("English", "Italian", "English to Italian")
+    assert "Coding a transformer from scratch on PyTorch" in card["origin"]
+
+
+def test_a_stream_of_tensors_is_a_safetensors_file(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    tensors = {"a": torch.randn(3, 5), "b.c": torch.randn(2, 3, 4).mT, "one": torch.randn(()), "half": torch.randn(7)}
+    given = {**tensors, "half": tensors["half"].half()}
+    write_tensors(tmp_path / "x.safetensors", {n: tuple(t.shape) for n, t in tensors.items()}, given.__getitem__)
+    loaded = load_file(tmp_path / "x.safetensors")
+    assert loaded.keys() == tensors.keys() and all(t.dtype == torch.float32 for t in loaded.values())
+    assert all(torch.equal(loaded[name], given[name].float()) for name in tensors)
+    with safe_open(tmp_path / "x.safetensors", "pt") as opened:
+        assert set(opened.keys()) == set(tensors)
+
+
+def test_one_tensor_is_held_at_a_time(tmp_path: Path) -> None:
+    earlier: list[weakref.ref[torch.Tensor]] = []
+
+    def tensor(name: str) -> torch.Tensor:
+        assert all(made() is None for made in earlier)
+        made = torch.zeros(4)
+        earlier.append(weakref.ref(made))
+        return made
+
+    write_tensors(tmp_path / "x.safetensors", {name: (4,) for name in "abcd"}, tensor)
+    assert len(earlier) == 4
+
+
+@pytest.mark.parametrize("changes", [{}, {"tied": "all"}, {"positions": "learned", "embedding_norm": True}])
+@pytest.mark.parametrize("as_what", ["folder", "zip", "safetensors"])
+def test_our_own_come_back_as_they_were(tmp_path: Path, as_what: str, changes: dict[str, Any]) -> None:
+    checkpoint, folder = small_checkpoint(**changes), tmp_path / "model"
+    checkpoints.save(checkpoint, folder)
+    source = {"folder": folder, "zip": tmp_path / "x.zip", "safetensors": tmp_path / "x.safetensors"}[as_what]
+    if as_what != "folder":
+        {"zip": zip_folder, "safetensors": one_file}[as_what](folder, source)
+    examination = import_model(source, tmp_path / "again")
+    assert (examination.form, examination.questions, examination.warnings) == ("Headlight", (), ())
+    again = checkpoints.load(tmp_path / "again")
+    assert again.model.config == checkpoint.model.config and again.card == checkpoint.card
+    assert torch.equal(Translator(checkpoint).log_probs(SRC, TGT), Translator(again).log_probs(SRC, TGT))
+    for name in ("tokenizer.json", "config.json", "card.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_an_imported_tutorial_survives_being_packed(tmp_path: Path) -> None:
+    import_model(file(NAME), tmp_path / "model", answers(NAME))
+    zip_folder(tmp_path / "model", tmp_path / "model.zip")
+    import_model(tmp_path / "model.zip", tmp_path / "again")
+    first, again = Translator.load(tmp_path / "model"), Translator.load(tmp_path / "again")
+    assert torch.equal(first.log_probs(SRC, TGT), again.log_probs(SRC, TGT))
+    assert first.encode("17 5") == again.encode("17 5")
+
+
+def test_half_precision_becomes_single_and_keeps_its_numbers(tmp_path: Path) -> None:
+    checkpoints.save(small_checkpoint(), tmp_path / "half", half=True)
+    import_model(tmp_path / "half", tmp_path / "model")
+    half, single = (load_file(tmp_path / name / "model.safetensors") for name in ("half", "model"))
+    assert all(torch.equal(half[name].float(), single[name]) and single[name].dtype == torch.float32 for name in half)
+
+
+def test_our_own_with_a_tensor_missing_is_described(tmp_path: Path) -> None:
+    checkpoint = small_checkpoint()
+    checkpoints.save(checkpoint, tmp_path / "model")
+    config = replace(checkpoint.model.config, encoder=replace(checkpoint.model.config.encoder, n_layers=3))
+    checkpoints.native.write_json(tmp_path / "model" / "config.json", config.to_dict())
+    diagnosis = examine(tmp_path / "model").diagnosis
+    assert diagnosis is not None and diagnosis.nearest == "Headlight" and not diagnosis.unexpected
+    assert diagnosis.missing and all(name.startswith("encoder.layers.2.") for name in diagnosis.missing)

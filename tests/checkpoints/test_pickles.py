@@ -1,0 +1,211 @@
+"""A pickle is read, never run: what would run is named, with the byte and the instruction, and leaves no mark."""
+
+import builtins
+import contextlib
+import os
+import pickle
+import posix
+import struct
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from tests.checkpoints.opening import flat_refusal, refusal, tensors, zipped
+from transformer.checkpoints.limits import MOST_TENSORS
+from transformer.checkpoints.source import open_source
+from transformer.checkpoints.torch_file import LEGACY
+
+
+class Calls:
+    """Pickled, this is the call of `function`."""
+
+    def __init__(self, function: Callable, *arguments: object):
+        self.reduced = (function, arguments)
+
+    def __reduce__(self) -> Any:
+        return self.reduced
+
+
+def text(value: str) -> bytes:
+    return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+
+def programs(mark: Path) -> dict[str, tuple[bytes, str]]:
+    """Pickles that make the file `mark` when they are run, and what each calls."""
+    touch, make = f"touch {mark}", f"open({str(mark)!r}, 'w')"
+    return {
+        "reduce": (pickle.dumps(Calls(os.system, touch), 2), "posix.system"),
+        "stack global": (pickle.dumps(Calls(os.system, touch), 4), "posix.system"),
+        "eval": (pickle.dumps(Calls(builtins.eval, make), 2), "builtins.eval"),
+        "protocol 0": (pickle.dumps(Calls(os.system, touch), 0), "posix.system"),
+        "inst": (b"(" + b"V" + touch.encode() + b"\niposix\nsystem\n.", "posix.system"),
+        "obj": (b"(cposix\nsystem\nV" + touch.encode() + b"\no.", "posix.system"),
+        "newobj": (
+            b"\x80\x02csubprocess\nPopen\n(]" + text("touch") + b"a" + text(str(mark)) + b"atR.",
+            "subprocess.Popen",
+        ),
+        "by a harmless one": (
+            b"\x80\x02ctorch._tensor\n_rebuild_from_type_v2\n(cposix\nsystem\nNX" + text(touch)[1:] + b"\x85NtR.",
+            "posix.system",
+        ),
+        "behind weights": (pickle.dumps({"a": 1, "b": Calls(os.system, touch)}, 2), "posix.system"),
+    }
+
+
+NAMES = list(programs(Path("x")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_programs_would_run(tmp_path: Path, name: str) -> None:
+    """Else the next tests would show nothing."""
+    program, _ = programs(tmp_path / "mark")[name]
+    with contextlib.suppress(AttributeError):  # one of them fails once it has run
+        running = pickle.loads(program)
+        if isinstance(running, subprocess.Popen):
+            running.wait()
+    assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("wrap", ["bare", "legacy", "zip"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_program_is_refused_and_does_not_run(tmp_path: Path, name: str, wrap: str) -> None:
+    program, called = programs(tmp_path / "mark")[name]
+    path = tmp_path / "model.pt"
+    if wrap == "zip":
+        zipped(path, {"model/data.pkl": program, "model/version": b"3"}, zipfile.ZIP_STORED)
+    else:
+        head = (
+            b"".join(pickle.dumps(part, 2) for part in (*LEGACY, {"little_endian": True})) if wrap == "legacy" else b""
+        )
+        path.write_bytes(head + program)
+        program = head + program
+    refused = refusal(path)
+    assert called in refused.what and refused.command == 'torch.save(model.state_dict(), "weights.pt")'
+    place, instruction = dict(refused.found)["Found at"].removeprefix("byte ").split(", instruction ")
+    at = int(place.replace(",", ""))
+    assert program[at : at + 1] == {"REDUCE": b"R", "INST": b"i", "OBJ": b"o"}[instruction]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.pt"]
+
+
+def test_the_byte_is_where_the_pickle_has_it(tmp_path: Path) -> None:
+    """As in `pickletools.dis`: the instruction that would have made the call."""
+    program = pickle.dumps({"weights": torch.Size([2]), "x": Calls(posix.system, "true")}, 2)
+    (tmp_path / "a.pkl").write_bytes(program)
+    found = dict(refusal(tmp_path / "a.pkl").found)
+    assert found == {"Found at": f"byte {program.rindex(b'R')}, instruction REDUCE", "Weights inside": "none"}
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}])
+def test_a_whole_model_is_refused_with_the_way_to_save_its_weights(tmp_path: Path, options: dict) -> None:
+    torch.save(Model(), tmp_path / "a.pt", **options)
+    refused = refusal(tmp_path / "a.pt")
+    assert "a whole object of the class" in refused.what and f"{Model.__module__}.Model" in refused.what
+    assert refused.command == 'torch.save(model.state_dict(), "weights.pt")'
+    assert dict(refused.found)["Weights inside"] == "2 tensors"
+
+
+def test_a_function_that_is_only_named_is_refused_too(tmp_path: Path) -> None:
+    torch.save({"weight": torch.ones(2), "activation": nn.functional.gelu}, tmp_path / "a.pt")
+    assert dict(refusal(tmp_path / "a.pt").found)["Found at"].endswith("GLOBAL")
+
+
+def test_a_pickled_vocabulary_is_refused_with_the_way_to_convert_it(tmp_path: Path) -> None:
+    for value in ({f"word{n}": n for n in range(20)}, [f"word{n}" for n in range(20)]):
+        (tmp_path / "vocab.pkl").write_bytes(pickle.dumps(value))
+        refused = refusal(tmp_path / "vocab.pkl")
+        assert "json.dump" in refused.command and "JSON" in refused.remedy
+    program = pickle.dumps(Calls(os.system, "true"), 2).replace(b"cposix\nsystem\n", b"ctorchtext.vocab\nVocab\n")
+    (tmp_path / "vocab.pt").write_bytes(program)
+    assert "torchtext.vocab.Vocab" in refusal(tmp_path / "vocab.pt").what
+
+
+def test_facts_of_numpy_beside_the_weights_are_passed_over(tmp_path: Path) -> None:
+    numpy = pytest.importorskip("numpy")
+    torch.save({"model": tensors(), "best": numpy.float64(0.5), "seen": {1, 2}}, tmp_path / "a.pt")
+    with open_source(tmp_path / "a.pt") as source:
+        assert set(source.weights.infos) == set(tensors())
+
+
+def view(storage: str, size: int, offset: object, shape: object, strides: object) -> bytes:
+    """What `torch.save` writes of {"a": a tensor}, with these numbers in it."""
+    plain = pickle.dumps(
+        {"a": Calls(torch._utils._rebuild_tensor_v2, "STORAGE", offset, shape, strides, False, None)}, 2
+    )
+    id = pickle.dumps(("storage", torch.FloatStorage, storage, "cpu", size), 2)[2:-1]
+    return plain.replace(text("STORAGE"), id + b"Q")
+
+
+@pytest.mark.parametrize(
+    ("size", "offset", "shape", "strides", "what"),
+    [
+        (4, 0, (4,), (1,), None),  # the four numbers that there are
+        (4, 0, (5,), (1,), "larger than what the file has"),
+        (4, 2, (3,), (1,), "larger than what the file has"),
+        (4, -1, (2,), (1,), "damaged"),
+        (4, 0, (2, 2), (-2, 1), "damaged"),
+        (4, 0, (2,), (1, 1), "damaged"),
+        (4, 0, (True,), (1,), "damaged"),
+        (4, 0, ("4",), (1,), "damaged"),
+        (4, 0, (10**6, 10**6), (0, 0), "bytes of weights"),
+        (4, 0, (10**12, 10**12, 10**12), (0, 0, 0), "bytes of weights"),
+        (4, 0, (10**4, 10**4), (0, 0), "repeats the same numbers"),
+        (4, 0, (10**30,), (0,), "damaged"),
+        (4, 0, (1,) * 100, (1,) * 100, "damaged"),
+        (10**12, 0, (10**12,), (1,), "larger than what the file has"),
+        (10**12, 10**12, (1,), (1,), "larger than what the file has"),
+    ],
+)
+def test_a_tensor_that_is_not_in_its_storage(
+    tmp_path: Path, size: int, offset: int, shape: object, strides: object, what: str | None
+) -> None:
+    path = zipped(
+        tmp_path / "a.pt",
+        {"a/data.pkl": view("0", size, offset, shape, strides), "a/data/0": bytes(16)},
+        zipfile.ZIP_STORED,
+    )
+    if what is None:
+        with open_source(path) as source:
+            assert source.weights.tensor("a").tolist() == [0.0] * 4
+    else:
+        assert what in str(refusal(path))
+
+
+def test_a_storage_that_is_not_there(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.pt", {"a/data.pkl": view("7", 4, 0, (4,), (1,))}, zipfile.ZIP_STORED)
+    assert "larger than what the file has of it (0 bytes)" in str(refusal(path))
+
+
+def bombs() -> dict[str, bytes]:
+    """Small pickles that would take all memory, or all time."""
+    shared = b"]q\x00(" + b"K\x01" * 10_000 + b"e0"  # a list of many numbers, remembered
+    return {
+        "bytearray": b"\x80\x02cbuiltins\nbytearray\n\x8a\x06" + (10**13).to_bytes(6, "little") + b"\x85R.",
+        "memo": b"\x80\x02]r\xff\xff\xff\x7f.",
+        "copies": b"\x80\x02" + shared + b"ctorch\nSize\nq\x01h\x00\x85R" * 1 + b"h\x01h\x00\x85R0" * 50_000 + b".",
+        "keys": b"\x80\x02)q\x00" + b"h\x00h\x00\x86q\x00" * 200 + b"}h\x00K\x01s.",
+        "of itself": b"\x80\x02ctorch._tensor\n_rebuild_from_type_v2\nq\x00]q\x01(h\x00Nh\x01Ne0h\x00h\x01R.",
+        "instructions": b"\x80\x02" + b"K\x01" * 700_000 + b".",
+        "depth": b"\x80\x02" + b"(" * 1_000_000 + b".",
+        "nested": b"\x80\x02" + b")" + b"\x85" * 200_000 + b".",
+        "long text": b"\x80\x02X\xff\xff\xff\xff.",
+        "digits": b"I" + b"9" * 1_000_000 + b"\n.",
+        "tensors": b"\x80\x02" + view("0", 4, 0, (4,), (1,))[2:-1] * (MOST_TENSORS + 1) + b".",
+    }
+
+
+@pytest.mark.parametrize("name", list(bombs()))
+def test_a_bomb_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.pkl").write_bytes(bombs()[name])
+    flat_refusal(tmp_path / "a.pkl")

@@ -1,0 +1,215 @@
+"""The tokenizers beside Hugging Face models, against those of `transformers`: the same ids for the same text."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+
+from tests.checkpoints.hugging_face import MARIAN_IDS, piece_model, random_model, save, sentences, transformers
+from transformer import Translator
+from transformer.checkpoints import spm
+from transformer.checkpoints.importing import examine, import_model
+from transformer.checkpoints.questions import Answers
+from transformer.checkpoints.refused import Refused
+from transformer.data.tokenizers import Tokenizer
+
+sentencepiece = pytest.importorskip("sentencepiece")
+
+# Unknown characters, one or several at a time; capitals; spaces; what normalises to something else.
+STRANGE = "đuro ñandú 日本 größe 😀 ZEBRA Q \u00a0x a\u0301b ▁x ß \t ½ ﬁne x··y".replace("··", "  ")
+TEXTS = [*sentences(80), *sentences(150, STRANGE, seed=1), "  lead", "trail  ", "Hello   WORLD", "a", "."]
+
+
+def differing(tokenizer: Any, translator: Translator, **options: Any) -> list[str]:
+    """The texts that are cut differently, with what stands around them."""
+    return [text for text in TEXTS if tokenizer(text, **options)["input_ids"] != translator.encode(text)]
+
+
+def imported(folder: Path, out: Path, **answers: str) -> Translator:
+    import_model(folder, out, Answers(**answers))  # type: ignore[arg-type]
+    return Translator.load(out)
+
+
+def marian_folder(folder: Path, kind: str = "unigram") -> Path:
+    """Pieces of two languages in one vocabulary, in another order, with a language, holes, and pieces left out."""
+    source, target = piece_model(folder, "a", kind), piece_model(folder, "b", kind, "größe đuro ñandú Ende schön")
+    pieces = [">>deu<<"]
+    for path in (target, source):
+        model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        pieces += [model.id_to_piece(id) for id in range(model.get_piece_size())]
+    pieces = list(dict.fromkeys(piece for piece in pieces if piece not in ("</s>", "<unk>", "<s>")))
+    del pieces[40:44]
+    tokens = ["</s>", "<unk>", *pieces, ">>fra<<", "öß", "<pad>"]
+    ids = {token: id + (id > 30) for id, token in enumerate(tokens)}  # nobody has id 31
+    size = max(ids.values()) + 1
+    fields = {"pad_token_id": ids["<pad>"], "decoder_start_token_id": ids["<pad>"], "vocab_size": size}
+    save(random_model("marian", **{**MARIAN_IDS, **fields}, max_position_embeddings=200), folder / "m")
+    (folder / "m" / "vocab.json").write_text(json.dumps(ids), encoding="utf-8")
+    shutil.copy(source, folder / "m" / "source.spm")
+    shutil.copy(target, folder / "m" / "target.spm")
+    return folder / "m"
+
+
+@pytest.mark.filterwarnings("ignore:Recommended")
+def test_marian_cuts_as_marian(tmp_path: Path) -> None:
+    folder = marian_folder(tmp_path)
+    theirs = transformers.MarianTokenizer.from_pretrained(folder)
+    ours = imported(folder, tmp_path / "out")
+    assert len({text for text in TEXTS if 1 in ours.encode(text)}) > 50  # unknown things are among them
+    assert differing(theirs, ours) == []
+    for start in (">>fra<<", ">>deu<< "):
+        text = f"{start}hello the world"
+        assert ours.encode(text) == theirs(text)["input_ids"]
+    assert ours.encode(">>fra<< a")[0] == theirs.encoder[">>fra<<"]
+    for text in ("größe Ende .", "hello"):
+        ids = theirs(text_target=text, add_special_tokens=False)["input_ids"]
+        assert ours.checkpoint.target_tokenizer.encode(text) == ids
+        assert ours.checkpoint.target_tokenizer.decode(ids) == theirs.decode(ids, use_source_tokenizer=False)
+    for typed in ("</s>", "<pad>", "<unk>"):  # what people type is never a special token
+        assert not set(ours.encode(f"a {typed} a")[:-1]) & {0, theirs.pad_token_id}
+
+
+def test_the_language_that_was_asked_for_stands_first(tmp_path: Path) -> None:
+    folder = marian_folder(tmp_path)
+    (question,) = examine(folder).questions
+    assert question.choices == ("deu", "fra") and not question.required
+    ours = imported(folder, tmp_path / "out", target_language="fra")
+    ids = json.loads((folder / "vocab.json").read_text())
+    assert ours.encode("hello")[0] == ids[">>fra<<"] and ours.card["target"] == "fra"
+    with pytest.raises(Refused, match="cannot be spa.*deu, fra"):
+        import_model(folder, tmp_path / "other", Answers(target_language="spa"))
+
+
+@pytest.mark.parametrize(("kind", "rule"), [("bpe", "nmt_nfkc"), ("unigram", "identity"), ("bpe", "identity")])
+def test_other_sentencepiece_models_are_cut_alike(tmp_path: Path, kind: str, rule: str) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(sentences(300)), encoding="utf-8")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(text), model_prefix=str(tmp_path / "m"), vocab_size=90, model_type=kind, minloglevel=2,
+        normalization_rule_name=rule, hard_vocab_limit=False,
+        user_defined_symbols=["dog", "ow"] if kind == "unigram" else [],
+    )  # fmt: skip
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "m.model"))
+    ids = {theirs.id_to_piece(id): id for id in range(theirs.get_piece_size())}
+    ours = Tokenizer(spm.tokenizer(spm.read(tmp_path / "m.model"), ids, "<unk>"), 1, 1, 2)
+    assert [text for text in TEXTS if ours.encode(text) != theirs.encode(text)] == []
+
+
+def test_damaged_sentencepiece_models_are_refused(tmp_path: Path) -> None:
+    whole = piece_model(tmp_path, "a").read_bytes()
+    broken = tmp_path / "broken.model"
+    for content in (b"", whole[:1000], b"\x0a\xff\xff\xff\xff\xff\xff", b"no model", whole + b"\x0a\x05"):
+        broken.write_bytes(content)
+        with pytest.raises(Refused, match=r"broken\.model|cuts texts"):
+            spm.read(broken)
+    with pytest.raises(Refused, match="cuts texts into words or characters"):
+        spm.read(piece_model(tmp_path, "c", "char"))
+
+
+def test_bart_cuts_bytes_as_bart(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(sentences(300)), encoding="utf-8")
+    trained = tokenizers.ByteLevelBPETokenizer()
+    first = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained.train([str(text)], vocab_size=330, min_frequency=2, special_tokens=first, show_progress=False)
+    model = random_model("bart", vocab_size=trained.get_vocab_size() + 3, max_position_embeddings=300)
+    folder = save(model, tmp_path / "theirs")
+    trained.save_model(str(folder))
+    theirs = transformers.BartTokenizer.from_pretrained(folder)
+    assert differing(theirs, imported(folder, tmp_path / "slow")) == []
+    theirs.save_pretrained(folder)
+    for name in ("vocab.json", "merges.txt"):
+        (folder / name).unlink(missing_ok=True)
+    ours = imported(folder, tmp_path / "fast")
+    assert differing(theirs, ours) == []
+    trace = ours.trace("naïve girl 日", target="a")
+    assert trace.source.pieces[0] == "<s>" and trace.source.pieces[-1] == "</s>"
+    assert "".join(trace.source.pieces[1:-1]).replace("▁", " ") == "naïve girl \\xe6\\x97\\xa5"
+    assert trace.text == "naïve girl 日"
+
+
+LANGUAGES = {"source_language": "fr_XX", "target_language": "de_DE"}
+
+
+@pytest.mark.parametrize(
+    ("cls", "start", "languages"),
+    [("MBartTokenizer", None, 25), ("MBart50Tokenizer", 2, 52)],
+    ids=["mbart", "mbart-50"],
+)
+def test_mbart_and_where_its_languages_stand(tmp_path: Path, cls: str, start: int | None, languages: int) -> None:
+    tokenizer_class = getattr(transformers, cls)
+    path = piece_model(tmp_path, "a")
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(path)).get_piece_size()
+    network = random_model(
+        "mbart", vocab_size=pieces + languages + 2, decoder_start_token_id=start, max_position_embeddings=200
+    )
+    folder = save(network, tmp_path / "theirs")
+    shutil.copy(path, folder / "sentencepiece.bpe.model")
+    theirs = tokenizer_class.from_pretrained(folder, src_lang="fr_XX", tgt_lang="de_DE")
+    asked = examine(folder).questions
+    assert [question.field for question in asked] == ["source_language", "target_language"]
+    assert all(len(question.choices) == languages and question.required for question in asked)
+    ours = imported(folder, tmp_path / "pieces", **LANGUAGES)
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    french, german = theirs.convert_tokens_to_ids(["fr_XX", "de_DE"])
+    for text in TEXTS:  # this version of transformers leaves out how the model normalises
+        ids = [id + 1 if id > 2 else 3 for id in model.encode(text)]
+        assert ours.encode(text) == ([*ids, 2, french] if start is None else [french, *ids, 2])
+    theirs.save_pretrained(folder)
+    (folder / "sentencepiece.bpe.model").unlink()
+    ours = imported(folder, tmp_path / "whole", **LANGUAGES)
+    assert differing(theirs, ours) == []
+    target = ours.encode_target("hello")
+    hello = ours.checkpoint.target_tokenizer.encode("hello")
+    if start is None:
+        assert ours.encode("hello")[-2:] == [2, french] and target == [german, *hello, 2]
+    else:
+        assert ours.encode("hello")[0] == french and target == [2, german, *hello, 2]
+    assert ours.trace("hello").target.pieces[: len(target) - len(hello) - 1][-1] == "de_DE"
+
+
+def test_m2m100_with_its_vocabulary(tmp_path: Path) -> None:
+    path = piece_model(tmp_path, "a", "bpe")
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", *(model.id_to_piece(id) for id in range(3, model.get_piece_size()))]
+    del tokens[20]  # a piece that the vocabulary lacks is unknown
+    folder = save(
+        random_model("m2m100", vocab_size=len(tokens) + 108, max_position_embeddings=200), tmp_path / "theirs"
+    )
+    (folder / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}), encoding="utf-8")
+    shutil.copy(path, folder / "sentencepiece.bpe.model")
+    theirs = transformers.M2M100Tokenizer.from_pretrained(folder, src_lang="fr")
+    ours = imported(folder, tmp_path / "out", source_language="fr", target_language="de")
+    assert differing(theirs, ours) == []
+    assert ours.encode_target("a")[:2] == [2, theirs.get_lang_id("de")]
+
+
+def test_nllb_with_its_tokenizer_json(tmp_path: Path) -> None:
+    path = piece_model(tmp_path, "a", "bpe")
+    names = ["ace_Arab", "deu_Latn", "eng_Latn", "fra_Latn"]
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(path)).get_piece_size()
+    folder = save(random_model("m2m100", vocab_size=pieces + 9, max_position_embeddings=200), tmp_path / "theirs")
+    shutil.copy(path, folder / "sentencepiece.bpe.model")
+    options = {"src_lang": "fra_Latn", "additional_special_tokens": names}
+    theirs = transformers.NllbTokenizer.from_pretrained(folder, **options)
+    theirs.save_pretrained(folder)
+    asked = examine(folder).questions
+    assert all(sorted(question.choices) == names for question in asked) and asked[0].usual == "fra_Latn"
+    ours = imported(folder, tmp_path / "out", source_language="fra_Latn", target_language="deu_Latn")
+    assert differing(theirs, ours) == []
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"legacy_behaviour": True}))
+    french = theirs.convert_tokens_to_ids("fra_Latn")
+    legacy = imported(folder, tmp_path / "legacy", source_language="fra_Latn", target_language="deu_Latn")
+    assert legacy.encode("hello") == [*ours.encode("hello")[1:], french]
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"a": 0, "b": 0}', '{"a": -1}', '{"a": true}', '{"a": 0}'])
+def test_a_vocabulary_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    folder = marian_folder(tmp_path)
+    (folder / "vocab.json").write_text(content)
+    with pytest.raises(Refused, match=r"vocab\.json"):
+        import_model(folder, tmp_path / "out")

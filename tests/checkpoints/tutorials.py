@@ -1,0 +1,42 @@
+"""A small file of each tutorial with random weights, and what its own code made of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer.checkpoints.questions import Answers
+
+FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "tutorial-checkpoints"
+TITLES = {
+    "transformers-laid-out": "Transformers Laid Out",
+    "transformer-from-scratch": "Transformer: implementing a transformer architecture from scratch",
+    "ground-up": "Building a transformer from the ground up",
+    "adeveloperdiary": "Coding transformer model from scratch",
+    "nlp7-en-hi": "NLP 7: transformer implementation",
+    "annotated-transformer": "The Annotated Transformer",
+    "pytorch-transformer": "Coding a transformer from scratch on PyTorch",
+}
+
+
+def facts(name: str) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((FOLDER / name / "facts.json").read_text())
+    return values
+
+
+def file(name: str) -> Path:
+    return FOLDER / name / facts(name)["file"]
+
+
+def expected(name: str) -> dict[str, np.ndarray]:
+    with np.load(FOLDER / name / "expected.npz") as arrays:
+        return dict(arrays)
+
+
+def answers(name: str, **changes: Any) -> Answers:
+    """The truth about a file; which ids start and end a sentence, its log-probabilities do not depend on."""
+    known = facts(name)
+    return Answers(**{"heads": known["heads"], "pad_id": known["pad_id"], "sos_id": 3, "eos_id": 4, **changes})

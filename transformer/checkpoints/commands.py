@@ -1,0 +1,130 @@
+"""What the command line does with models from elsewhere, and for those who take ours there: import, export --as."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from tqdm import tqdm
+
+from transformer.checkpoints.doctor import Diagnosis
+from transformer.checkpoints.health import health
+from transformer.checkpoints.importing import Examination, Progress, Unready, import_model, require_free
+from transformer.checkpoints.marian_export import export_marian
+from transformer.checkpoints.native import load
+from transformer.checkpoints.packing import one_file, zip_folder
+from transformer.checkpoints.questions import Answers, Question, flag, possible_answers
+
+FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # no name of the hub
+PACKED = ("zip", "safetensors", "marian")
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds the verb by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(import_, "Make a model from elsewhere a checkpoint folder; it is described, and nothing in it can run.")
+    sub.add_argument("source", help="a file, a folder, an archive, or a hub name such as Helsinki-NLP/opus-mt-en-fr")
+    sub.add_argument("--out", type=Path, required=True, help="the checkpoint folder to make")
+    sub.add_argument("--heads", type=int, metavar="N", help="heads of each attention")
+    sub.add_argument("--pad-id", type=int, metavar="N", help="the id of padding")
+    sub.add_argument("--sos-id", type=int, metavar="N", help="the id that a sentence is started with")
+    sub.add_argument("--eos-id", type=int, metavar="N", help="the id that ends a sentence")
+    for side in ("source", "target"):
+        text = f"the {side} vocabulary: a tokenizer.json, a list or object in JSON, or a text with a token a line"
+        sub.add_argument(f"--{side}-vocab", type=Path, metavar="FILE", help=text)
+        text = f"the {side} language, such as German; a model of several needs to know"
+        sub.add_argument(f"--{side}-language", metavar="L", help=text)
+
+
+def import_(options: argparse.Namespace) -> None:
+    require_free(options.out)  # before anything is fetched for it
+    answers = Answers(**{name: getattr(options, name) for name in Answers.__dataclass_fields__})
+    with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
+
+        def progress(share: float, what: str) -> None:
+            bar.set_description_str(what, refresh=False)
+            bar.update(share - bar.n)
+
+        try:
+            examination = import_model(_source(options.source, progress), options.out, answers, progress)
+        except Unready as unready:
+            print("\n".join(described(unready.examination)))
+            raise
+    print("\n".join(described(examination)))
+    for warning in health(load(options.out)):
+        if warning not in examination.warnings:
+            print(f"\nWarning: {warning}")
+    print(f"\nWritten to {options.out}")
+
+
+def _source(text: str, progress: Progress) -> Path:
+    """A path, or what the hub has by that name."""
+    path = Path(text)
+    if path.exists() or path.suffix in FILES:
+        return path
+    from transformer.checkpoints.hub import fetch  # which takes a second to import
+
+    return fetch(text, progress)
+
+
+def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
+    """Writes the checkpoint `folder` as one of PACKED, and returns what should be known of it.
+
+    Raises ValueError where `out` is there already, or the model cannot be had in that form.
+    """
+    if out.exists():
+        raise ValueError(f"{out} exists already; choose another name, or delete it first.")
+    if form == "marian":
+        return export_marian(load(folder), out)
+    write = {"zip": zip_folder, "safetensors": one_file}[form]
+    write(folder, out)
+    return ()
+
+
+def described(examination: Examination) -> Iterator[str]:
+    """What was found, line by line."""
+    yield f"{examination.title}: {examination.size:,} bytes, {examination.tensors:,} tensors"
+    yield from _table("Read from the file", examination.facts)
+    yield from _table("Folded, so that the output stays the same", examination.folded)
+    if any(question.required for question in examination.questions):
+        for question in examination.questions:
+            yield from _asked(question)
+    if examination.diagnosis is not None:
+        yield from _diagnosed(examination.diagnosis)
+    for warning in examination.warnings:
+        yield f"\nWarning: {warning}"
+
+
+def _asked(question: Question) -> Iterator[str]:
+    yield f"\n{question.text}{'' if question.required else ' (This may stay open.)'}"
+    yield f"  {question.why}"
+    usual = "" if question.usual is None else f"; the usual one is {question.usual}"
+    yield f"  {flag(question)}: {possible_answers(question)}{usual}"
+
+
+def _diagnosed(diagnosis: Diagnosis) -> Iterator[str]:
+    yield from _table(
+        "What it is made of", ((family.name, f"{family.count} × {family.shape}") for family in diagnosis.families)
+    )
+    yield from _table("What that suggests", diagnosis.guesses)
+    if diagnosis.nearest is None:
+        return
+    yield f"\nThe nearest form that is known: {diagnosis.nearest}"
+    yield from _table("It has these, and the file does not", ((name, "") for name in diagnosis.missing))
+    yield from _table("The file has these, and it does not", ((name, "") for name in diagnosis.unexpected))
+    shapes = ((name, f"{found} in the file, {due} is due") for name, found, due in diagnosis.misshapen)
+    yield from _table("Of another shape", shapes)
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    rows = [(_printable(name), _printable(value)) for name, value in rows]
+    if rows:
+        width = max(len(name) for name, _ in rows)
+        yield f"\n{title}"
+        yield from (f"  {name:<{width}}  {value}".rstrip() for name, value in rows)
+
+
+def _printable(text: str) -> str:
+    """A stranger's names must not steer the terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)

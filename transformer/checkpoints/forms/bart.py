@@ -1,0 +1,100 @@
+"""BART and mBART as Hugging Face saves them."""
+
+from __future__ import annotations
+
+from transformer.checkpoints.forms import their_tokenizers
+from transformer.checkpoints.forms.languages import Around, Languages, about_language
+from transformer.checkpoints.forms.siblings import MOST_TOKENS, Sibling
+from transformer.checkpoints.forms.their_config import TheirConfig
+from transformer.checkpoints.forms.their_tokenizers import Ids
+from transformer.checkpoints.questions import Answers, Question
+from transformer.data.tokenizers import Tokenizer
+
+
+def forced(config: TheirConfig) -> tuple[int, ...]:
+    """What a model is made to write first."""
+    first = config.id("forced_bos_token_id", MOST_TOKENS)
+    return () if first is None else (first,)
+
+
+def _bart_tokenizers(config: TheirConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    found = their_tokenizers.bart(config, ids, sizes[0])
+    return None if found is None else (found, found)
+
+
+def _bart_around(config: TheirConfig, languages: Languages, answers: Answers) -> Around:
+    start = config.known_id("decoder_start_token_id", MOST_TOKENS)
+    first = config.id("bos_token_id", MOST_TOKENS)
+    return Around(start, source_start=() if first is None else (first,), target_start=forced(config))
+
+
+BART = Sibling(
+    name="Hugging Face BART",
+    model_type="bart",
+    norm="post",
+    final_norm=False,
+    embedding_norm=True,
+    logits_bias=True,
+    positions="learned",
+    offset=2,
+    table=None,
+    multilingual=False,
+    tokenizers=_bart_tokenizers,
+    languages=lambda config: {},
+    asks=lambda config, languages: (),
+    around=_bart_around,
+)
+
+
+def _mbart_tokenizers(config: TheirConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    found = their_tokenizers.fairseq(config, ids, sizes[0])
+    return None if found is None else (found, found)
+
+
+def _mbart_asks(config: TheirConfig, languages: Languages) -> tuple[Question, ...]:
+    if not languages:
+        return ()
+    source = about_language("source", languages, config.tokenizer.get("src_lang"))
+    if _target_is_set(config, languages):
+        return (source,)
+    return source, about_language("target", languages, config.tokenizer.get("tgt_lang"))
+
+
+def _target_is_set(config: TheirConfig, languages: Languages) -> bool:
+    """Whether the model was trained further to write one language only."""
+    ids = set(languages.values())
+    return bool(ids & {config.id("decoder_start_token_id", MOST_TOKENS), *forced(config)})
+
+
+def _mbart_around(config: TheirConfig, languages: Languages, answers: Answers) -> Around:
+    """The first mBART reads "tokens </s> en_XX" and writes after "fr_XX"; mBART-50 reads "en_XX tokens </s>", and
+    writes after "</s> fr_XX"."""
+    start = config.id("decoder_start_token_id", MOST_TOKENS)
+    if not languages:
+        return Around(config.known_id("decoder_start_token_id", MOST_TOKENS), target_start=forced(config))
+    eos = config.known_id("eos_token_id", MOST_TOKENS)
+    read = languages[answers.source_language or ""]
+    written = languages.get(answers.target_language or "")
+    if start == eos:
+        return Around(eos, source_start=(read,), target_start=forced(config) if written is None else (written,))
+    sos = start if written is None else written
+    assert sos is not None, "the language is asked for where the configuration has none"
+    return Around(sos, source_end=(eos, read), target_start=forced(config))
+
+
+MBART = Sibling(
+    name="Hugging Face mBART",
+    model_type="mbart",
+    norm="pre",
+    final_norm=True,
+    embedding_norm=True,
+    logits_bias=True,
+    positions="learned",
+    offset=2,
+    table=None,
+    multilingual=True,
+    tokenizers=_mbart_tokenizers,
+    languages=their_tokenizers.fairseq_languages,
+    asks=_mbart_asks,
+    around=_mbart_around,
+)

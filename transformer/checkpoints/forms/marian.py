@@ -1,0 +1,51 @@
+"""Marian as Hugging Face saves it: all models of opus-mt."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoints.forms import their_tokenizers
+from transformer.checkpoints.forms.languages import Around, Languages, about_language
+from transformer.checkpoints.forms.siblings import MOST_TOKENS, Sibling
+from transformer.checkpoints.forms.their_config import TheirConfig
+from transformer.checkpoints.questions import Answers, Question
+from transformer.positions import sinusoidal
+
+
+def sines_then_cosines(length: int, d_model: int) -> Tensor:
+    """The paper's table with all sines before all cosines, as `MarianSinusoidalPositionalEmbedding` has it."""
+    table = sinusoidal(length, d_model)  # of an odd width, one cosine too many
+    return torch.cat([table[:, 0::2], table[:, 1::2]], 1)[:, :d_model]
+
+
+def _asks(config: TheirConfig, languages: Languages) -> tuple[Question, ...]:
+    """Models with several target languages read the one that is wanted at the head of the sentence."""
+    return (about_language("target", languages, None, required=False),) if languages else ()
+
+
+def _around(config: TheirConfig, languages: Languages, answers: Answers) -> Around:
+    start = config.id("decoder_start_token_id", MOST_TOKENS)
+    wanted = languages.get(answers.target_language or "")
+    return Around(
+        config.known_id("pad_token_id", MOST_TOKENS) if start is None else start,
+        source_start=() if wanted is None else (wanted,),
+    )
+
+
+MARIAN = Sibling(
+    name="Hugging Face Marian",
+    model_type="marian",
+    norm="post",
+    final_norm=False,
+    embedding_norm=False,
+    logits_bias=True,
+    positions="stored",
+    offset=0,
+    table=sines_then_cosines,
+    multilingual=False,
+    tokenizers=their_tokenizers.marian,
+    languages=their_tokenizers.marian_languages,
+    asks=_asks,
+    around=_around,
+)

@@ -1,0 +1,25 @@
+"""Hugging Face models of no family that opens here: named in one sentence rather than taken apart."""
+
+from __future__ import annotations
+
+from transformer.checkpoints.forms.their_config import their_config
+from transformer.checkpoints.refused import Refused
+from transformer.checkpoints.source import Source
+
+FAMILIES = "Marian, BART, mBART, M2M100, NLLB and T5"
+KNOWN = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
+
+
+def refuse_others(source: Source) -> None:
+    """Raises Refused where a `config.json` says what the model is, and that type is none of these."""
+    config = their_config(source)
+    if config is None or config.model_type in KNOWN:
+        return
+    name = config.model_type[:60]
+    if name == "nllb-moe":
+        why = "whose layers choose among many feed-forward networks"
+    elif config.values.get("is_encoder_decoder") is True:
+        why = "an encoder-decoder of a family that is not known here"
+    else:
+        why = "which is not known here, or no encoder-decoder"
+    raise Refused(f"This is a model of type {name!r}, {why}.", remedy=f"What opens here is {FAMILIES}.")

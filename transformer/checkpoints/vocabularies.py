@@ -1,0 +1,185 @@
+"""The vocabularies that come beside a model from elsewhere: a tokenizer, or a list of tokens in one of three forms."""
+
+from __future__ import annotations
+
+import json
+import pickletools
+import shlex
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tokenizers import normalizers, pre_tokenizers
+
+from transformer.checkpoints.health import misfits
+from transformer.checkpoints.questions import Answers
+from transformer.checkpoints.refused import Refused
+from transformer.config import ModelConfig
+from transformer.data.tokenizers import Tokenizer
+from transformer.files import LARGEST_JSON
+
+MOST_TOKENS = 2_000_000
+UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]", "UNK", "unk", "<oov>")
+NAMES = {  # under which other people's vocabularies have what a model needs
+    "padding": ("[PAD]", "<pad>", "<PAD>", "<blank>", "[pad]"),
+    "the start": ("[SOS]", "<sos>", "<SOS>", "<bos>", "<s>", "[BOS]", "[CLS]"),
+    "the end": ("[EOS]", "<eos>", "<EOS>", "</s>", "[SEP]"),
+}
+_MARKS_OF_PIECES = ("▁", "Ġ", "##")  # which begin a piece; "@@" and "</w>" end one
+
+
+def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
+    """The source's and the target's tokenizer (one and the same for one file), and what should be known of them."""
+    paths, sizes = (answers.source_vocab, answers.target_vocab), (config.source_vocab_size, config.target_vocab_size)
+    warnings = _without([side for side, path in zip(("source", "target"), paths, strict=True) if path is None])
+    if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1]:
+        shared, doubts = _opened("", paths[0], sizes[0], config)
+        return shared, shared, tuple(doubts)
+    source, source_doubts = _opened("source", paths[0], sizes[0], config)
+    target, target_doubts = _opened("target", paths[1], sizes[1], config)
+    return source, target, (*warnings, *source_doubts, *target_doubts)
+
+
+def _opened(side: str, path: Path | None, size: int, config: ModelConfig) -> tuple[Tokenizer, list[str]]:
+    if path is None:
+        return Tokenizer.of_ids(size, config.pad_id, config.sos_id, config.eos_id), []
+    tokenizer = open_vocabulary(path, config)
+    doubts = [*misfits(side, tokenizer, size), *_contradictions(side, tokenizer, config)]
+    return tokenizer if tokenizer.vocab_size == size else tokenizer.of_size(size), doubts
+
+
+def _without(sides: list[str]) -> list[str]:
+    if not sides:
+        return []
+    which = "vocabulary came with it" if len(sides) == 2 else f"{sides[0]} vocabulary came with it"
+    return [f"No {which}, so ids are shown instead of words, and a text is ids with spaces between."]
+
+
+def open_vocabulary(path: Path, config: ModelConfig) -> Tokenizer:
+    """The tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, or a text with a token a line.
+
+    Raises Refused for anything else, and for a pickle with the way to convert it.
+    """
+    ids = (config.pad_id, config.sos_id, config.eos_id)
+    content = _content(path)
+    values = _values(content)
+    if isinstance(values, dict) and isinstance(values.get("model"), dict):
+        try:
+            return Tokenizer.load(path, *ids)
+        except ValueError as error:
+            raise Refused(str(error)) from None
+    if values is None:
+        words = content.removesuffix("\n").split("\n")
+        if len(words) > 1 and all("\t" in word for word in words):
+            raise Refused(f"{path.name} has several columns.", remedy="Give a file with one token a line.")
+    elif isinstance(values, dict):
+        words = _in_order(path, values)
+    else:
+        words = values
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not any(words):
+        raise Refused(
+            f"{path.name} is not a vocabulary.",
+            remedy="Give a tokenizer.json, a JSON list of tokens, a JSON object of tokens and ids, or a token a line.",
+        )
+    return _of_words(path, words, ids)
+
+
+def _content(path: Path) -> str:
+    try:
+        if path.exists() and not path.is_file():
+            raise Refused(f"{path} is not a file.", remedy="Give the vocabulary's file.")
+        if path.stat().st_size > LARGEST_JSON:
+            raise Refused(f"{path.name} is larger than {LARGEST_JSON:,} bytes, which no vocabulary is.")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise Refused(f"The vocabulary {path} cannot be read: {error.strerror}.") from None
+    if raw.startswith((b"\x80", b"PK\x03\x04")) or _is_old_pickle(raw):
+        raise Refused(
+            f"{path.name} is a pickle, and opening a pickle runs what is in it.",
+            remedy="If you made it yourself, write it as JSON with the command.",
+            command=_conversion(path, with_torch=raw.startswith(b"PK")),
+        )
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise Refused(f"{path.name} is not text in UTF-8.", remedy="Save it as UTF-8.") from None
+
+
+def _is_old_pickle(raw: bytes) -> bool:
+    """Whether it is a pickle of the time when they had no mark: such instructions, and the one that ends them."""
+    try:
+        return raw.endswith(b".") and bool(list(islice(pickletools.genops(raw), 20)))
+    except Exception:  # whatever a list of words makes it stumble over
+        return False
+
+
+def _conversion(path: Path, with_torch: bool) -> str:
+    """The shell command that writes a pickled vocabulary, or each of several, as JSON beside it."""
+    reading = "torch.load(file, weights_only=False)" if with_torch else "pickle.load(file)"
+    name, beside = json.dumps(str(path)), json.dumps(str(path.with_suffix("")))
+    program = (  # in double quotes alone, since the shell's are single ones
+        f'import json, {"torch" if with_torch else "pickle"}; file = open({name}, "rb"); found = {reading}; '
+        "found = found if isinstance(found, tuple) else (found,); "
+        '[json.dump(v.get_stoi() if hasattr(v, "get_stoi") else dict(getattr(v, "stoi", v)), '
+        f'open({beside} + f".{{n}}.json", "w")) for n, v in enumerate(found, 1)]'
+    )
+    return f"python -c {shlex.quote(program)}"
+
+
+def _values(content: str) -> Any:
+    """What the JSON says; None where it is none, or a lone word or number such as a text's first line may be."""
+    try:
+        values = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, list | dict) else None
+
+
+def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
+    """The tokens by their ids; ids that no token has are filled with "[57]"."""
+    ids = list(values.values())
+    if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids):
+        raise Refused(
+            f"{path.name} gives its tokens ids that are no whole numbers from 0 to {MOST_TOKENS - 1:,}.",
+            remedy='Give a JSON object such as {"<pad>": 0, "the": 1}.',
+        )
+    if len(set(ids)) < len(ids):
+        raise Refused(f"{path.name} gives the same id to two tokens.", remedy="Each needs its own.")
+    tokens = {id: token for token, id in values.items()}
+    return [tokens.get(id, f"[{id}]") for id in range(max(ids) + 1)]
+
+
+def _of_words(path: Path, words: list[str], ids: tuple[int, int, int]) -> Tokenizer:
+    """Words and punctuation marks are looked up one by one; in small letters where the vocabulary has no others."""
+    if len(words) > MOST_TOKENS:
+        raise Refused(f"{path.name} has {len(words):,} tokens; at most {MOST_TOKENS:,} are read.")
+    pieces = sum(word.startswith(_MARKS_OF_PIECES) or word.endswith(("@@", "</w>")) for word in words)
+    if pieces > len(words) / 10:
+        raise Refused(
+            f"{path.name} lists parts of words, and a list does not say how words are cut into them.",
+            remedy="Give the tokenizer.json instead.",
+        )
+    unknown = next((words.index(name) for name in UNKNOWN if name in words), None)
+    try:
+        tokenizer = Tokenizer.of_words(words, *ids, unk_id=unknown)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    tokenizer.inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = {name for names in NAMES.values() for name in names} | set(UNKNOWN)
+    if not any(word != word.lower() for word in words if word not in special):
+        tokenizer.inner.normalizer = normalizers.Lowercase()
+    return tokenizer
+
+
+def _contradictions(side: str, tokenizer: Tokenizer, config: ModelConfig) -> Iterator[str]:
+    """Where the vocabulary has a token by a special one's name, at another id than the one that was answered."""
+    vocabulary = tokenizer.inner.get_vocab()
+    tokens = {id: token for token, id in vocabulary.items()}
+    for (role, names), id in zip(NAMES.items(), (config.pad_id, config.sos_id, config.eos_id), strict=True):
+        own = [name for name in names if name in vocabulary]
+        if own and tokens.get(id) not in own:
+            yield (
+                f"Id {id} is given as {role}, but the {side} vocabulary has {own[0]} at {vocabulary[own[0]]} and "
+                f"{tokens.get(id, 'nothing')!r} at {id}."
+            ).replace("  ", " ")

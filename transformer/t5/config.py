@@ -1,0 +1,55 @@
+"""What a T5 is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from transformer.config import LARGEST, ModelConfig, Norm, Positions, StackConfig, Tied, check_flag, check_whole
+
+
+@dataclass(frozen=True)
+class T5Config(ModelConfig):
+    """`ModelConfig` with what T5 has besides; what every T5 has alike cannot be set.
+
+    Both stacks read one embedding. `tied` is "all" where the output projection is that matrix too (T5 1.0), else
+    "none". "gelu" is the approximation by tanh, as in T5's own code. Raises ValueError as `ModelConfig` does.
+    """
+
+    norm_eps: float = 1e-6
+    tied: Tied = "all"
+    pad_id: int = 0
+    sos_id: int = 0
+    eos_id: int = 1
+    d_kv: int = 64  # numbers of a head, which need not be d_model / n_heads
+    buckets: int = 32  # ranges of distances that have a bias of their own
+    max_distance: int = 128  # from which on all distances share one
+    gated: bool = False
+
+    norm: Norm = field(default="pre", init=False)
+    final_norm: bool = field(default=True, init=False)
+    positions: Positions = field(default="none", init=False)  # nothing is added to the embeddings
+    scale_embeddings: bool = field(default=False, init=False)
+    embedding_norm: bool = field(default=False, init=False)
+    qkv_bias: bool = field(default=False, init=False)
+    attention_output_bias: bool = field(default=False, init=False)
+    logits_bias: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_flag("gated", self.gated)
+        check_whole("buckets", self.buckets, 4, LARGEST["width"])
+        check_whole("max_distance", self.max_distance, self.buckets // 2 + 1, LARGEST["length"])
+        if self.source_vocab_size != self.target_vocab_size:
+            raise ValueError(
+                f"source_vocab_size is {self.source_vocab_size} and target_vocab_size {self.target_vocab_size}; "
+                "T5 reads and writes one vocabulary, so give both the same."
+            )
+        if self.tied not in ("all", "none"):
+            raise ValueError(f"tied is {self.tied}; T5's output is the embedding ('all') or its own matrix ('none').")
+
+    def _validate_stack(self, name: str, stack: StackConfig) -> None:
+        stack.validate_sizes(name)
+        check_whole("d_kv", self.d_kv, 1, LARGEST["width"] // stack.n_heads)
+
+    def d_head(self, stack: StackConfig) -> int:
+        return self.d_kv

@@ -1,0 +1,83 @@
+"""Where T5 has its positions: in numbers that are added to the scores of self-attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+
+from transformer import Transformer
+from transformer.analysis import attention_at
+from transformer.charts.relative import biases
+from transformer.t5 import T5, RelativeBias, T5Attention
+from transformer.taps import Site
+from ui.positions.numbers import small
+from ui.viewer.plot import plot
+
+_STACKS = ("encoder", "decoder")
+_SAID = {
+    "encoder": "**Encoder** :gray[looks to both sides; keys before the query are on the left]",
+    "decoder": "**Decoder** :gray[looks back only]",
+}
+
+
+def section(model: Transformer) -> None:
+    """The bias of each head against the distance, for both stacks."""
+    assert isinstance(model, T5)
+    st.subheader("Every distance gets a bias of its own", anchor=False)
+    st.caption(
+        "This model adds nothing to its words. Each head of its self-attention has learned a number for each distance, "
+        "and adds it to the score before the softmax: a head may prefer neighbours, or what lies far behind. All "
+        f"layers of a stack share the table. {_shared(model)}"
+    )
+    for column, stack in zip(st.columns(2, gap="large"), _STACKS, strict=True):
+        with column:
+            st.markdown(_SAID[stack])
+            distances, values = curves(model, stack)
+            plot(biases(distances, values, theme=st.context.theme.type or "light"), key=f"bias-{stack}")
+    twin = st.expander("The biases as a table", key="bias-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            for stack in _STACKS:
+                st.markdown(f"**{stack.capitalize()}**")
+                _table(*curves(model, stack), key=f"bias-table-{stack}")
+
+
+def _shared(model: T5) -> str:
+    bias = table_of(model, "encoder")
+    distances, _ = curves(model, "encoder")
+    buckets = bias.bucket(torch.from_numpy(distances))
+    alone = int((buckets[distances < 0].bincount() == 1).sum())
+    return (
+        f"Up to {alone} tokens away, encoder distances have a number each; farther ones share, and from "
+        f"{bias.max_distance:,} on there is one for all."
+    )
+
+
+def table_of(model: T5, stack: str) -> RelativeBias:
+    """The bias that all layers of a stack share."""
+    attention = attention_at(model, Site(stack, 0, "self"))
+    bias = attention.position_bias if isinstance(attention, T5Attention) else None
+    assert isinstance(bias, RelativeBias)
+    return bias
+
+
+@torch.no_grad()
+def curves(model: T5, stack: str) -> tuple[np.ndarray, np.ndarray]:
+    """The distances that occur, [N], and the bias of each head there, [H, N]."""
+    bias = table_of(model, stack)
+    furthest = min(bias.max_distance, model.config.max_length - 1)
+    distances = np.arange(-furthest, (furthest if stack == "encoder" else 0) + 1)
+    values: np.ndarray = bias.along(torch.from_numpy(distances).to(bias.table.weight.device)).cpu().numpy()
+    return distances, values
+
+
+def _table(distances: np.ndarray, values: np.ndarray, key: str) -> None:
+    columns: dict[str, Any] = {"distance": distances}
+    columns |= {f"head {head + 1}": curve for head, curve in enumerate(values)}
+    form = st.column_config.NumberColumn(format="%.4f")
+    config = {name: form for name in columns if name != "distance"}
+    st.dataframe(columns, hide_index=True, column_config=config, key=key)
+    st.caption(f"From {small(float(values.min()))} to {small(float(values.max()))}.")
