@@ -62,7 +62,7 @@ $(APP_READY): requirements.txt | $(BIN)/pip
 	@$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	@touch $@
 
-$(DEV_READY): requirements-dev.txt requirements-train.txt $(APP_READY) | $(BIN)/pip
+$(DEV_READY): requirements-dev.txt requirements-train.txt requirements-import.txt $(APP_READY) | $(BIN)/pip
 	@echo "Installing the requirements of the tests"
 	@$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
 	@touch $@

@@ -17,6 +17,7 @@ page = st.navigation(
         st.Page("app_pages/positions.py", title="Positions", icon=":material/waves:"),
         st.Page("app_pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
         st.Page("app_pages/training.py", title="Training", icon=":material/trending_down:"),
+        st.Page("app_pages/checkpoints.py", title="Checkpoints", icon=":material/layers:"),
     ]
 )
 st.html(UI / "page.css")

@@ -40,8 +40,14 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     name = view.model if view.model in names else names[0]
     if view.model not in (None, name):
         st.caption(f":material/info: There is no model “{plain(view.model or '')}” here; this is {name}.")
+    model = None
     with plain_errors():
-        yield Opened(view, name, translator(name), actions)
+        model = translator(name)
+    if model is None:  # its files are broken, which was said; another can be chosen
+        write_address()
+        st.stop()
+    with plain_errors():
+        yield Opened(view, name, model, actions)
     write_address()
 
 

@@ -23,20 +23,24 @@ log = logging.getLogger("headlight")
 # Where the models and the runs are; the variables are for those who keep theirs elsewhere.
 CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", Path(__file__).parent.parent / "checkpoints"))
 RUNS = Path(os.environ.get("HEADLIGHT_RUNS", Path(__file__).parent.parent / "runs"))
+MODELS = Path(os.environ.get("HEADLIGHT_MODELS", Path(__file__).parent.parent / "models"))  # those that were imported
 FIRST = "en-fr"  # what the app opens with, where it is there
-_RUN = "runs/"  # what the name of a run's best checkpoint begins with
+RUN = "runs/"  # what the name of a run's best checkpoint begins with
+IMPORTED = "models/"  # and that of an imported model
 
 
 def model_names() -> list[str]:
-    """The checkpoint folders, the one to open with first, and after them the finished runs as "runs/NAME"."""
-    names = sorted(path.parent.name for path in CHECKPOINTS.glob(f"*/{CONFIG}"))
-    return [*sorted(names, key=lambda name: name != FIRST), *_finished_runs()]
+    """The checkpoint folders, the one to open with first; then imported models as "models/NAME", and the finished
+    runs as "runs/NAME"."""
+    names = sorted(path.parent.name for path in CHECKPOINTS.glob(f"[!.]*/{CONFIG}"))
+    imported = sorted(f"{IMPORTED}{path.parent.name}" for path in MODELS.glob(f"[!.]*/{CONFIG}"))
+    return [*sorted(names, key=lambda name: name != FIRST), *imported, *finished_runs()]
 
 
-def _finished_runs() -> list[str]:
+def finished_runs() -> list[str]:
     """A run that goes on replaces its best checkpoint, which nobody may be reading then."""
     best = (path.parents[2] for path in sorted(RUNS.glob(f"[!.]*/checkpoints/best/{CONFIG}")))
-    return [f"{_RUN}{run.name}" for run in best if _ended(run)]
+    return [f"{RUN}{run.name}" for run in best if _ended(run)]
 
 
 def _ended(run: Path) -> bool:
@@ -48,7 +52,9 @@ def _ended(run: Path) -> bool:
 
 def model_folder(name: str) -> Path:
     """Where a model of `model_names` lies."""
-    return RUNS / name.removeprefix(_RUN) / "checkpoints" / "best" if name.startswith(_RUN) else CHECKPOINTS / name
+    if name.startswith(RUN):
+        return RUNS / name.removeprefix(RUN) / "checkpoints" / "best"
+    return MODELS / name.removeprefix(IMPORTED) if name.startswith(IMPORTED) else CHECKPOINTS / name
 
 
 @st.cache_resource

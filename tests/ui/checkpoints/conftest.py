@@ -1,0 +1,46 @@
+"""Small models in the three places from which the page takes them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.small import small_checkpoint
+from transformer import StackConfig, checkpoints
+from ui import resources
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """checkpoints/small, checkpoints/other of another depth and another tokenizer, models/HOSTILE; and broken ones."""
+    for name in ("checkpoints", "models", "runs"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(resources, name.upper(), tmp_path / name)
+    small = small_checkpoint()
+    small.card |= {"examples": ["two dogs"], "scores": {"BLEU": 41.74, "exact": 0.05, "on": "the test set"}}
+    checkpoints.save(small, tmp_path / "checkpoints" / "small")
+    other = small_checkpoint("bpe", seed=1, encoder=StackConfig(1, 2, 16), decoder=StackConfig(4, 4, 16))
+    checkpoints.save(other, tmp_path / "checkpoints" / "other")
+    other.card = {"origin": "Tutorial “X”"}
+    checkpoints.save(other, tmp_path / "models" / HOSTILE)
+    (tmp_path / "checkpoints" / "empty").mkdir()
+    (tmp_path / "checkpoints" / ".hidden").mkdir()
+    (tmp_path / "checkpoints" / "file").touch()
+    for name, file, content in (
+        ("cut", "model.safetensors", b"\x10"),
+        (
+            "deep",
+            "config.json",
+            b'{"source_vocab_size": 5, "target_vocab_size": 5, "encoder": {"n_layers": 1000000000}}',
+        ),
+        ("torn", "config.json", b'{"a'),
+    ):
+        folder = tmp_path / "models" / name
+        checkpoints.save(small, folder)
+        (folder / file).write_bytes(content)
+        os.utime(folder / file)
+    return tmp_path

@@ -1,0 +1,85 @@
+"""One model in numbers and words: its parts, its configuration, its tokenizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.small import small_checkpoint
+from transformer import ModelConfig, StackConfig
+from transformer.analysis.blocks import Group, blocks, groups, sizes
+from transformer.analysis.weights import shapes
+from transformer.checkpoints.forms.t5 import T5Config
+from ui.checkpoints import parts, tokens
+from ui.checkpoints.health import opened, warnings
+from ui.checkpoints.words import configuration
+
+
+def test_the_chosen_block_holds_the_chosen_tensor(shelf: Path) -> None:
+    known = shapes(shelf / "checkpoints" / "small" / "model.safetensors")
+    found = blocks(sizes(known))
+    name = "decoder.layers.1.cross_attention.query.weight"
+    assert parts.chosen_names(name, found, known) == (
+        next(block for block in found if block.path == "decoder.layers.1.cross_attention"),
+        name,
+    )
+    assert parts.chosen_names("encoder", found, known)[1] is None
+    for nonsense in (None, "", "<b>", "decoder.layers.99"):
+        block, tensor = parts.chosen_names(nonsense, found, known)
+        assert (block.path, tensor) == ("decoder.layers.2.cross_attention", block.names[0])
+    drawn = parts.header(found, found[0])
+    assert sum(block["parameters"] for block in drawn["blocks"] if block["level"] == 0) == drawn["total"]
+
+
+def test_shapes_in_short(shelf: Path) -> None:
+    known = shapes(shelf / "checkpoints" / "small" / "model.safetensors")
+    told = {group.title: parts.family_shape(group, known) for group in groups(known)}
+    vocabulary = known["encoder.embedding.tokens.weight"][0]
+    assert told["Source embedding"] == f"{vocabulary} × 16"
+    assert told["Decoder, cross-attention"] == "3 × (4 × 16 × 16)"
+    assert told["Encoder, feed-forward"] == "2 × (2 × 16 × 32)"
+    assert told["Norms"] == "30 × 16"
+    odd = {"a.b": (), "encoder.layers.0.x.w": (2, 3), "encoder.layers.0.x.v": (2, 3), "encoder.layers.1.x.w": (2, 3)}
+    assert parts.family_shape(Group("A", None, ("a.b",)), odd) == "one number"
+    assert parts.family_shape(Group("X", None, tuple(odd)[1:]), odd) == "3 × 2 × 3"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.0, "0"), (-0.0002, "−2.0e−04"), (0.0651, "0.0651"), (-0.3, "−0.3"), (271.44, "271.4"), (float("nan"), "–")],
+)
+def test_numbers(value: float, said: str) -> None:
+    assert parts.number_text(value) == said
+
+
+def test_a_configuration_in_words() -> None:
+    said = dict(configuration(ModelConfig(8000, 9000, 256, StackConfig(3, 4, 1024), StackConfig(2, 8, 1024))))
+    assert said["Layers, encoder and decoder"] == "3 and 2"
+    assert said["Heads"] == "4 and 8, each 64 and 32 wide"
+    assert said["Vocabulary"] == "8,000 and 9,000"
+    assert said["Around a sentence"] == "source … 3; target 2 … 3"
+    t5 = dict(configuration(T5Config(100, 100, 32, StackConfig(1, 2, 64), StackConfig(1, 2, 64), d_kv=8)))
+    assert t5.keys() == said.keys()
+    assert t5["Heads"] == "2, each 8 wide" and "relative" in t5["Positions"]
+
+
+def test_the_tokenizer_shows_pieces_words_and_what_is_unknown() -> None:
+    tokenizer = small_checkpoint("bpe").source_tokenizer
+    pieces = tokens.cut(tokenizer, "two sitters ☃")
+    assert [piece.id for piece in pieces] == tokenizer.encode("two sitters ☃")
+    assert [piece.first for piece in pieces].count(True) == pieces[-1].word + 1 == 3
+    assert pieces[-1].unknown and sum(piece.unknown for piece in pieces) == 1
+    assert tokens.told(pieces).startswith(f"{len(pieces)} tokens for 3 words, {len(pieces) / 3:.2f} a word, 1 unknown")
+    assert tokens.told([]) == "Nothing to cut."
+    words = small_checkpoint("words").source_tokenizer
+    assert "&lt;" in tokens.chips(tokens.cut(words, "<b>")) and "<b>" not in tokens.chips(tokens.cut(words, "<b>"))
+
+
+def test_what_cannot_be_loaded_says_so_without_its_folder(shelf: Path) -> None:
+    assert warnings("small") == ()
+    (shelf / "checkpoints" / "small" / "tokenizer.json").write_text("{}")
+    (shelf / "checkpoints" / "small" / "card.json").touch()
+    with pytest.raises(ValueError, match=r"^tokenizer\.json is no tokenizer") as error:
+        opened("small")
+    assert str(shelf) not in str(error.value)

@@ -1,0 +1,42 @@
+"""Which of its three faces the page shows: the shelf with one model, two models, or the import."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.checkpoints import bring, compare
+from ui.checkpoints.listing import Entry, entries
+from ui.checkpoints.model import model
+from ui.checkpoints.shelf import back, shelf
+from ui.checkpoints.view import CheckpointsView
+from ui.escape import plain
+
+
+def heading(view: CheckpointsView) -> None:
+    """The way back to the shelf."""
+    if view.bring or view.beside:
+        st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=back)
+
+
+def body(view: CheckpointsView) -> None:
+    bring.done_note()
+    if view.bring:
+        bring.section()
+        return
+    found = entries()
+    if view.beside:
+        compare.section(found, view)
+        return
+    chosen = _chosen(found, view)
+    if chosen is not None and view.model not in (None, chosen.name):
+        st.caption(f":material/info: There is no model “{plain(view.model or '')}” here; this is {plain(chosen.name)}.")
+    shelf(found, chosen, view)
+    if chosen is not None:
+        st.space("medium")
+        model(chosen)
+
+
+def _chosen(found: list[Entry], view: CheckpointsView) -> Entry | None:
+    """The model of the view, else the first."""
+    named = {entry.name: entry for entry in found}
+    return named.get(view.model or "", next((entry for entry in found if not entry.broken), next(iter(found), None)))

@@ -1,0 +1,241 @@
+"""Bring your own: a file, a path or a name on the hub, examined before anything is made of it."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from transformer.checkpoints.hub import fetch, is_name
+from transformer.checkpoints.importing import Examination, examine, import_model
+from transformer.checkpoints.questions import Answers
+from transformer.checkpoints.refused import Refused
+from ui import resources
+from ui.checkpoints import examined, keeping, refusal, uploads
+from ui.checkpoints.jobs import Cancelled, Job
+from ui.checkpoints.uploads import Brought
+from ui.training.words import literal
+from ui.view import reseed, update
+
+log = logging.getLogger("headlight")
+TICK = 0.4  # seconds between two looks at work that goes on
+OPENS = (
+    ("Its own", "folders, zips, safetensors"),
+    ("Tutorials", "seven, as they save them"),
+    ("Hugging Face", "Marian, BART, mBART, M2M100, NLLB, T5"),
+    ("Anything else", "described tensor by tensor, with the nearest known form named"),
+)
+
+
+def section() -> None:
+    """Draws the page's body where a model is brought."""
+    st.subheader("Bring your own", anchor=False)
+    st.markdown(
+        ":gray[A file is described before it is opened. Nothing in it can run, and nothing is guessed in silence.]"
+    )
+    working: Job[Any] | None = st.session_state.get("bring-job")
+    if working is None:
+        _source()
+    left, right = st.columns([2, 1], gap="large")
+    with right:
+        st.markdown("**What Headlight opens**")
+        examined.facts(OPENS)
+    with left:
+        if working is not None:
+            _at_work()
+            return
+        said: Refused | None = st.session_state.get("bring-refused")
+        brought: Brought | None = st.session_state.get("brought")
+        if said is not None:
+            refusal.card(said, st.session_state.get("bring-name", ""))
+        elif brought is not None:
+            _examined(brought)
+
+
+def _source() -> None:
+    """The places from which a model may come."""
+    drop, name = st.columns([2, 1], gap="large", vertical_alignment="bottom")
+    number = st.session_state.setdefault("bring-number", 0)
+    with drop:
+        given = st.file_uploader(
+            "Drop a file here",
+            max_upload_size=uploads.LARGEST,
+            key=f"bring-file-{number}",
+            help=f"{', '.join('.' + ending for ending in uploads.ENDINGS[:-1])}, or a zip of a folder; up to 2 GB.",
+        )
+    with name:
+        key = f"bring-where-{number}"
+        st.text_input(
+            "Or its hub name, or its path on this machine",
+            key=key,
+            placeholder="Helsinki-NLP/opus-mt-en-fr",
+            on_change=_take_name,
+            args=(key,),
+            max_chars=1000,
+        )
+    if given is not None:
+        try:
+            found = uploads.keep(given, given.name)
+        except OSError as error:
+            st.warning(f"The upload cannot be kept: {error.strerror}.", icon=":material/error:")
+            return
+        _begin(found)
+        st.rerun()  # with an empty box, so that the memory of the upload is free
+
+
+def _begin(brought: Brought | None) -> None:
+    """Another source, or none; whatever was there before is forgotten."""
+    uploads.forget(st.session_state.get("brought"))
+    for name in ("brought", "bring-refused", "bring-name", "bring-job"):
+        st.session_state.pop(name, None)
+    for name in [name for name in st.session_state if str(name).startswith("answer-")]:
+        st.session_state.pop(name)
+    if brought is not None:
+        st.session_state["brought"] = brought
+    st.session_state["bring-number"] += 1
+
+
+def _take_name(key: str) -> None:
+    """A path where there is one, else a name on the hub."""
+    text = str(st.session_state[key]).strip()
+    if not text:
+        return
+    path = Path(text).expanduser()
+    _begin(None)
+    st.session_state["bring-name"] = text
+    try:
+        there = path.exists()
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
+        there = False
+    if there:
+        st.session_state["brought"] = Brought(path, path.name or text)
+    elif is_name(text):
+        st.session_state["bring-job"] = Job(partial(_fetch, text))
+    else:
+        st.session_state["bring-refused"] = Refused(
+            "There is nothing at this path, and it is no name of the hub.",
+            remedy="Name a file or folder on this machine, or a model as OWNER/NAME.",
+        )
+
+
+def _fetch(name: str, progress: Any) -> Brought:
+    return Brought(fetch(name, progress), name)
+
+
+# ---- work that goes on ---------------------------------------------------------------------------------------------
+
+
+@st.fragment(run_every=TICK)
+def _at_work() -> None:
+    """How far a download or an import is; when it is done, the page is drawn anew."""
+    working: Job[Any] | None = st.session_state.get("bring-job")
+    if working is None:
+        return
+    if working.done:
+        st.session_state.pop("bring-job")
+        _finished(working)
+        st.rerun()
+    st.progress(working.share, working.doing or "Beginning")
+    st.button("Cancel", icon=":material/close:", key="bring-cancel", on_click=working.cancel)
+
+
+def _finished(working: Job[Any]) -> None:
+    match working.error, working.result:
+        case (Cancelled(), _):
+            pass
+        case (Refused() as refused, _):
+            st.session_state["bring-refused"] = refused
+        case (ValueError() | OSError() as error, _):
+            st.session_state["bring-refused"] = Refused(str(error))
+        case (Exception() as error, _):
+            log.error("an import failed", exc_info=error)
+            st.session_state["bring-refused"] = Refused("Something went wrong here. The log has the details.")
+        case (None, Brought() as brought):
+            st.session_state["brought"] = brought
+        case (None, str() as name):
+            _begin(None)
+            st.session_state["bring-done"] = name
+            update(model=f"{resources.IMPORTED}{name}", text=None, target=None, bring=False, beside=None)
+            reseed()
+
+
+def done_note() -> None:
+    if name := st.session_state.pop("bring-done", None):
+        st.toast(f"{literal(name)} is among the models now.", icon=":material/check_circle:")
+
+
+# ---- what it is ----------------------------------------------------------------------------------------------------
+
+
+def _examined(brought: Brought) -> None:
+    try:
+        first = examination(brought.path, Answers())
+    except Refused as refused:
+        refusal.card(refused, brought.name)
+        return
+    with st.container(border=True, key="examined"):
+        examined.heading(first, brought.name)
+        if first.diagnosis is not None:
+            examined.diagnosis(first.diagnosis)
+            return
+        answers = examined.questions(first.questions, brought)
+        try:
+            now = examination(brought.path, answers)
+        except Refused as refused:
+            st.warning(literal(str(refused)), icon=":material/error:")
+            now = None
+        examined.read(now or first)
+        for warning in (now or first).warnings:
+            st.warning(literal(warning), icon=":material/warning:")
+        _import(brought, answers, now)
+
+
+def _import(brought: Brought, answers: Answers, now: Examination | None) -> None:
+    """The button that imports, and why it waits."""
+    waits = [question for question in now.questions if question.required] if now is not None else []
+    name = st.text_input(
+        "Name of the model here", keeping.suggested_name(brought.name), key=f"answer-name-{brought.path}"
+    )
+    why = ""
+    try:
+        out = keeping.free_path((name or "").strip())
+    except ValueError as error:
+        out, why = None, str(error)
+    if now is None:
+        why = "Import waits for an answer that can be."
+    elif waits:
+        why = f"Import waits for an answer: {waits[0].text}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        pressed = st.button(
+            "Import", icon=":material/download_done:", type="primary", key="import", disabled=bool(why) or out is None
+        )
+        st.button("Put it away", key="put-away", on_click=_begin, args=(None,))
+        st.caption(literal(why), width="stretch")
+    if pressed and out is not None:
+        resources.MODELS.mkdir(parents=True, exist_ok=True)
+        st.session_state["bring-name"] = brought.name
+        st.session_state["bring-job"] = Job(partial(_make, brought, out, answers))
+        st.rerun()
+
+
+def _make(brought: Brought, out: Path, answers: Answers, progress: Any) -> str:
+    import_model(brought.path, out, answers, progress)
+    return out.name
+
+
+def examination(path: Path, answers: Answers) -> Examination:
+    """What a source is, read once for each set of answers. Raises Refused."""
+    try:
+        files = [path, *path.iterdir()] if path.is_dir() else [path]
+        changed = tuple(file.stat().st_mtime_ns for file in files)
+    except OSError as error:
+        raise Refused(f"{path.name} cannot be read: {error.strerror}.") from None
+    return _examination(str(path), changed, answers)
+
+
+@st.cache_resource(max_entries=100, ttl=600, show_spinner="Reading what it is")
+def _examination(path: str, changed: tuple[int, ...], answers: Answers) -> Examination:
+    return examine(Path(path), answers)

@@ -1,0 +1,327 @@
+"""Two models, one sentence: one chosen head of each, what each writes, and how their configurations differ."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Trace, Translator, charts
+from transformer.trace import KINDS
+from ui import resources
+from ui.attention.picture import sharpest
+from ui.checkpoints import aligned
+from ui.checkpoints.aligned import Different, Pair
+from ui.checkpoints.health import opened
+from ui.checkpoints.listing import Entry
+from ui.checkpoints.view import CheckpointsView
+from ui.checkpoints.words import configuration
+from ui.resources import plain_errors
+from ui.sentence import difference, source_input
+from ui.training.compare import Row, table_html
+from ui.training.words import literal
+from ui.view import reseed, take, update, widget_key
+from ui.viewer.plot import plot
+
+LEAST_LIMIT = 0.05  # of the colours of a difference: what is next to nothing is to look so
+ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
+
+
+def section(found: list[Entry], view: CheckpointsView) -> None:
+    """Draws the page's body where two models are compared."""
+    names = [entry.name for entry in found if not entry.broken]
+    chosen = _models(names, view)
+    if chosen is None:
+        return
+    with plain_errors():
+        models = opened(chosen[0]), opened(chosen[1])
+        above = st.container()
+        st.space("medium")
+        below, beside = st.columns([1.35, 1], gap="large")
+        with below:
+            _configurations(chosen, models)
+        with above, plain_errors():
+            _sentence(chosen, models, view, beside)
+
+
+def _sentence(
+    chosen: tuple[str, str], models: tuple[Translator, Translator], view: CheckpointsView, beside: DeltaGenerator
+) -> None:
+    """What both make of a sentence: their heads here, their translations `beside` the configurations."""
+    left, right = st.columns(2, gap="large", vertical_alignment="bottom")
+    with left:
+        text = source_input(models[0], view)
+    with right:
+        _target(models[0], chosen[0], text, view)
+    own = traces = _trace(chosen[0], text), _trace(chosen[1], text)
+    if view.target is not None:
+        traces = _trace(chosen[0], text, view.target), _trace(chosen[1], text, view.target)
+    _maps(chosen, traces, _heads(traces, view), view)
+    with beside:
+        _writes(chosen, own, traces, view)
+
+
+def _trace(name: str, text: str, target: str | None = None) -> Trace:
+    """Raises ValueError, naming the model, where it cannot read the text or the translation."""
+    try:
+        return resources.trace(name, text, target)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot read this. {error}") from None
+
+
+def _models(names: list[str], view: CheckpointsView) -> tuple[str, str] | None:
+    """The two models, chosen at the top; None where there are no two."""
+    if len(names) < 2:
+        st.info("There are no two models here yet: import one, or train one.", icon=":material/info:")
+        return None
+    first = view.model if view.model in names else names[0]
+    second = view.beside if view.beside in names else next(name for name in names if name != first)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        key = widget_key("first")
+        st.selectbox("First model", names, names.index(first), key=key, on_change=_take_first, args=(key,))
+        st.button("Swap", icon=":material/swap_horiz:", key="swap", on_click=_swap, args=(first, second, view))
+        key = widget_key("second")
+        st.selectbox("Second model", names, names.index(second), key=key, on_change=_take_second, args=(key,))
+    return first, second
+
+
+def _take_first(key: str) -> None:
+    update(model=st.session_state[key], text=None, target=None)
+    reseed()
+
+
+def _take_second(key: str) -> None:
+    update(beside=st.session_state[key], beside_layer=None, beside_head=None)
+    reseed()
+
+
+def _swap(first: str, second: str, view: CheckpointsView) -> None:
+    update(model=second, beside=first)
+    update(layer=view.beside_layer, head=view.beside_head, beside_layer=view.layer, beside_head=view.head)
+    reseed()
+
+
+def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> None:
+    """Whose translation the rows are: each model's own, or one for both."""
+    key = widget_key("same-target")
+    st.session_state.setdefault(key, view.target is not None)
+    st.toggle(
+        "The same translation in both",
+        key=key,
+        on_change=_take_same,
+        args=(key, name, text),
+        help="Both models read a translation that you type, so that the rows line up. Else each writes its own.",
+    )
+    if view.target is not None:
+        key = widget_key("target")
+        side = str(model.card.get("target", "Translation"))
+        st.text_input(
+            f"{side} for both", view.target, key=key, on_change=take, args=("target", key), label_visibility="collapsed"
+        )
+
+
+def _take_same(key: str, name: str, text: str) -> None:
+    own = None
+    if st.session_state[key]:
+        try:
+            own = resources.trace(name, text, None).translation
+        except ValueError:
+            own = ""
+    update(target=own)
+    reseed()
+
+
+# ---- the maps ------------------------------------------------------------------------------------------------------
+
+Head = tuple[int, int]  # layer and head, from 0
+
+
+def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, Head]:
+    """The chosen head of each, with the controls that choose it; where none is chosen, its sharpest."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        key = widget_key("kind")
+        st.segmented_control(
+            "Attention",
+            list(KINDS),
+            default=view.kind,
+            required=True,
+            format_func=str.capitalize,
+            key=key,
+            on_change=take,
+            args=("kind", key),
+        )
+        found = [_head(n, traces[n], view) for n in range(2)]
+    return found[0], found[1]
+
+
+def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
+    """The chosen head of the first model or the second, and its two boxes."""
+    fields = (("layer", "head"), ("beside_layer", "beside_head"))[n]
+    counts = trace.pattern(view.kind).shape[:2]
+    own = sharpest(trace, view.kind)
+    asked = [getattr(view, field) for field in fields]
+    shown = [
+        number - 1 if number and number <= count else default
+        for number, count, default in zip(asked, counts, own, strict=True)
+    ]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width="content"):
+        for field, value, count in zip(fields, shown, counts, strict=True):
+            key = widget_key(f"{field}-{view.kind}")
+            st.selectbox(
+                f"{('First', 'Second')[n]} model, {field.removeprefix('beside_')}",
+                list(range(1, count + 1)),
+                value,
+                format_func=partial(_of, count),
+                key=key,
+                on_change=_take_head,
+                args=(field, key, fields, (shown[0] + 1, shown[1] + 1)),
+                width=150,
+            )
+    return shown[0], shown[1]
+
+
+def _of(count: int, number: int) -> str:
+    return f"{number} of {count}"
+
+
+def _take_head(field: str, key: str, fields: tuple[str, str], shown: Head) -> None:
+    """The other number stays what is shown, which may have been the page's choice."""
+    update(**dict(zip(fields, shown, strict=True)) | {field: st.session_state[key]})
+
+
+def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView) -> None:
+    try:
+        found = aligned.pair(traces, view.kind, heads)
+    except Different as error:
+        _apart(names, traces, heads, view, str(error))
+        return
+    columns = st.columns(3, gap="medium")
+    for n, place in enumerate(columns[:2]):
+        with place:
+            _title(names[n], heads[n], traces[n], view.kind)
+            figure = charts.pattern(found.cells[n], found.rows, found.columns, **_look(found.masked))
+            plot(_compact(figure), key=f"map-{n}")
+    with columns[2]:
+        st.markdown("**Difference, second less first**  \n:gray[blue: less; orange: more]")
+        limit = max(LEAST_LIMIT, float(np.abs(found.difference).max()))
+        figure = charts.difference(found.difference, found.rows, found.columns, limit=limit, **_look(found.masked))
+        plot(_compact(figure), key="map-difference")
+    st.caption(_told(found))
+    twin = st.expander("The difference as a table", key="difference-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            _twin(found)
+
+
+def _look(masked: Any) -> dict[str, Any]:
+    theme = st.context.theme.type or "light"
+    return {"masked": masked, "theme": theme, "width": ROOM, "row_title": "", "column_title": ""}
+
+
+def _compact(figure: go.Figure) -> go.Figure:
+    """With the colour bar below the grid, so that three of them stand side by side."""
+    margin = figure.layout.margin
+    high = figure.layout.height - margin.t - margin.b
+    bar = {"orientation": "h", "x": 0, "xanchor": "left", "y": -10 / high, "yanchor": "top", "len": 120}
+    bar |= {"lenmode": "pixels", "title": {"text": ""}, "xpad": 8, "ypad": 0}
+    for trace in figure.select_traces({"type": "heatmap"}):
+        if trace.showscale is not False:
+            trace.colorbar.update(bar)
+    layout = {"l": margin.l - 24, "r": 46, "t": margin.t - 16, "b": 40}
+    return figure.update_layout(width=None, height=high + layout["t"] + layout["b"], margin=layout)
+
+
+def _title(name: str, head: Head, trace: Trace, kind: str) -> None:
+    layers, heads = trace.pattern(kind).shape[:2]
+    st.markdown(f"**{literal(name)}**  \n:gray[layer {head[0] + 1} of {layers}, head {head[1] + 1} of {heads}]")
+
+
+def _apart(
+    names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView, why: str
+) -> None:
+    """Both heads on their own words, without a difference."""
+    remedy = (
+        " Switch on “The same translation in both”, and the rows will." if "rows" in why and view.target is None else ""
+    )
+    st.info(f"There is no difference to draw. {literal(why)}{remedy}", icon=":material/info:")
+    for n, place in enumerate(st.columns(2, gap="large")):
+        with place:
+            _title(names[n], heads[n], traces[n], view.kind)
+            head = aligned.alone(traces[n], view.kind, *heads[n])
+            figure = charts.pattern(head.cells, head.rows, head.columns, **_look(head.masked))
+            plot(_compact(figure), key=f"map-{n}")
+
+
+def _told(found: Pair) -> str:
+    label, change = aligned.column_change(found)
+    points = round(100 * change)
+    said = (
+        f"Over all rows, the second head gives “{literal(label)}” {abs(points)} points "
+        f"{'more' if points > 0 else 'less'} of its weight than the first."
+        if points
+        else "Over all rows, both heads give each column the same share, to a point."
+    )
+    how = (
+        "Subwords are joined to words so that the two vocabularies line up: a word gets what its pieces get, and gives "
+        "what they give on average."
+        if found.merged
+        else "Both models cut these sentences alike, so rows and columns are tokens."
+    )
+    return f"{said} {how}"
+
+
+def _twin(found: Pair) -> None:
+    """The picture's numbers; a masked cell is empty."""
+    table: dict[str, list[Any]] = {"looks from": list(found.rows)}
+    for k, label in enumerate(found.columns):
+        gone = found.masked[:, k].tolist()
+        values = found.difference[:, k].tolist()
+        table[label] = [None if off else value for value, off in zip(values, gone, strict=True)]
+    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in found.columns}
+    st.dataframe(table, hide_index=True, column_config=numbers, key="difference-table")
+
+
+# ---- beside the maps -----------------------------------------------------------------------------------------------
+
+
+def _configurations(names: tuple[str, str], models: tuple[Translator, Translator]) -> None:
+    st.markdown("**Configurations**")
+    both = [dict(configuration(model.model.config)) for model in models]
+    rows = [Row(name, (both[0][name], both[1][name])) for name in both[0]]
+    count = sum(row.differs for row in rows)
+    st.html(table_html(names, sorted(rows, key=lambda row: not row.differs)))
+    st.caption(f"{count} of {len(rows)} differ, marked ≠." if count else "They are built alike.")
+
+
+def _writes(names: tuple[str, str], own: tuple[Trace, Trace], read: tuple[Trace, Trace], view: CheckpointsView) -> None:
+    st.markdown("**What each one writes**")
+    for name, trace in zip(names, own, strict=True):
+        ended = "" if trace.finished else ", cut off at its length limit"
+        st.markdown(
+            f":gray[{literal(name)}]  \n{literal(trace.translation) or '(nothing)'}  \n"
+            f":gray[:small[{_log(trace)}{ended}]]"
+        )
+    if own[0].translation == own[1].translation:
+        st.caption("Word for word the same.")
+    else:
+        st.caption("From the first to the second")
+        difference(own[0].translation, own[1].translation)
+    if view.target is not None:
+        st.markdown("**How likely each finds the translation that both read**")
+        for name, trace in zip(names, read, strict=True):
+            st.markdown(f":gray[{literal(name)}]  \n{_log(trace)}")
+
+
+def _log(trace: Trace) -> str:
+    each = trace.log_prob / max(1, len(trace.log_probs))
+    return f"log-probability {signed(trace.log_prob)} in all, {signed(each)} a token"
+
+
+def signed(value: float) -> str:
+    """Two decimals with a real minus, and none before a zero."""
+    text = f"{value:.2f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")

@@ -1,0 +1,176 @@
+"""What a file from elsewhere is, as the page tells it, and the questions that it leaves open."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from transformer.charts.colours import theme_named
+from transformer.checkpoints.doctor import Diagnosis
+from transformer.checkpoints.importing import Examination
+from transformer.checkpoints.questions import Answers, Question
+from ui.checkpoints import uploads
+from ui.checkpoints.listing import size_text
+from ui.checkpoints.looks import tinted
+from ui.checkpoints.parts import shape_text
+from ui.checkpoints.uploads import Brought
+from ui.training.words import literal
+
+FEW = 16  # answers that stand side by side
+SHOWN = 6  # names of a list before the rest is folded away
+LARGEST_VOCABULARY = 50  # megabytes
+
+
+def heading(found: Examination, name: str) -> None:
+    icon = "stethoscope" if found.diagnosis is None else "help"
+    st.markdown(f"#### :material/{icon}: {literal(found.title)}")
+    st.caption(literal(f"{name[:200]}, {size_text(found.size)}, {found.tensors:,} tensors"))
+
+
+def facts(listed: Iterable[tuple[str, str]]) -> None:
+    """Names at the left in grey, what they are beside them."""
+    muted = theme_named(st.context.theme.type or "light").muted
+    rows = "".join(
+        f'<dt style="margin:0;padding:0;color:{muted}">{html.escape(name)}</dt>'
+        f'<dd style="margin:0;padding:0;overflow-wrap:anywhere">{html.escape(value)}</dd>'
+        for name, value in listed
+    )
+    st.html(
+        '<dl style="display:grid;grid-template-columns:auto minmax(0,1fr);gap:6px 20px;margin:0;padding:0;'
+        f'font-size:14px;line-height:1.4">{rows}</dl>'
+    )
+
+
+def read(found: Examination) -> None:
+    """What the file says, and what is written differently."""
+    places = st.columns(2, gap="large") if found.facts and found.folded else [st.container()] * 2
+    if found.facts:
+        with places[0]:
+            st.markdown("**Read from the file**")
+            facts(found.facts)
+    if found.folded:
+        with places[1]:
+            st.markdown("**Folded, so that the output stays the same**")
+            facts(found.folded)
+
+
+# ---- the questions -------------------------------------------------------------------------------------------------
+
+
+def questions(asked: Sequence[Question], brought: Brought) -> Answers:
+    """Draws every question; the answers so far. Nothing is filled in before somebody says it."""
+    given: dict[str, Any] = {}
+    needed = [question for question in asked if question.required]
+    ids = [question for question in needed if question.below]
+    if needed:
+        with tinted("ask"):
+            for question in needed:
+                if question not in ids:
+                    given[question.field] = _ask(question, brought)
+            if ids:
+                _ids(ids, given, brought)
+    rest = [question for question in asked if not question.required]
+    if rest:
+        box = st.expander("Add a vocabulary", key="add-vocabulary", icon=":material/dictionary:")
+        with box:
+            for question in rest:
+                given[question.field] = _ask(question, brought)
+    return Answers(**{field: answer for field, answer in given.items() if answer is not None})
+
+
+def _ask(question: Question, brought: Brought) -> int | str | Path | None:
+    key = f"answer-{question.field}-{brought.path}"
+    if question.below:
+        return _id(question, key)
+    if not question.choices:
+        return _vocabulary(question, key, brought)
+    st.markdown(f"**:material/help: {literal(question.text)}**")
+    usual = f" The text that it comes from uses {question.usual}." if question.usual is not None else ""
+    st.caption(literal(f"{question.why}{usual}"))
+    options = list(question.choices)
+    if len(options) <= FEW:
+        return st.pills(question.text, options, key=key, label_visibility="collapsed")
+    return st.selectbox(
+        question.text, options, index=None, key=key, placeholder="Choose one", label_visibility="collapsed"
+    )
+
+
+def _ids(asked: Sequence[Question], given: dict[str, Any], brought: Brought) -> None:
+    """The special ids side by side."""
+    st.markdown("**:material/help: Which ids are special?**")
+    st.caption("The weights know numbers only; these three steer what is read and where writing ends.")
+    for question, place in zip(asked, st.columns(len(asked), vertical_alignment="bottom"), strict=True):
+        with place:
+            given[question.field] = _ask(question, brought)
+
+
+def _id(question: Question, key: str) -> int | None:
+    value = st.number_input(
+        question.text,
+        min_value=0,
+        max_value=question.below - 1,
+        value=None,
+        step=1,
+        key=key,
+        placeholder=f"e.g. {question.usual}" if question.usual is not None else f"0 to {question.below - 1}",
+        help=question.why,
+    )
+    return None if value is None else int(value)
+
+
+def _vocabulary(question: Question, key: str, brought: Brought) -> Path | None:
+    """A small file that is kept beside the upload, once for each that is given."""
+    given = st.file_uploader(question.text, max_upload_size=LARGEST_VOCABULARY, key=key, help=question.why)
+    kept: dict[str, Brought] = st.session_state.setdefault("answer-files", {})
+    if given is None:
+        uploads.forget(kept.pop(question.field, None))
+        return None
+    known = f"{question.field}-id"
+    if question.field not in kept or st.session_state.get(f"answer-{known}") != given.file_id:
+        uploads.forget(kept.pop(question.field, None))
+        kept[question.field] = uploads.keep(given, given.name)
+        st.session_state[f"answer-{known}"] = given.file_id
+    return kept[question.field].path
+
+
+# ---- the doctor ----------------------------------------------------------------------------------------------------
+
+
+def diagnosis(found: Diagnosis) -> None:
+    """A state dict that is no known form: what it is made of, and what keeps it from the nearest one."""
+    if found.guesses:
+        st.markdown("**What names and shapes suggest**")
+        facts(found.guesses)
+    if found.nearest:
+        st.markdown(f"The nearest form that is known here is **{literal(found.nearest)}**.")
+    _names("It lacks", found.missing)
+    _names("It has besides", found.unexpected)
+    _names(
+        "Of another shape",
+        tuple(f"{name}: {shape_text(is_)} instead of {shape_text(due)}" for name, is_, due in found.misshapen),
+    )
+    st.markdown("**Families of tensors**")
+    st.dataframe(
+        {
+            "Name": [family.name for family in found.families],
+            "Tensors": [family.count for family in found.families],
+            "Shape": [shape_text(family.shape) for family in found.families],
+        },
+        hide_index=True,
+        key="families",
+        height=min(33 * (len(found.families) + 1) + 2, 360),
+    )
+
+
+def _names(title: str, names: Sequence[str]) -> None:
+    if not names:
+        return
+    st.markdown(f"**{title}** :gray[{len(names):,} {'tensor' if len(names) == 1 else 'tensors'}]")
+    st.code("\n".join(names[:SHOWN]), language=None, wrap_lines=True)
+    if len(names) > SHOWN:
+        with st.expander(f"{len(names) - SHOWN:,} more", key=f"more-{title}"):
+            st.code("\n".join(names[SHOWN:2000]), language=None, height=300)

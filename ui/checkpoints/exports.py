@@ -1,0 +1,80 @@
+"""A model as a file to take away, made when it is asked for."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.marian_export import export_marian, why_not
+from transformer.checkpoints.packing import one_file, zip_folder
+from ui import resources
+from ui.checkpoints.health import opened
+from ui.checkpoints.listing import Entry
+from ui.training.words import literal
+
+
+def export(entry: Entry) -> None:
+    """The menu with every form in which the model can be taken away."""
+    menu = st.popover("Export", icon=":material/download:", key="export-model", on_change="rerun")
+    if not menu.open:
+        return
+    stem = entry.name.removeprefix(resources.RUN).removeprefix(resources.IMPORTED)
+    with menu, resources.plain_errors():
+        _button(
+            "Native folder, as a zip",
+            partial(written, partial(zip_folder, entry.folder), f"{stem}.zip"),
+            f"{stem}.zip",
+            "Weights, configuration, tokenizer and card.",
+        )
+        _button(
+            "One safetensors file",
+            partial(written, partial(one_file, entry.folder), f"{stem}.safetensors"),
+            f"{stem}.safetensors",
+            "The same, with all but the weights in the file's header. Any program that knows safetensors reads it.",
+        )
+        checkpoint = opened(entry.name).checkpoint
+        reason = why_not(checkpoint.model.config, checkpoint.model)
+        _button(
+            "Hugging Face Marian, as a zip",
+            partial(written, partial(marian_zip, checkpoint), f"{stem}-marian.zip"),
+            f"{stem}-marian.zip",
+            "A folder that the library transformers opens with MarianMTModel and AutoTokenizer.",
+            disabled=reason is not None,
+        )
+        if reason:
+            st.caption(f"It cannot be a Marian model: {literal(reason)}.")
+
+
+def _button(label: str, make: Callable[[], bytes], name: str, said: str, disabled: bool = False) -> None:
+    st.download_button(
+        label,
+        make,
+        name,
+        "application/octet-stream",
+        on_click="ignore",
+        width="stretch",
+        key=f"export-{name}",
+        help=said,
+        disabled=disabled,
+    )
+
+
+def written(make: Callable[[Path], object], name: str) -> bytes:
+    """What `make` writes to a file of that name."""
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place) / name
+        make(out)
+        return out.read_bytes()
+
+
+def marian_zip(checkpoint: Checkpoint, out: Path) -> None:
+    """The Marian folder of a checkpoint as a zip. Raises Refused for a model of another architecture."""
+    folder = out.with_suffix("")
+    export_marian(checkpoint, folder)
+    shutil.make_archive(str(out.with_suffix("")), "zip", folder.parent, folder.name)

@@ -1,0 +1,29 @@
+"""Whether a model opens, and whether one that opens works."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.checkpoints.health import health
+from ui import resources
+from ui.checkpoints.listing import without_folder
+
+
+def opened(name: str) -> Translator:
+    """A model by its name. Raises ValueError in a sentence without the folder, which only the machine needs to know."""
+    try:
+        return resources.translator(name)
+    except ValueError as error:
+        raise ValueError(without_folder(str(error), resources.model_folder(name))) from None
+
+
+def warnings(name: str) -> tuple[str, ...]:
+    """What is wrong with a model that opens; nothing where it is sound. Raises ValueError as `opened` does."""
+    opened(name)
+    return _warnings(name, resources.version(name))
+
+
+@st.cache_resource(max_entries=50, ttl=3600, show_spinner="Looking at its health")
+def _warnings(name: str, version: tuple[int, ...]) -> tuple[str, ...]:
+    return health(resources.translator(name).checkpoint)

@@ -1,0 +1,104 @@
+"""What can be done with a model that was imported: another name, or away with it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import streamlit as st
+
+from ui import resources
+from ui.checkpoints.listing import Entry
+from ui.training.said import cannot
+from ui.training.words import literal
+from ui.view import update
+
+_NAME = re.compile(r"\w[\w.-]{0,63}")
+
+
+def imported_path(name: str) -> Path:
+    """Where an imported model of that name lies. Raises ValueError for what cannot be the name of a model."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r:.80} cannot be the name of a model; take letters, digits, dots and dashes.")
+    return resources.MODELS / name
+
+
+def free_path(name: str) -> Path:
+    """The same, where no model has it yet."""
+    path = imported_path(name)
+    if path.exists():
+        raise ValueError(f"There is a model {name} already; take another name, or delete that one first.")
+    return path
+
+
+def suggested_name(text: str) -> str:
+    """A name made of what a file or a hub's model is called, one that is free."""
+    stem = re.sub(r"\.(pt|pth|ckpt|bin|safetensors|zip)$", "", text.rstrip("/").rpartition("/")[2], flags=re.I)
+    name = re.sub(r"[^\w.-]+", "-", stem).strip("-._")[:50] or "model"
+    taken = [name, *(f"{name}-{number}" for number in range(2, 1000))]
+    return next(free for free in taken if not (resources.MODELS / free).exists())
+
+
+def menu(entry: Entry) -> None:
+    """Only what was imported here can be renamed and deleted here."""
+    if entry.imported:
+        with st.popover("More", icon=":material/more_horiz:", key="model-more", on_change="rerun") as more:
+            if more.open:
+                st.button(
+                    "Rename", icon=":material/edit:", key="rename", on_click=_ask, args=("rename",), width="stretch"
+                )
+                st.button(
+                    "Delete", icon=":material/delete:", key="delete", on_click=_ask, args=("delete",), width="stretch"
+                )
+    question = st.session_state.pop("model-asked", None)
+    if question == "delete" and entry.imported:
+        _confirm_deletion(entry)
+    elif question == "rename" and entry.imported:
+        _rename(entry)
+
+
+def _ask(question: str) -> None:
+    """Closes the menu and opens a dialog."""
+    st.session_state["model-more"] = False
+    st.session_state["model-asked"] = question
+
+
+@st.dialog("Delete this model?", icon=":material/delete:")
+def _confirm_deletion(entry: Entry) -> None:
+    st.markdown(f"**{literal(entry.name)}** is removed from this machine. The file that it came from is not touched.")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Keep it", key="keep-it"):
+            st.rerun()
+        if st.button("Delete", key="delete-it", type="primary", icon=":material/delete:"):
+            try:
+                delete(entry.folder)
+            except (ValueError, OSError) as error:
+                cannot(error)
+                return
+            update(model=None, text=None, target=None, ticked=())
+            st.rerun()
+
+
+@st.dialog("Rename this model", icon=":material/edit:")
+def _rename(entry: Entry) -> None:
+    before = entry.folder.name
+    name = (st.text_input("Name", before, key=f"new-name-{before}", max_chars=64) or "").strip()
+    if st.button("Rename", key="rename-it", type="primary", icon=":material/check:", disabled=name == before):
+        try:
+            os.rename(entry.folder, free_path(name))
+        except (ValueError, OSError) as error:
+            cannot(error)
+            return
+        update(model=f"{resources.IMPORTED}{name}", ticked=())
+        st.rerun()
+
+
+def delete(folder: Path) -> None:
+    """Removes the folder of an imported model. Raises ValueError for any other place."""
+    if folder.parent != resources.MODELS or folder.is_symlink():
+        raise ValueError(f"{folder.name} was not imported here, so it is not deleted here.")
+    gone = folder.with_name(f".{folder.name}.deleted")
+    os.rename(folder, gone)  # at once: whoever lists the models meanwhile sees no half of it
+    shutil.rmtree(gone)

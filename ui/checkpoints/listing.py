@@ -1,0 +1,175 @@
+"""Every model that there is, from headers and JSON alone: no weight is read for the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from transformer.analysis.blocks import sizes
+from transformer.analysis.weights import shapes
+from transformer.checkpoints.architectures import from_json
+from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from transformer.files import read_json
+from transformer.training import RunFolder
+from ui import resources
+from ui.training.shelf import card as read_card
+from ui.training.shelf import latest_scores
+from ui.training.words import brief, millions, size
+
+PLAIN_ORIGINS = ("Trained here", "A run", "Imported")
+TABLE = "positions.table"  # what the name of a table of positions ends with
+Files = tuple[tuple[str, int, int], ...]  # name, time of the last change, bytes
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the shelf; `broken` is why it cannot be opened, in one sentence."""
+
+    name: str  # as `resources.model_names` has it
+    folder: Path
+    languages: str = ""
+    parameters: int = 0
+    score: str = ""
+    said: str = ""  # what the score was measured on
+    size: int = 0  # bytes of the folder's files
+    origin: str = ""
+    changed: float = 0.0  # seconds since 1970
+    broken: str | None = None
+
+    @property
+    def imported(self) -> bool:
+        return self.name.startswith(resources.IMPORTED)
+
+    def row(self) -> dict[str, Any]:
+        """What the shelf draws."""
+        return {
+            "id": self.name,
+            "name": self.name,
+            "languages": self.languages,
+            "parameters": millions(self.parameters),
+            "score": self.score or "–",
+            "said": self.said,
+            "size": size_text(self.size),
+            "origin": self.origin,
+            "date": day(self.changed),
+            "broken": self.broken,
+        }
+
+
+def size_text(n_bytes: int) -> str:
+    """ "4.1 kB", "0.9 MB", "299 MB" """
+    return f"{n_bytes / 1e3:.1f} kB" if n_bytes < 1e5 else size(n_bytes)
+
+
+def day(seconds: float) -> str:
+    """ "18 Nov", with the year where it is another."""
+    then = datetime.fromtimestamp(seconds)
+    return f"{then.day} {then:%b}" + ("" if then.year == datetime.now().year else f" {then.year}")
+
+
+def entries() -> list[Entry]:
+    """The models in the order in which every page offers them, and after those the folders that are none."""
+    found = [_entry(name, str(folder), _files(folder)) for name, folder in _folders()]
+    order = {name: at for at, name in enumerate(resources.model_names())}
+    return sorted(found, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
+
+
+def _folders() -> Iterator[tuple[str, Path]]:
+    for prefix, above in (("", resources.CHECKPOINTS), (resources.IMPORTED, resources.MODELS)):
+        inside = sorted(above.iterdir()) if above.is_dir() else []
+        yield from ((prefix + folder.name, folder) for folder in inside if _shown(folder))
+    yield from ((name, resources.model_folder(name)) for name in resources.finished_runs())
+
+
+def _shown(folder: Path) -> bool:
+    return folder.is_dir() and not folder.name.startswith(".")
+
+
+def _files(folder: Path) -> Files:
+    """What the list depends on: when nothing of it changes, the folder is not read again."""
+    try:
+        stats = [(path.name, path.stat()) for path in sorted(folder.iterdir()) if path.is_file()]
+    except OSError:
+        return ()
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
+
+
+@st.cache_resource(max_entries=1000, show_spinner=False)
+def _entry(name: str, folder: str, files: Files) -> Entry:
+    path = Path(folder)
+    changed = max((time for _, time, _ in files), default=0) / 1e9
+    weighs = sum(n_bytes for _, _, n_bytes in files)
+    try:
+        parameters = _parameters(path)
+    except (ValueError, OSError) as error:
+        said = without_folder(str(error), path)
+        return Entry(name, path, size=weighs, changed=changed, broken=said)
+    card = read_card(path)
+    score, said = told_score(card)
+    if not score and name.startswith(resources.RUN):
+        score, said = _last_score(resources.RUNS / name.removeprefix(resources.RUN))
+    return Entry(name, path, languages(card), parameters, score, said, weighs, origin(name, card), changed)
+
+
+def _parameters(folder: Path) -> int:
+    """The numbers that training changes. Raises ValueError where the folder is no model."""
+    config = from_json(read_json(folder / CONFIG))
+    counted = sizes(shapes(folder / WEIGHTS))
+    if not any((folder / file).is_file() for file in (SHARED, SOURCE)):
+        raise ValueError(f"{SHARED} is missing (nor are there {SOURCE} and {TARGET}).")
+    if (folder / CARD).is_file():
+        read_json(folder / CARD)
+    stored = config.positions == "stored"
+    return sum(n for name, n in counted.items() if not (stored and name.endswith(TABLE)))
+
+
+def without_folder(message: str, folder: Path) -> str:
+    """A message without the folder, which only the machine needs to know."""
+    return message.replace(f"{folder}/", "").replace(str(folder), "the folder")
+
+
+def languages(card: Mapping[str, Any]) -> str:
+    """What it reads and writes."""
+    source, target = card.get("source"), card.get("target")
+    return f"{source} → {target}" if isinstance(source, str) and isinstance(target, str) else "–"
+
+
+def told_score(card: Mapping[str, Any]) -> tuple[str, str]:
+    """The score as the shelf has room for it, and what it is and was measured on."""
+    scores = card.get("scores")
+    if not isinstance(scores, Mapping):
+        return "", ""
+    exact, bleu = _number(scores, "exact"), _number(scores, "BLEU")
+    on = f" on {scores['on']}" if scores.get("on") else ""
+    if exact is not None and (exact > 0.9 or bleu is None):
+        return f"{exact:.1%}", f"{exact:.1%} exactly right{on}"
+    if bleu is not None:
+        return brief(bleu), f"BLEU {bleu:.1f}{on}"
+    return "", ""
+
+
+def _last_score(run: Path) -> tuple[str, str]:
+    """Of a run that nobody has scored since: what its last evaluation gave."""
+    metrics = RunFolder(run).metrics
+    found = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
+    scores = {"BLEU": found.get("bleu"), "exact": found.get("exact"), "on": "the pairs that it was evaluated on"}
+    return told_score({"scores": scores})
+
+
+def _number(values: Mapping[str, Any], name: str) -> float | None:
+    value = values.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def origin(name: str, card: Mapping[str, Any]) -> str:
+    """Where a model comes from, as its card says; else from the folder in which it lies."""
+    said = card.get("origin")
+    if isinstance(said, str) and said:
+        return said
+    here, run, imported = PLAIN_ORIGINS
+    return run if name.startswith(resources.RUN) else imported if name.startswith(resources.IMPORTED) else here

@@ -1,0 +1,133 @@
+"""One model: what it is, where its parameters are, how it is set, how it cuts text, and how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from transformer.checkpoints.architectures import from_json
+from transformer.checkpoints.native import CONFIG
+from transformer.files import read_json
+from ui.checkpoints import keeping, parts, tokens
+from ui.checkpoints.exports import export
+from ui.checkpoints.health import warnings
+from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, size_text, told_score
+from ui.checkpoints.words import configuration, pairs
+from ui.resources import plain_errors
+from ui.training.elsewhere import open_elsewhere
+from ui.training.shelf import card as read_card
+from ui.training.words import literal
+
+_SHOWN = {"title", "source", "target", "examples", "scores", "command", "origin"}  # elsewhere than among the facts
+
+
+def model(entry: Entry) -> None:
+    """Draws the page's body below the list."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(literal(entry.name), anchor="model", width="stretch")
+        if not entry.broken:
+            export(entry)
+        keeping.menu(entry)
+    reason = entry.broken
+    if reason is None:
+        try:
+            found = warnings(entry.name)
+        except ValueError as error:  # what only shows when all of it is read
+            reason = str(error)
+    if reason is not None:
+        st.warning(literal(reason), icon=":material/error:", title="This folder cannot be opened")
+        return
+    card = read_card(entry.folder)
+    st.markdown(f":gray[{literal(summary(entry, card))}]")
+    open_elsewhere(entry.name)
+    with plain_errors():
+        config = from_json(read_json(entry.folder / CONFIG))
+        _headline(entry, card, configuration(config), found)
+    st.space("small")
+    parts.section(entry)
+    st.space("small")
+    left, right = st.columns(2, gap="large")
+    with left, plain_errors():
+        st.markdown("**Configuration**")
+        pairs(configuration(config), "Configuration")
+    with right:
+        tokens.section(entry)
+        st.space("small")
+        _scores(card)
+        _made(card)
+
+
+def summary(entry: Entry, card: Mapping[str, Any]) -> str:
+    """What it does and where it is from, in a sentence."""
+    title, origin = str(card.get("title", "")), entry.origin
+    said = [title] if title and title not in origin else []
+    said.append(origin[:1].lower() + origin[1:] if said and origin in PLAIN_ORIGINS else origin)
+    said.append(f"written on {day(entry.changed)}")
+    data = str(card.get("data", ""))
+    return ", ".join(said) + "." + (f" {data}." if data else "")
+
+
+def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]], found: tuple[str, ...]) -> None:
+    score, said = told_score(card)
+    columns = st.columns(5, gap="medium")
+    columns[0].metric("Parameters", f"{entry.parameters:,}")
+    name = "BLEU" if said.startswith("BLEU") else "Exactly right" if said else "Score"
+    columns[1].metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
+    columns[2].metric("Size on disk", size_text(entry.size))
+    columns[3].metric("Vocabulary", dict(words)["Vocabulary"])
+    columns[4].metric(
+        "Health", "Sound" if not found else f"{len(found)} {'warning' if len(found) == 1 else 'warnings'}"
+    )
+    for warning in found:
+        st.warning(literal(warning), icon=":material/warning:")
+
+
+def _scores(card: Mapping[str, Any]) -> None:
+    st.markdown("**Scores, and the command that gave them**")
+    scores = card.get("scores")
+    if not isinstance(scores, Mapping) or not scores:
+        st.caption("Nobody has scored it yet: `python -m transformer evaluate FOLDER --data CORPUS`.")
+        return
+    numbers = {name: value for name, value in scores.items() if isinstance(value, int | float) and name != "exact"}
+    shown = [(name, f"{value:.2f}") for name, value in numbers.items()]
+    exact = scores.get("exact")
+    if isinstance(exact, int | float):
+        shown.append(("exactly right", f"{exact:.1%}"))
+    with st.container(horizontal=True, gap="medium"):
+        for name, value in shown[:6]:
+            st.markdown(f":gray[{literal(str(name))}]  \n**{value}**", width="content")
+    if scores.get("command"):
+        st.code(str(scores["command"]), language="bash", wrap_lines=True)
+    notes = [
+        f"On {scores['on']}." if scores.get("on") else "",
+        f"sacreBLEU {scores['signature']}." if scores.get("signature") else "",
+    ]
+    st.caption(literal(" ".join(note for note in notes if note)))
+
+
+def _made(card: Mapping[str, Any]) -> None:
+    """How it was made, and whatever else the card says."""
+    facts = [(_said(name), _text(value)) for name, value in card.items() if name not in _SHOWN]
+    if not facts and not card.get("command"):
+        return
+    st.space("small")
+    st.markdown("**How it was made**")
+    if card.get("command"):
+        st.code(str(card["command"]), language="bash", wrap_lines=True)
+    if facts:
+        pairs(facts, "Card")
+
+
+def _said(name: object) -> str:
+    text = str(name).replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_text(inner)}" for name, inner in value.items())[:600]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))[:600]
+    return (f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value))[:600]

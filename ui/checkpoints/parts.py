@@ -1,0 +1,292 @@
+"""Where the parameters of a model are, and the numbers of any of its weights."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from transformer.analysis.blocks import Block, Group, blocks, groups, is_norm, sizes, tensor_title
+from transformer.analysis.weights import (
+    Histogram,
+    Numbers,
+    Shape,
+    histogram,
+    measure_file,
+    pieces,
+    shapes,
+    together,
+)
+from transformer.charts.colours import theme_named
+from transformer.charts.weights import weight_histogram
+from transformer.checkpoints.native import WEIGHTS
+from ui.checkpoints import components
+from ui.checkpoints.listing import TABLE, Entry
+from ui.checkpoints.view import CheckpointsView
+from ui.resources import plain_errors, version
+from ui.view import reseed, take, update, widget_key, write_address
+from ui.viewer.plot import plot
+
+
+@st.fragment
+def section(entry: Entry) -> None:
+    """A fragment, so that choosing a part draws the picture and its numbers anew and nothing else."""
+    view: CheckpointsView = st.session_state["view"]
+    st.markdown("**Where the parameters are**")
+    with plain_errors():
+        known = _shapes(str(entry.folder), version(entry.name))
+        found = blocks(sizes(known))
+        chosen = chosen_names(view.weight, found, known)
+        components.blocks(header(found, chosen[0]), key="blocks", on_pick=lambda path: _open(path, known, found))
+        left, right = st.columns(2, gap="large")
+        with right:
+            _numbers(entry, known, found, *chosen)
+        with left:
+            _table(entry, known)
+        if any(name.endswith(TABLE) for name in known) and entry.parameters < sum(sizes(known).values()):
+            st.caption("The stored tables of positions are drawn, but not counted above: training leaves them alone.")
+    write_address()
+
+
+def chosen_names(weight: str | None, found: Sequence[Block], known: Mapping[str, Shape]) -> tuple[Block, str | None]:
+    """The chosen block and, where one is chosen, the tensor in it; else the last block that is an attention."""
+    if weight in known:
+        return next(block for block in reversed(found) if weight in block.names), weight
+    named = {block.path: block for block in found}
+    if weight in named:
+        return named[weight], None
+    attention = [block for block in found if block.level == 2 and "attention" in block.path]
+    block = attention[-1] if attention else found[0]
+    return block, next(iter(block.names)) if attention else None
+
+
+def header(found: Sequence[Block], chosen: Block) -> dict[str, Any]:
+    """What the picture draws."""
+    total = sum(block.parameters for block in found if block.level == 0)
+    listed = [
+        {
+            "path": block.path,
+            "title": block.title,
+            "brief": block.brief,
+            "side": block.side,
+            "level": block.level,
+            "start": block.start,
+            "parameters": block.parameters,
+            "count": f"{block.parameters:,}",
+            "size": in_short(block.parameters),
+            "share": share(block.parameters, total),
+        }
+        for block in found
+    ]
+    note = "Width is the number of parameters. Click a part for its numbers."
+    return {"total": total, "selected": chosen.path, "note": note, "blocks": listed}
+
+
+def in_short(count: int) -> str:
+    """ "2.05 M", "8.7 k", "512" """
+    if count >= 100_000:
+        return f"{count / 1e6:.2f} M"
+    return f"{count / 1e3:.1f} k" if count >= 1000 else str(count)
+
+
+def share(count: int, total: int) -> str:
+    part = count / total if total else 0.0
+    return "under 0.1 %" if 0 < part < 0.001 else f"{100 * part:.1f} %" if part < 0.1 else f"{100 * part:.0f} %"
+
+
+def shape_text(shape: Shape) -> str:
+    return " × ".join(f"{size:,}" for size in shape) or "one number"
+
+
+def family_shape(group: Group, known: Mapping[str, Shape]) -> str:
+    """The shapes of a group in short: "3 × (4 × 256 × 256)" for four matrices in each of three layers."""
+    layers = _layers(group)
+    matrices = [known[name] for name in group.names if len(known[name]) > 1]
+    if all(map(is_norm, group.names)) or not matrices:
+        return _counted(Counter(known[name] for name in group.names))
+    if not layers:
+        return _counted(Counter(matrices))
+    alike = Counter(tuple(sorted(shape)) for shape in matrices)  # in and out of a feed-forward network
+    each = {shape: count // layers for shape, count in alike.items()}
+    if layers == 1 or any(count % layers for count in alike.values()):
+        return _counted(alike)
+    return f"{layers} × ({_counted(each)})"
+
+
+def _counted(shapes: Mapping[Shape, int]) -> str:
+    return ", ".join(
+        f"{count:,} × {shape_text(shape)}" if count > 1 else shape_text(shape) for shape, count in shapes.items()
+    )
+
+
+def _layers(group: Group) -> int:
+    """In how many layers the group has tensors."""
+    return len({name.split(".")[2] for name in group.names if ".layers." in name})
+
+
+def _open(path: str, known: Mapping[str, Shape], found: Sequence[Block]) -> None:
+    if path in known or any(block.path == path for block in found):
+        update(weight=path)
+        reseed()
+
+
+# ---- the table -----------------------------------------------------------------------------------------------------
+
+
+def _table(entry: Entry, known: Mapping[str, Shape]) -> None:
+    measured = _measured(str(entry.folder), version(entry.name))
+    counted = sizes(known)
+    total = sum(counted.values())
+    rows = []
+    for group in groups(known):
+        numbers = sum(counted[name] for name in group.names)
+        norm = together(measured, group.names).norm
+        rows.append((group.title, family_shape(group, known), f"{numbers:,}", share(numbers, total), number_text(norm)))
+    st.html(_table_html(("Part", "Shape", "Parameters", "Share", "Norm"), rows))
+    twin = st.expander(f"Every tensor ({len(known):,})", key="every-tensor", on_change="rerun")
+    if twin.open:
+        with twin:
+            _every(known, counted, measured)
+
+
+def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Mapping[str, Numbers]) -> None:
+    """All tensors in numbers; a row opens one."""
+    names = [name for group in groups(known) for name in group.names]
+    key = widget_key("tensors")
+
+    def open_row() -> None:
+        rows = st.session_state[key].selection.rows
+        if rows:
+            update(weight=names[rows[0]])
+
+    st.dataframe(
+        {
+            "Tensor": names,
+            "Shape": [shape_text(known[name]) for name in names],
+            "Parameters": [counted[name] for name in names],
+            "Norm": [measured[name].norm for name in names],
+            "Mean": [measured[name].mean for name in names],
+            "Deviation": [measured[name].deviation for name in names],
+        },
+        hide_index=True,
+        key=key,
+        on_select=open_row,
+        selection_mode="single-row",
+        column_config=dict.fromkeys(("Norm", "Mean", "Deviation"), st.column_config.NumberColumn(format="%.3g")),
+        height=min(33 * (len(names) + 1) + 2, 400),
+    )
+
+
+def _table_html(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    theme = theme_named(st.context.theme.type or "light")
+    cell = f"border:0;border-top:1px solid {theme.line};padding:8px 12px 8px 0;white-space:nowrap"
+    right = ";text-align:right;padding:8px 0 8px 12px"
+
+    def looks(at: int) -> str:
+        quiet = f";color:{theme.muted};font-size:13px;white-space:normal" if at == 1 else ""
+        return cell + (right if at > 1 else "") + quiet
+
+    head = "".join(
+        f'<th scope="col" style="{looks(at)};border-top:0;padding-top:0;font-weight:400;font-size:13px;'
+        f'text-align:{"right" if at > 1 else "left"};color:{theme.muted}">{html.escape(text)}</th>'
+        for at, text in enumerate(heads)
+    )
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{looks(at)}">{html.escape(text)}</td>' for at, text in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return (
+        '<div class="parts-table" style="overflow-x:auto"><table style="width:100%;border-collapse:collapse;border:0;'
+        f'font-size:15px;font-variant-numeric:tabular-nums"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+# ---- one weight ----------------------------------------------------------------------------------------------------
+
+
+def _numbers(entry: Entry, known: Mapping[str, Shape], found: Sequence[Block], block: Block, name: str | None) -> None:
+    key = widget_key("weight")
+    options = [block.path, *block.names] if len(block.names) > 1 else list(block.names)
+    st.selectbox(
+        "Weight",
+        options,
+        index=options.index(name) if name is not None else 0,
+        format_func=lambda path: (
+            f"{block.title}, all {len(block.names)} tensors"
+            if path == block.path and path not in known
+            else f"{tensor_title(path)}, {shape_text(known[path])}"
+        ),
+        key=key,
+        on_change=take,
+        args=("weight", key),
+        label_visibility="collapsed",
+    )
+    names = [name] if name is not None else list(block.names)
+    numbers = together(_measured(str(entry.folder), version(entry.name)), names)
+    if numbers.broken:
+        st.warning(f"{numbers.broken:,} of its numbers are NaN or infinite.", icon=":material/warning:")
+    if not numbers.count:
+        st.caption("It holds no finite number.")
+        return
+    bars = _histogram(str(entry.folder), version(entry.name), tuple(names), numbers)
+    plot(weight_histogram(*bars, theme=st.context.theme.type or "light"), key="weight-histogram")
+    _facts(numbers)
+    out = bars.below + bars.above
+    if out:
+        st.caption(
+            f"{out:,} {'number lies' if out == 1 else 'numbers lie'} further out than six deviations; the outer bars "
+            "hold them."
+        )
+
+
+def _facts(numbers: Numbers) -> None:
+    muted = theme_named(st.context.theme.type or "light").muted
+    facts = {
+        "Mean": number_text(numbers.mean),
+        "Deviation": number_text(numbers.deviation),
+        "Smallest": number_text(numbers.smallest),
+        "Largest": number_text(numbers.largest),
+        "Exactly 0": f"{numbers.zeros:,}" if numbers.zeros else "none",
+        "Norm": number_text(numbers.norm),
+    }
+    cells = "".join(
+        f'<div><div style="font-size:13px;color:{muted}">{html.escape(name)}</div>'
+        f'<div style="font-size:17px;font-weight:600">{html.escape(value)}</div></div>'
+        for name, value in facts.items()
+    )
+    st.html(
+        '<div class="weight-facts" role="group" aria-label="Numbers of this weight" style="display:flex;flex-wrap:wrap;'
+        f'gap:8px 20px;justify-content:space-between;font-variant-numeric:tabular-nums">{cells}</div>'
+    )
+
+
+def number_text(value: float) -> str:
+    """With the digits that matter, and a real minus."""
+    if not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    text = f"{value:,.1f}" if size >= 100 else f"{value:.3g}" if size >= 1e-3 or value == 0 else f"{value:.1e}"
+    return text.replace("-", "−")
+
+
+# ---- what is read from the file, once for all sessions -------------------------------------------------------------
+
+
+@st.cache_resource(max_entries=50, ttl=3600, show_spinner=False)
+def _shapes(folder: str, version: tuple[int, ...]) -> dict[str, Shape]:
+    return shapes(Path(folder) / WEIGHTS)
+
+
+@st.cache_resource(max_entries=50, ttl=3600, show_spinner="Reading the weights")
+def _measured(folder: str, version: tuple[int, ...]) -> dict[str, Numbers]:
+    return measure_file(Path(folder) / WEIGHTS)
+
+
+@st.cache_resource(max_entries=200, ttl=3600, show_spinner="Reading the weight")
+def _histogram(folder: str, version: tuple[int, ...], names: tuple[str, ...], numbers: Numbers) -> Histogram:
+    return histogram(pieces(Path(folder) / WEIGHTS, names), numbers)

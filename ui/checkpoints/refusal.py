@@ -1,0 +1,25 @@
+"""A file that is not opened: why, what was found, and what to do."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer.checkpoints.refused import Refused
+from ui.checkpoints.examined import facts
+from ui.checkpoints.looks import framed
+from ui.training.words import literal
+
+
+def card(refused: Refused, name: str) -> None:
+    with framed("refused"):
+        st.markdown(f"#### :material/gpp_bad: {literal(refused.what or str(refused))}")
+        if name:
+            st.caption(literal(name[:200]))
+        if refused.found:
+            facts(refused.found)
+        if refused.remedy or refused.command:
+            st.markdown("**What to do**")
+        if refused.remedy:
+            st.markdown(literal(refused.remedy))
+        if refused.command:
+            st.code(refused.command, language=None, wrap_lines=True)

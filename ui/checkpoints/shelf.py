@@ -1,0 +1,60 @@
+"""The list of models, with what can be done from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from ui.checkpoints import components
+from ui.checkpoints.listing import Entry
+from ui.checkpoints.view import CheckpointsView
+from ui.view import reseed, update
+
+
+def shelf(found: list[Entry], chosen: Entry | None, view: CheckpointsView) -> None:
+    """Draws the list; a line opens its model."""
+    names = {entry.name for entry in found if not entry.broken}
+    header = {
+        "models": [entry.row() for entry in found],
+        "selected": chosen.name if chosen else None,
+        "ticked": [name for name in view.ticked if name in names],
+    }
+    components.models(header, key="shelf", on_pick=_picked)
+    if any(entry.score for entry in found):
+        st.caption(
+            "Scores are BLEU, or the share that is exactly right where they end in %. They compare only on the same "
+            "test set, which stands with the command that gave them where a model is opened."
+        )
+
+
+def _picked(pick: Mapping[str, Any]) -> None:
+    match pick:
+        case {"open": str(name)}:
+            open_model(name)
+        case {"tick": [*names]}:
+            update(ticked=tuple(names[:2]))
+        case {"compare": [first, second]}:
+            update(model=first, text=None, target=None, ticked=(first, second))
+            update(beside=second, beside_layer=None, beside_head=None)
+            reseed()
+        case {"bring": True}:
+            bring(True)
+
+
+def open_model(name: str) -> None:
+    """Another model reads another language, so only the way of looking stays."""
+    update(model=name, text=None, target=None, beside=None, bring=False)
+    reseed()
+
+
+def bring(on: bool) -> None:
+    """Opens the part that imports, or leads back from it."""
+    update(bring=on)
+    reseed()
+
+
+def back() -> None:
+    update(beside=None, bring=False)
+    reseed()

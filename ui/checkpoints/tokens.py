@@ -1,0 +1,127 @@
+"""The tokenizer of a model, to be tried."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.charts.colours import OKABE_ITO, theme_named
+from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, labels, word_groups
+from ui.checkpoints.health import opened
+from ui.checkpoints.listing import Entry
+from ui.resources import plain_errors
+from ui.training.words import plural
+
+_HUES = (OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3])
+_UNKNOWN = {SPECIALS[1], "<unk>", "<UNK>", "[unk]"}
+MOST_SHOWN = 400  # pieces
+LONGEST = 5_000  # characters
+SENTENCE = "A little girl is sitting on a bench."
+FEW = 12  # tokens
+
+
+@dataclass(frozen=True)
+class Piece:
+    label: str
+    id: int
+    word: int  # of which it is a part, from 0
+    first: bool  # of its word
+    unknown: bool
+
+
+def cut(tokenizer: Tokenizer, text: str) -> list[Piece]:
+    """The text as the tokenizer cuts it."""
+    ids = tokenizer.encode(text)
+    pieces = [tokenizer.piece(id) for id in ids]
+    shown, found = labels(pieces), []
+    word, after_space = -1, False
+    for group in word_groups(pieces):
+        word += not after_space  # a lone space belongs to what is unknown after it
+        for at in group:
+            first = at == group[0] and not after_space
+            found.append(Piece(shown[at], ids[at], word, first, pieces[at] in _UNKNOWN))
+        after_space = all(pieces[at] in (SPACE, " ") for at in group)
+    return found
+
+
+@st.fragment
+def section(entry: Entry) -> None:
+    st.markdown("**Try the tokenizer**")
+    with plain_errors():
+        model = opened(entry.name)
+        tokenizer = _chosen(model)
+        text = st.text_input(
+            "Text for the tokenizer",
+            example(model, tokenizer),
+            key=f"tokenizer-{entry.name}-{id(tokenizer)}",
+            max_chars=LONGEST,
+            placeholder="Type something and press Enter",
+            label_visibility="collapsed",
+        )
+        pieces = cut(tokenizer, text or "")
+        if pieces:
+            st.html(chips(pieces[:MOST_SHOWN]))
+        st.caption(told(pieces))
+
+
+def _chosen(model: Translator) -> Tokenizer:
+    checkpoint = model.checkpoint
+    if checkpoint.source_tokenizer is checkpoint.target_tokenizer:
+        return checkpoint.source_tokenizer
+    side = st.segmented_control(
+        "Whose",
+        ["Source", "Target"],
+        default="Source",
+        required=True,
+        key="tokenizer-side",
+        label_visibility="collapsed",
+    )
+    return checkpoint.source_tokenizer if side == "Source" else checkpoint.target_tokenizer
+
+
+def example(model: Translator, tokenizer: Tokenizer) -> str:
+    """A text that the tokenizer can cut: one of the card's, a sentence, or else a few of its tokens."""
+    known = model.card.get("examples")
+    first = str(known[0]) if isinstance(known, list) and known else SENTENCE
+    if tokenizer is model.checkpoint.source_tokenizer:
+        try:
+            tokenizer.encode(first)
+            return first
+        except ValueError:  # a vocabulary of ids knows no word
+            pass
+    return tokenizer.decode(range(min(FEW, tokenizer.vocab_size)))
+
+
+def chips(pieces: list[Piece]) -> str:
+    """A chip a piece, with its id below it; a bar marks where a word begins."""
+    theme = theme_named(st.context.theme.type or "light")
+    tint = "44" if st.context.theme.type == "dark" else "33"
+    parts = []
+    for piece in pieces:
+        hue = _HUES[piece.word % len(_HUES)]
+        bar = f"box-shadow:inset 0 -2.5px 0 {hue};" if piece.first else ""
+        edge = f"outline:1.5px dashed {theme.muted};outline-offset:-1px;" if piece.unknown else ""
+        title = "not in the vocabulary" if piece.unknown else f"id {piece.id}"
+        parts.append(
+            f'<span class="piece" title="{title}" style="display:inline-block;border-radius:6px;padding:4px 6px 3px;'
+            f"text-align:center;line-height:1.25;font-size:16px;background:{hue}{tint};{bar}{edge}"
+            f'margin:0 3px 6px 0;white-space:pre">{html.escape(piece.label)}'
+            f'<small style="display:block;font-size:11.5px;color:{theme.muted}">{piece.id}</small></span>'
+        )
+    return f'<div class="pieces" role="group" aria-label="Pieces and their ids">{"".join(parts)}</div>'
+
+
+def told(pieces: list[Piece]) -> str:
+    if not pieces:
+        return "Nothing to cut."
+    words = pieces[-1].word + 1
+    unknown = sum(piece.unknown for piece in pieces)
+    rest = "none unknown" if not unknown else f"{unknown:,} unknown (dashed)"
+    shown = f" The first {MOST_SHOWN} are shown." if len(pieces) > MOST_SHOWN else ""
+    return (
+        f"{plural(len(pieces), 'token')} for {plural(words, 'word')}, {len(pieces) / words:.2f} a word, {rest}. "
+        f"A bar below marks the start of a word.{shown}"
+    )

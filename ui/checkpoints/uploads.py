@@ -1,0 +1,69 @@
+"""What somebody uploads for an import: on the disk for as long as it is looked at, and no longer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import time
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ui import resources
+
+LARGEST = 2048  # megabytes; Streamlit keeps an upload in memory until it is copied. Larger files go by their path
+ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "zip")
+_LEFT_OVER = 24 * 3600  # seconds after which an upload belongs to a session that has ended
+_PIECE = 2**22  # bytes
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What is to be imported: where it lies, and what the person called it."""
+
+    path: Path
+    name: str
+    uploaded: Path | None = None  # the folder that is removed with it
+
+
+def keep(file: BinaryIO, name: str) -> Brought:
+    """Copies an upload to the disk piece by piece, under a safe name in a folder of its own."""
+    _sweep()
+    folder = Path(tempfile.mkdtemp(dir=_folder()))
+    path = folder / safe_name(name)
+    brought = Brought(path, name, folder)
+    weakref.finalize(brought, shutil.rmtree, folder, ignore_errors=True)  # when its session is over, or the server
+    with open(path, "wb") as target:
+        shutil.copyfileobj(file, target, _PIECE)
+    return brought
+
+
+def forget(brought: Brought | None) -> None:
+    """Removes an upload; what was named by its path is not touched."""
+    if brought is not None and brought.uploaded is not None:
+        shutil.rmtree(brought.uploaded, ignore_errors=True)
+
+
+def safe_name(name: str) -> str:
+    """A file name without folders and without anything that is special to a shell or a screen."""
+    plain = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".")
+    stem, dot, ending = plain.rpartition(".")
+    return f"{stem[:80]}{dot}{ending[:20]}" or "upload"
+
+
+def _folder() -> Path:
+    folder = resources.MODELS / ".uploads"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _sweep() -> None:
+    """Removes what a server that was killed left behind."""
+    for folder in _folder().iterdir():
+        try:
+            if time.time() - folder.stat().st_mtime > _LEFT_OVER:
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # another session was faster
+            continue

@@ -1,0 +1,37 @@
+"""What the Checkpoints page shows, as an address spells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ui.view import View, whole
+
+LONGEST_NAME = 300  # characters of a tensor's name
+
+
+@dataclass(frozen=True)
+class CheckpointsView(View):
+    """Everything that defines the Checkpoints page. Without `beside` one model is shown, with it two."""
+
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"weight"}
+
+    weight: str | None = None  # a block or a tensor whose numbers are shown
+    ticked: tuple[str, ...] = ()  # at most two
+    beside: str | None = None  # the second model
+    beside_layer: int | None = None  # from 1
+    beside_head: int | None = None  # from 1
+    bring: bool = False  # the part that imports is open
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        ticked = [name[:200] for name in query.get("ticked", "").split(",")[:2] if name]
+        return {
+            "weight": query.get("weight", "")[:LONGEST_NAME] or None,
+            "ticked": tuple(dict.fromkeys(ticked)),
+            "beside": query.get("beside", "")[:200] or None,
+            "beside_layer": whole(query.get("beside_layer", ""), 1, 9999),
+            "beside_head": whole(query.get("beside_head", ""), 1, 9999),
+            "bring": query.get("bring") == "1",
+        }

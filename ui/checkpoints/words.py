@@ -1,0 +1,109 @@
+"""A configuration in words."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+import streamlit as st
+
+from transformer.charts.colours import theme_named
+from transformer.config import ModelConfig
+from transformer.t5 import T5Config
+
+_ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU (swish)"}
+_TIED = {"none": "three matrices", "output": "the output's is the target's", "all": "shared three ways"}
+
+
+def configuration(config: ModelConfig) -> list[tuple[str, str]]:
+    """What defines a network, as pairs of name and words; the same names for every model."""
+    encoder, decoder = config.encoder, config.decoder
+    widths = _both(config.d_head(encoder), config.d_head(decoder))
+    vocabularies = _both(config.source_vocab_size, config.target_vocab_size)
+    return [
+        ("Layers, encoder and decoder", f"{encoder.n_layers} and {decoder.n_layers}"),
+        ("d_model", f"{config.d_model:,}"),
+        ("Heads", f"{_both(encoder.n_heads, decoder.n_heads)}, each {widths} wide"),
+        ("d_ff", f"{_both(encoder.d_ff, decoder.d_ff)}, {_activation(config)}"),
+        ("Norm", _norm(config)),
+        ("Biases", _biases(config)),
+        ("Positions", _positions(config)),
+        ("Embeddings", _embeddings(config)),
+        ("Vocabulary", vocabularies),
+        ("Longest sentence", f"{config.max_length:,} tokens"),
+        ("Special ids", f"padding {config.pad_id}, start {config.sos_id}, end {config.eos_id}"),
+        ("Around a sentence", _around(config)),
+        ("Dropout in training", f"{config.dropout:g}"),
+    ]
+
+
+def _both(first: int, second: int) -> str:
+    return f"{first:,}" if first == second else f"{first:,} and {second:,}"
+
+
+def _activation(config: ModelConfig) -> str:
+    gated = isinstance(config, T5Config) and config.gated
+    return f"{'gated ' if gated else ''}{_ACTIVATIONS[config.activation]}"
+
+
+def _norm(config: ModelConfig) -> str:
+    root = ", root mean square" if isinstance(config, T5Config) else ""
+    last = ", with a last norm" if config.final_norm else ""
+    return f"{'before' if config.norm == 'pre' else 'after'} each block{root}{last}, ε {config.norm_eps:g}".replace(
+        "e-0", "e−"
+    )
+
+
+def _biases(config: ModelConfig) -> str:
+    having = [
+        name
+        for name, has in (
+            ("q, k, v", config.qkv_bias),
+            ("attention's output", config.attention_output_bias),
+            ("logits", config.logits_bias),
+        )
+        if has
+    ]
+    return ", ".join(having) or "none in attention and output"
+
+
+def _positions(config: ModelConfig) -> str:
+    if isinstance(config, T5Config):
+        return f"relative: {config.buckets} biases for distances up to {config.max_distance}"
+    return {
+        "sinusoidal": "sinusoidal, base 10,000",
+        "learned": "learned",
+        "stored": "a stored table, as it came",
+        "none": "none",
+    }[config.positions]
+
+
+def _embeddings(config: ModelConfig) -> str:
+    tied = (
+        "one for both sides, another for the output" if isinstance(config, T5Config) and config.tied == "none" else ""
+    )
+    scaled = f", times √{config.d_model}" if config.scale_embeddings else ""
+    normed = ", normed" if config.embedding_norm else ""
+    return f"{tied or _TIED[config.tied]}{scaled}{normed}"
+
+
+def _around(config: ModelConfig) -> str:
+    """Which ids stand around the tokens of a source and of a target."""
+    ends = (config.eos_id,) if config.source_end is None else config.source_end
+    source = [*map(str, config.source_start), "…", *map(str, ends)]
+    target = [str(config.sos_id), *map(str, config.target_start), "…", str(config.eos_id)]
+    return f"source {' '.join(source)}; target {' '.join(target)}"
+
+
+def pairs(listed: Iterable[tuple[str, str]], label: str) -> None:
+    """Names at the left, words at the right."""
+    muted = theme_named(st.context.theme.type or "light").muted
+    rows = "".join(
+        f'<dt style="margin:0;padding:0;color:{muted}">{html.escape(name)}</dt>'
+        f'<dd style="margin:0;padding:0;text-align:right;overflow-wrap:anywhere">{html.escape(value)}</dd>'
+        for name, value in listed
+    )
+    st.html(
+        f'<dl aria-label="{html.escape(label)}" style="display:grid;grid-template-columns:auto minmax(0,1fr);'
+        f'gap:7px 24px;margin:0;padding:0;font-size:14px">{rows}</dl>'
+    )
