@@ -19,9 +19,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.small import small_checkpoint, small_t5_checkpoint
 from tests.small_run import MODEL, finished_run, lines, new_run, small_recipe, wait_until, worker
 from tests.test_training_resume import assert_same_run
 from transformer import checkpoints
+from transformer.checkpoints import Checkpoint
 from transformer.files import write_json
 from transformer.training import (
     Metrics,
@@ -208,6 +210,19 @@ def test_a_run_starts_again_from_a_checkpoint_with_other_settings(tmp_path: Path
     wrong = claim(other, tmp_path / "wrong")
     assert work(wrong.path) == "crashed"
     assert "32" in status(wrong.path).cause
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "what"),
+    [(small_t5_checkpoint(), "is a T5"), (small_checkpoint(pad_id=5), "has pad_id 5, and a training here has 0")],
+)
+def test_a_run_does_not_start_from_what_it_would_train_wrongly(
+    tmp_path: Path, checkpoint: Checkpoint, what: str
+) -> None:
+    checkpoints.save(checkpoint, tmp_path / "imported")
+    with pytest.raises(ValueError, match=what):
+        claim(replace(small_recipe(tmp_path), start=str(tmp_path / "imported")), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_early_stopping_ends_when_nothing_got_better_and_more_updates_wait_anew(tmp_path: Path) -> None:

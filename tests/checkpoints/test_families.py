@@ -132,6 +132,17 @@ def test_other_models_are_refused_in_a_sentence(tmp_path: Path, values: dict[str
     assert not (tmp_path / "ours").exists()
 
 
+@pytest.mark.parametrize("family", ["bart", "m2m100"])
+def test_what_a_configuration_leaves_out_is_as_the_family_has_it(tmp_path: Path, family: str) -> None:
+    model = random_model(family, decoder_start_token_id=2)
+    folder = save(model, tmp_path / "theirs")
+    config = json.loads((folder / "config.json").read_text())
+    left = {name: value for name, value in config.items() if name not in ("activation_function", "scale_embedding")}
+    (folder / "config.json").write_text(json.dumps(left))
+    import_model(folder, tmp_path / "ours")
+    assert_equal(model, tmp_path / "ours")
+
+
 def test_a_file_that_lacks_a_layer_is_diagnosed(tmp_path: Path) -> None:
     folder = save(random_model("bart", encoder_layers=1), tmp_path / "theirs")
     config = json.loads((folder / "config.json").read_text())

@@ -1,5 +1,9 @@
 """The import itself: whole or not at all, one tensor at a time, and our own folders as they are."""
 
+import os
+import subprocess
+import sys
+import threading
 import weakref
 from dataclasses import fields, replace
 from pathlib import Path
@@ -14,6 +18,7 @@ from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint
 from transformer import Translator, checkpoints
 from transformer.checkpoints import importing
+from transformer.checkpoints.health import health
 from transformer.checkpoints.importing import Unready, examine, import_model
 from transformer.checkpoints.packing import one_file, zip_folder
 from transformer.checkpoints.questions import Answers, flag, possible_answers
@@ -160,3 +165,51 @@ def test_our_own_with_a_tensor_missing_is_described(tmp_path: Path) -> None:
     diagnosis = examine(tmp_path / "model").diagnosis
     assert diagnosis is not None and diagnosis.nearest == "Headlight" and not diagnosis.unexpected
     assert diagnosis.missing and all(name.startswith("encoder.layers.2.") for name in diagnosis.missing)
+
+
+def test_two_who_import_to_one_name_make_one_whole_model(tmp_path: Path) -> None:
+    """Each writes to a place of its own, and the first who is done has the name."""
+    together, ends = threading.Barrier(2), []
+
+    def one() -> None:
+        waited = []
+
+        def progress(share: float, what: str) -> None:
+            if not waited:
+                waited.append(together.wait(30))
+
+        try:
+            import_model(file(NAME), tmp_path / "model", answers(NAME), progress)
+            ends.append("made")
+        except Refused as refused:
+            ends.append(str(refused))
+
+    people = [threading.Thread(target=one) for _ in range(2)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join(60)
+    assert sorted("exists already" in end for end in ends) == [False, True]
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    assert Translator.load(tmp_path / "model").log_probs(SRC, TGT).isfinite().all()
+
+
+def test_what_is_wrong_with_the_weights_is_said_at_the_import(tmp_path: Path) -> None:
+    checkpoint = small_checkpoint()
+    with torch.no_grad():
+        checkpoint.model.encoder.layers[0].feed_forward.inner.weight[0, 0] = torch.nan
+        checkpoint.model.decoder.norm.weight.zero_()
+    checkpoints.save(checkpoint, tmp_path / "ill")
+    said = import_model(tmp_path / "ill", tmp_path / "model").warnings
+    assert said == health(checkpoint) == health(checkpoints.load(tmp_path / "model"))
+    assert len(said) == 2 and "NaN at 1 of" in said[0] and "decoder.norm" in said[1]
+
+
+def test_what_a_killed_import_left_is_cleared_by_the_next(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    left, alive = (tmp_path / f".model.{pid}-7.part" for pid in (int(ended.stdout), os.getpid()))
+    for folder in (left, alive):
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(b"half")
+    import_model(file(NAME), tmp_path / "model", answers(NAME))
+    assert not left.exists() and alive.exists()

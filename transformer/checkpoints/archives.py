@@ -40,7 +40,7 @@ class Sips(io.RawIOBase):
         piece = self._file.read(min(size, self.budget + 1) if size >= 0 else self.budget + 1)
         self.budget -= len(piece)
         if self.budget < 0:
-            raise Refused("The archive says more about its files than any honest one does.")
+            raise Refused("The file says more about what is in it than that of any model does.")
         return piece
 
     def seek(self, offset: int, whence: int = 0) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from transformer.checkpoints.doctor import Diagnosis
-from transformer.checkpoints.health import health
 from transformer.checkpoints.importing import Examination, Progress, Unready, import_model, require_free
 from transformer.checkpoints.marian_export import export_marian
 from transformer.checkpoints.native import load
@@ -52,9 +51,6 @@ def import_(options: argparse.Namespace) -> None:
             print("\n".join(described(unready.examination)))
             raise
     print("\n".join(described(examination)))
-    for warning in health(load(options.out)):
-        if warning not in examination.warnings:
-            print(f"\nWarning: {warning}")
     print(f"\nWritten to {options.out}")
 
 

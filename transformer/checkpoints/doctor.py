@@ -65,15 +65,20 @@ def diagnose(source: Source, forms: Iterable[Known]) -> Diagnosis:
 def _nearest(
     source: Source, shapes: Mapping[str, Shape], forms: Iterable[Known]
 ) -> tuple[str | None, Mapping[str, Shape]]:
-    """The form that shares most names with the source, as a share of all names of either; None where none is shared."""
+    """The form that shares most names with the source, as a share of all names of either.
+
+    None where none is shared in the layers: an output of the same name makes no two models alike.
+    """
     best: tuple[float, str | None, Mapping[str, Shape]] = (0.0, None, {})
     for form in forms:
         try:
             due = form.due(source)
         except (ValueError, LookupError):  # the source lacks even what shows that form's sizes
             continue
-        share = len(shapes.keys() & due.keys()) / max(len(shapes.keys() | due.keys()), 1)
-        best = max(best, (share, form.name, due), key=lambda candidate: candidate[0])
+        shared = shapes.keys() & due.keys()
+        if any(map(_layered, shared)):
+            share = len(shared) / len(shapes.keys() | due.keys())
+            best = max(best, (share, form.name, due), key=lambda candidate: candidate[0])
     return best[1], best[2]
 
 

@@ -5,67 +5,97 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer.checkpoints.native import Checkpoint
+from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 
 _NAMED = 3  # of many things alike, so many are named
+SOURCE_EMBEDDING, TARGET_EMBEDDING = (f"{stack}.embedding.tokens.weight" for stack in ("encoder", "decoder"))
 
 
 def health(checkpoint: Checkpoint) -> tuple[str, ...]:
     """What is wrong with it, a sentence each; empty where it is sound. Reads each number once."""
-    return (*_numbers(checkpoint), *_norms(checkpoint.model), *_embeddings(checkpoint), *_tokenizers(checkpoint))
+    tensors = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
+    looked = Health(
+        checkpoint.model.config,
+        checkpoint.source_tokenizer,
+        checkpoint.target_tokenizer,
+        TARGET_EMBEDDING not in tensors,
+    )
+    for name, numbers in tensors.items():
+        looked.at(name, numbers)
+    return looked.said
 
 
-def _numbers(checkpoint: Checkpoint) -> Iterator[str]:
-    config = checkpoint.model.config
-    never_written = torch.tensor([config.pad_id, config.sos_id])  # ids that some families forbid by a bias of -inf
-    for name, numbers in checkpoint.model.named_parameters():
-        # A sum is finite where all numbers are, but for overflow: then they are looked at one by one.
-        if numbers.detach().sum().isfinite():
-            continue
-        found = numbers.detach().clone()
-        if name == "output.bias":
-            found[never_written] = found[never_written].clamp(min=torch.finfo(found.dtype).min)
-        for what, wrong in (("NaN", found.isnan()), ("infinity", found.isinf())):
-            if count := int(wrong.sum()):
-                yield f"{name} has {what} at {_share(count, found.numel())}: what the model writes means nothing."
+class Health:
+    """The same of a model whose tensors pass one by one, so that it need not be in memory as a whole.
+
+    `shared` is whether both sides have one embedding, which then is the source's by name.
+    """
+
+    def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer, shared: bool) -> None:
+        self._config = config
+        self._embeddings = {
+            SOURCE_EMBEDDING: ("embedding", target) if shared else ("source embedding", source),
+            TARGET_EMBEDDING: ("target embedding", target),
+        }
+        self._numbers: list[str] = []
+        self._norms: list[str] = []
+        self._rows: list[str] = []
+        self._tokenizers = tuple(_tokenizers(config, source, target))
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        return (*self._numbers, *self._norms, *self._rows, *self._tokenizers)
+
+    def at(self, name: str, numbers: Tensor) -> None:
+        """Looks at one parameter, by its native name."""
+        self._numbers += _broken(name, numbers, self._config)
+        if name.endswith("norm.weight"):
+            self._norms += _norm(name.removesuffix(".weight"), numbers)
+        if name in self._embeddings:
+            self._rows += _embedding(numbers, *self._embeddings[name], self._config.pad_id)
 
 
-def _norms(model: nn.Module) -> Iterator[str]:
-    for name, module in model.named_modules():
-        if "Norm" in type(module).__name__ and isinstance(gain := getattr(module, "weight", None), Tensor):
-            count = int((gain == 0).sum())
-            if count == gain.numel():
-                yield f"The norm {name} has a gain of zero: whatever passes it is lost."
-            elif 2 * count > gain.numel():
-                yield f"The norm {name} has a gain of zero at {_share(count, gain.numel())}."
+def _broken(name: str, numbers: Tensor, config: ModelConfig) -> Iterator[str]:
+    # A sum is finite where all numbers are, but for overflow: then they are looked at one by one.
+    if numbers.sum().isfinite():
+        return
+    found = numbers.clone()
+    if name == "output.bias":  # some families forbid ids by a bias of -inf
+        never_written = torch.tensor([config.pad_id, config.sos_id])
+        found[never_written] = found[never_written].clamp(min=torch.finfo(found.dtype).min)
+    for what, wrong in (("NaN", found.isnan()), ("infinity", found.isinf())):
+        if count := int(wrong.sum()):
+            yield f"{name} has {what} at {_share(count, found.numel())}: what the model writes means nothing."
 
 
-def _embeddings(checkpoint: Checkpoint) -> Iterator[str]:
+def _norm(name: str, gain: Tensor) -> Iterator[str]:
+    count = int((gain == 0).sum())
+    if count == gain.numel():
+        yield f"The norm {name} has a gain of zero: whatever passes it is lost."
+    elif 2 * count > gain.numel():
+        yield f"The norm {name} has a gain of zero at {_share(count, gain.numel())}."
+
+
+def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> Iterator[str]:
     """Rows that training never touched: all zero, or one the same as another."""
-    model = checkpoint.model
-    source, target = model.encoder.embedding.tokens.weight, model.decoder.embedding.tokens.weight
-    tables = [("source embedding", source, checkpoint.source_tokenizer)]
-    if target is source:
-        tables = [("embedding", source, checkpoint.target_tokenizer)]
-    else:
-        tables.append(("target embedding", target, checkpoint.target_tokenizer))
-    for what, table, tokenizer in tables:
-        used = _used(tokenizer, len(table))
-        rows = table.detach()[:used]
-        zero = [id for id in (rows == 0).all(1).nonzero()[:, 0].tolist() if id != model.config.pad_id]
-        if zero:
-            yield f"{_rows(zero, tokenizer)} of the {what} {_were(zero)} never trained: all zeros."
-        alike = _alike(rows)
-        if alike:
-            yield f"{_rows(alike, tokenizer)} of the {what} are the same, as rows are that were never trained."
+    rows = table[: _used(tokenizer, len(table))].float()
+    prints = _fingerprints(rows)
+    nothing = hash(bytes(rows.size(1) * rows.element_size()))
+    zero = [id for id in (prints == nothing).nonzero()[:, 0].tolist() if id != pad_id]
+    if zero:
+        yield f"{_rows(zero, tokenizer)} of the {what} {_were(zero)} never trained: all zeros."
+    alike = _alike(rows, prints)
+    if alike:
+        yield f"{_rows(alike, tokenizer)} of the {what} are the same, as rows are that were never trained."
 
 
-def _alike(rows: Tensor) -> list[int]:
+def _alike(rows: Tensor, prints: Tensor) -> list[int]:
     """Rows other than zero that another row is equal to."""
-    _, group, sizes = _fingerprints(rows).unique(return_inverse=True, return_counts=True)
+    _, group, sizes = prints.unique(return_inverse=True, return_counts=True)
     candidates = (sizes[group] > 1).nonzero()[:, 0]
     candidates = candidates[rows[candidates].isfinite().all(1) & (rows[candidates] != 0).any(1)]
     if not len(candidates):
@@ -76,20 +106,14 @@ def _alike(rows: Tensor) -> list[int]:
 
 
 def _fingerprints(rows: Tensor) -> Tensor:
-    """A whole number for each row, the same for equal rows (sums of whole numbers do not depend on their order)."""
-    factors = torch.arange(1, 2 * rows.size(1), 2) * 0x9E3779B97F4A7C1
-    pieces = rows.float().contiguous().split(4096)
-    return torch.cat([(piece.view(torch.int32).long() * factors).sum(1) for piece in pieces])
+    """A whole number for each row, the same for equal rows. Made row by row: it takes no memory to speak of."""
+    return torch.tensor([hash(row.tobytes()) for row in rows.numpy()])
 
 
-def _tokenizers(checkpoint: Checkpoint) -> Iterator[str]:
-    model = checkpoint.model
-    sides = [
-        ("source", checkpoint.source_tokenizer, model.config.source_vocab_size),
-        ("target", checkpoint.target_tokenizer, model.config.target_vocab_size),
-    ]
-    if checkpoint.source_tokenizer is checkpoint.target_tokenizer:
-        sides = [("", checkpoint.target_tokenizer, model.config.target_vocab_size)]
+def _tokenizers(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Iterator[str]:
+    sides = [("source", source, config.source_vocab_size), ("target", target, config.target_vocab_size)]
+    if source is target:
+        sides = [("", target, config.target_vocab_size)]
     for side, tokenizer, rows in sides:
         yield from misfits(side, tokenizer, rows)
 

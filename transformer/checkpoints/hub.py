@@ -38,7 +38,7 @@ _WEIGHTS = (
     r"pytorch_model\.bin",
     r"pytorch_model\.bin\.index\.json|pytorch_model-\d{5}-of-\d{5}\.bin",
 )
-_SECONDS = 10  # that the hub may take to answer
+_SECONDS = 6  # that the hub may take to answer
 
 
 def is_name(text: str) -> bool:

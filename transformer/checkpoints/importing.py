@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import psutil
+from torch import Tensor
 
 from transformer.checkpoints import doctor
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.doctor import Diagnosis
 from transformer.checkpoints.forms import FORMS, Reading
 from transformer.checkpoints.forms.others import refuse_others
+from transformer.checkpoints.health import TARGET_EMBEDDING, Health
 from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers, unanswered
 from transformer.checkpoints.refused import Refused
@@ -57,24 +63,27 @@ def examine(source: Path, answers: Answers | None = None) -> Examination:
 def import_model(
     source: Path, out: Path, answers: Answers | None = None, progress: Progress | None = None
 ) -> Examination:
-    """Writes the native folder `out`, whole or not at all. Raises Refused, also where a required question is open."""
+    """Writes the native folder `out`, whole or not at all; the warnings tell of its weights too.
+
+    Raises Refused, also where a required question is open.
+    """
     out = Path(out)
     require_free(out)
     with _one_sentence(), open_source(Path(source)) as opened:
         examination, reading = _examine(opened, answers or Answers())
         if reading is None:
             raise Unready(examination)
-        part = out.with_name(f".{out.name}.{os.getpid()}.part")  # nobody opens a checkpoint that is half there
-        shutil.rmtree(part, ignore_errors=True)
+        # Nobody opens a checkpoint that is half there, and two who import to the same name write to two places.
+        part = out.with_name(f".{out.name}.{os.getpid()}-{threading.get_ident()}.part")
+        _clear(out)
         try:
             part.mkdir(parents=True)
-            _write(reading, part, progress)
-            require_free(out)
-            part.rename(out)
+            found = _write(reading, part, progress)
+            _rename(part, out)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-    return examination
+    return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *found))))
 
 
 def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | None]:
@@ -95,16 +104,45 @@ def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | N
     ), reading
 
 
-def _write(reading: Reading, folder: Path, progress: Progress | None) -> None:
+def _clear(out: Path) -> None:
+    """Removes what imports to this name left behind that were killed."""
+    for left in out.parent.glob(f".{glob.escape(out.name)}.*-*.part"):
+        process = left.name.split(".")[-2].partition("-")[0]
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _rename(part: Path, out: Path) -> None:
+    """Raises Refused where somebody else was faster."""
+    require_free(out)
+    try:
+        part.rename(out)
+    except OSError:
+        require_free(out)
+        raise
+
+
+def _write(reading: Reading, folder: Path, progress: Progress | None) -> tuple[str, ...]:
+    """What is wrong with the weights, which are looked at on their way."""
+    shapes = due_shapes(reading.config)
+    tokenizers = reading.source_tokenizer, reading.target_tokenizer
+    health = Health(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
+
+    def tensor(name: str) -> Tensor:
+        numbers = reading.tensors[name]().float()
+        health.at(name, numbers)
+        return numbers
+
     write_tensors(
         folder / WEIGHTS,
-        due_shapes(reading.config),
-        lambda name: reading.tensors[name](),
+        shapes,
+        tensor,
         progress=None if progress is None else lambda share: progress(share, "Writing the weights"),
     )
-    save_tokenizers(reading.source_tokenizer, reading.target_tokenizer, folder)
+    save_tokenizers(*tokenizers, folder)
     write_json(folder / CONFIG, to_json(reading.config))
     write_json(folder / CARD, reading.card)
+    return health.said
 
 
 def require_free(out: Path) -> None:
@@ -117,7 +155,8 @@ def _why_not(examination: Examination) -> tuple[str, str]:
     diagnosis = examination.diagnosis
     if diagnosis is not None and diagnosis.nearest is not None:
         missing, unexpected, misshapen = map(len, (diagnosis.missing, diagnosis.unexpected, diagnosis.misshapen))
-        differs = f"{missing} tensors missing, {unexpected} unexpected, {misshapen} of another shape"
+        differs = f"{missing} {'tensor' if missing == 1 else 'tensors'} missing, {unexpected} unexpected, "
+        differs += f"{misshapen} of another shape"
         return f"{examination.title}.", f"Nearest is “{diagnosis.nearest}”: {differs}."
     if diagnosis is not None:
         return f"{examination.title}.", "See what it is made of."

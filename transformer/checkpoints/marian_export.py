@@ -75,12 +75,22 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
         config = model.config
         write_json(part / "config.json", _config(config))
         write_json(part / "generation_config.json", _generation(config))
-        notes = _write_tokenizers(checkpoint, part)
+        _write_tokenizers(checkpoint, part)
         part.rename(folder)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    return notes
+    return marian_notes(checkpoint)
+
+
+def marian_notes(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """What should be known of the folder that `export_marian` writes."""
+    notes = ["MarianTokenizer cannot open its tokenizer, which is no SentencePiece model; AutoTokenizer does."]
+    if checkpoint.target_tokenizer is not checkpoint.source_tokenizer:
+        notes.append("AutoTokenizer reads the source language; translations are decoded with target_tokenizer.json.")
+    if len(checkpoint.model.config.target_start) > 1:
+        notes.append("Only the first of the tokens that start a translation is written; give the others yourself.")
+    return tuple(notes)
 
 
 def _config(config: ModelConfig) -> dict[str, Any]:
@@ -168,7 +178,7 @@ def _layer(
     return theirs
 
 
-def _write_tokenizers(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
+def _write_tokenizers(checkpoint: Checkpoint, folder: Path) -> None:
     """MarianTokenizer cuts with SentencePiece models, which ours are not; `PreTrainedTokenizerFast` opens these."""
     config = checkpoint.model.config
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
@@ -183,13 +193,8 @@ def _write_tokenizers(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
         folder / "tokenizer_config.json",
         {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": config.max_length, **special},
     )
-    notes = ["MarianTokenizer cannot open its tokenizer, which is no SentencePiece model; AutoTokenizer does."]
     if target is not source:
         target.save(folder / "target_tokenizer.json")
-        notes.append("AutoTokenizer reads the source language; translations are decoded with target_tokenizer.json.")
-    if len(config.target_start) > 1:
-        notes.append("Only the first of the tokens that start a translation is written; give the others yourself.")
-    return tuple(notes)
 
 
 def _around(tokenizer: Tokenizer, start: tuple[int, ...], end: tuple[int, ...]) -> str:

@@ -64,13 +64,14 @@ def open_source(path: Path) -> Iterator[Source]:
         except MemoryError:
             raise Refused(f"There is not enough memory to open {path}.") from None
         except Exception as error:  # a stranger's bytes: whatever a library says of them, they are damaged
-            raise Refused(f"{path} is damaged ({str(error)[:100] or type(error).__name__}).") from None
+            said = str(error)[:100] or type(error).__name__
+            raise Refused(f"{path} is damaged ({said}).", remedy="Copy it again.") from None
         yield source
 
 
 def _open(path: Path, stack: ExitStack) -> Source:
     if path.is_dir():
-        return _open_folder(path, path.resolve().name)
+        return _open_folder(path.resolve(), path.resolve().name)
     if not path.exists():
         raise Refused(f"There is no file {path}.")
     if not path.is_file():

@@ -8,12 +8,15 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args
 
+from transformer.checkpoints.architectures import from_json
+from transformer.checkpoints.native import CONFIG, WEIGHTS
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
 from transformer.data.tokenizers import Kind
 from transformer.files import read_json
 from transformer.presets import PRESETS, preset
+from transformer.training.settings import AROUND
 
 MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
 
@@ -98,8 +101,26 @@ class Recipe:
         for corpus in corpora:
             if next(iter(corpus), None) is None:
                 raise ValueError(f"There is no pair to train on. {corpus.report}")
-        if self.start is not None and not (Path(self.start) / "model.safetensors").is_file():
-            raise ValueError(f"There is no checkpoint in {self.start} to start from.")
+        if self.start is not None:
+            self._check_start(Path(self.start))
+
+    def _check_start(self, start: Path) -> None:
+        """A network of the paper's own layers whose sentences begin and end as those of a training do."""
+        if not (start / WEIGHTS).is_file():
+            raise ValueError(f"There is no checkpoint in {start} to start from.")
+        network = from_json(read_json(start / CONFIG))
+        if type(network) is not ModelConfig:
+            raise ValueError(
+                f"{start} is a {type(network).__name__.removesuffix('Config')}, which opens here but is not trained "
+                "here; start from a checkpoint of the paper's own network."
+            )
+        other = [name for name in AROUND if getattr(network, name) != getattr(self.model, name)]
+        if other:
+            there, here = getattr(network, other[0]), getattr(self.model, other[0])
+            raise ValueError(
+                f"{start} has {other[0]} {there}, and a training here has {here}: it would read and write in another "
+                "way than it learned to; start from a checkpoint that was trained here."
+            )
 
     def card(self) -> dict[str, Any]:
         """The card of the checkpoints of this run, before there are scores."""

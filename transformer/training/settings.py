@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-# Fields of ModelConfig that follow from the tokenizer.
-BY_TOKENIZER = (
-    *("source_vocab_size", "target_vocab_size", "pad_id", "sos_id", "eos_id"),
-    *("source_start", "source_end", "target_start"),
-)
+# Fields of ModelConfig that follow from the tokenizer: the last ones say what stands around a sentence.
+AROUND = ("pad_id", "sos_id", "eos_id", "source_start", "source_end", "target_start")
+BY_TOKENIZER = ("source_vocab_size", "target_vocab_size", *AROUND)
 
 HELP: dict[str, str] = {
     # ModelConfig

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.marian_export import export_marian, why_not
+from transformer.checkpoints.marian_export import export_marian, marian_notes, why_not
 from transformer.checkpoints.packing import one_file, zip_folder
 from ui import resources
 from ui.checkpoints.health import opened
@@ -47,8 +47,9 @@ def export(entry: Entry) -> None:
             "A folder that the library transformers opens with MarianMTModel and AutoTokenizer.",
             disabled=reason is not None,
         )
-        if reason:
-            st.caption(f"It cannot be a Marian model: {literal(reason)}.")
+        notes = " ".join(marian_notes(checkpoint))
+        said = f"It cannot be a Marian model: {reason}." if reason else f"Of the Marian folder: {notes}"
+        st.caption(literal(said))
 
 
 def _button(label: str, make: Callable[[], bytes], name: str, said: str, disabled: bool = False) -> None:

@@ -22,6 +22,17 @@ M2M100 = (
     "sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu"
 )
 
+# What people call the languages that most files name by two letters.
+_NAMED = (
+    "ar:Arabic bg:Bulgarian ca:Catalan cs:Czech da:Danish de:German el:Greek en:English eo:Esperanto es:Spanish "
+    "et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician he:Hebrew hi:Hindi hr:Croatian "
+    "hu:Hungarian hy:Armenian id:Indonesian is:Icelandic it:Italian ja:Japanese ka:Georgian ko:Korean la:Latin "
+    "lt:Lithuanian lv:Latvian mk:Macedonian mt:Maltese nl:Dutch no:Norwegian pl:Polish pt:Portuguese ro:Romanian "
+    "ru:Russian sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil th:Thai tl:Tagalog "
+    "tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese"
+)
+NAMES = dict(pair.split(":") for pair in _NAMED.split())
+
 Languages = Mapping[str, int]  # the id of each, by the name that people choose
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from torch import Tensor
 
 from transformer.checkpoints.forms.form import Reading
-from transformer.checkpoints.forms.languages import Around, Languages
+from transformer.checkpoints.forms.languages import NAMES, Around, Languages
 from transformer.checkpoints.forms.their_config import CONFIG, TheirConfig, their_config
 from transformer.checkpoints.forms.their_tokenizers import Ids, has_tokenizer
 from transformer.checkpoints.questions import Answers, Question
@@ -86,6 +86,8 @@ class Sibling:
     positions: Positions
     offset: int
     table: Table | None  # where the file has none
+    activation: str  # where the configuration names none
+    scaled: bool  # likewise
     multilingual: bool
     tokenizers: Tokenizers
     languages: Callable[[TheirConfig], Languages]
@@ -125,7 +127,7 @@ class Sibling:
             ("Widths", f"{sizes.width}, feed-forward {sizes.d_ffs[0]:,} and {sizes.d_ffs[1]:,}"),
             ("Vocabularies", f"{sizes.vocabularies[0]:,} and {sizes.vocabularies[1]:,} tokens"),
             ("Norms", "before each sublayer, and after each stack" if self.norm == "pre" else "after each sublayer"),
-            ("Activation", config.text("activation_function", "")),
+            ("Activation", config.text("activation_function", self.activation)),
             ("Tokenizer", "in the folder" if has_tokenizer(config.folder) else "none; ids are shown"),
         )
         return (*facts, ("Languages", f"{len(languages)}")) if languages else facts
@@ -167,7 +169,7 @@ class Sibling:
             {part.native: partial(self._made, source, part) for part in self._parts(source, sizes)},
             source_tokenizer,
             source_tokenizer if shared else Tokenizer(target_tokenizer.inner, *ids, sizes.vocabularies[1]),
-            _card(source, config, answers),
+            {**_card(source, config, answers), "origin": self.name},
             warnings,
         )
 
@@ -184,7 +186,7 @@ class Sibling:
             )
         if config.flag("normalize_before", False) != (self.norm == "pre") and "normalize_before" in config.values:
             raise Refused(f"{CONFIG} moves the norms (normalize_before), which {self.name} models do not do.")
-        activation = config.text("activation_function", "")
+        activation = config.text("activation_function", self.activation)
         if activation not in ACTIVATIONS:
             raise Refused(
                 f"The activation is {activation[:40]!r}; those that open here are {', '.join(sorted(ACTIVATIONS))}."
@@ -230,9 +232,9 @@ class Sibling:
             decoder,
             norm=self.norm,
             final_norm=self.final_norm,
-            activation=ACTIVATIONS[config.text("activation_function", "")],
+            activation=ACTIVATIONS[config.text("activation_function", self.activation)],
             positions=self.positions,
-            scale_embeddings=config.flag("scale_embedding", False),
+            scale_embeddings=config.flag("scale_embedding", self.scaled),
             embedding_norm=self.embedding_norm,
             max_length=_kept(sizes),
             logits_bias=self._has_bias(source),
@@ -343,11 +345,13 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> Sizes:
         return min(len({name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}), MOST_LAYERS)
 
     shared, source, target = (f"{prefix}{name}" for name in _EMBEDDINGS)
-    width = size(1, 512, shared, source, target)
-    d_ffs = [size(0, 4 * width, f"{prefix}{stack}.layers.0.fc1.weight") for stack in ATTENTIONS]
+    layer = f"{prefix}encoder.layers.0"
+    width = size(1, 512, shared, source, target, "lm_head.weight", f"{layer}.self_attn.out_proj.weight")
+    inner = [f"{prefix}{stack}.layers.0.fc1" for stack in ATTENTIONS]
+    d_ffs = [size(0, 4 * width, f"{name}.weight", f"{name}.bias") for name in inner]
     length = size(0, 512 + offset, f"{prefix}encoder.embed_positions.weight") - offset
     together = shared in infos or source not in infos
-    vocabularies = (size(0, 2, shared, source), size(0, 2, shared, target))
+    vocabularies = (size(0, 2, shared, source, "lm_head.weight"), size(0, 2, shared, target, "lm_head.weight"))
     tied: Tied = "all" if together else "output"
     return Sizes(
         (depth("encoder"), depth("decoder")), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together
@@ -377,4 +381,4 @@ def _card(source: Source, config: TheirConfig, answers: Answers) -> dict[str, An
         "source": answers.source_language or config.tokenizer.get("source_lang"),
         "target": answers.target_language or config.tokenizer.get("target_lang"),
     }
-    return {name: value[:80] for name, value in said.items() if isinstance(value, str) and value}
+    return {name: NAMES.get(value, value[:80]) for name, value in said.items() if isinstance(value, str) and value}

@@ -118,7 +118,8 @@ class HuggingFaceT5:
         if tokenizer is None:
             tokenizer = Tokenizer.of_ids(sizes.vocabulary, *ids)
             warnings = ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
-        return Reading(native, tensors, tokenizer, tokenizer, _card(source, config), warnings)
+        card = {**_card(source, config), "origin": self.name}
+        return Reading(native, tensors, tokenizer, tokenizer, card, warnings)
 
 
 def _config(source: Source) -> TheirConfig | None:

@@ -80,7 +80,8 @@ def marian_languages(config: TheirConfig) -> Languages:
     path = config.folder / PIECES
     if not path.exists() or _marian_files(config.folder)[1] != PIECES:
         return {}
-    found = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in _vocabulary(path).items())
+    named = ((token, id) for token, id in _vocabulary(path).items() if token.startswith(">>"))
+    found = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in named)
     return {match[1]: id for match, id in found if match}
 
 

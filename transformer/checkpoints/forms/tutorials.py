@@ -154,10 +154,12 @@ class Tutorial:
         feed_forwards = [f"{layer}.{ff}" for layer, ff in zip(layers, self.feed_forwards, strict=True)]
         attention = f"{layers[0]}.{self.attentions[0][0]}"
         width = _size(infos, f"{self.embeddings[0]}.weight", 1, 512)
+        inner = [f"{ff}.{self.inner_outer[0]}" for ff in feed_forwards]
+        biases = _sizes_of(infos, [f"{name}.bias" for name in inner], 0, 4 * width)
         return _Sizes(
             depths=(_depth(infos, self.layers[0]), _depth(infos, self.layers[1])),
             width=width,
-            d_ffs=_sizes_of(infos, [f"{ff}.{self.inner_outer[0]}.weight" for ff in feed_forwards], 0, 4 * width),
+            d_ffs=(_size(infos, f"{inner[0]}.weight", 0, biases[0]), _size(infos, f"{inner[1]}.weight", 0, biases[1])),
             vocabularies=_sizes_of(infos, [f"{name}.weight" for name in self.embeddings], 0, 2),
             lengths=_sizes_of(infos, self.tables, 1, 1),
             qkv_bias=f"{attention}.{self.maps[0]}.bias" in infos,
