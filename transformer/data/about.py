@@ -49,6 +49,27 @@ _TASKS: dict[str, dict[str, Any]] = {
     },
 }
 
+_GRAMMARS: dict[str, dict[str, Any]] = {
+    "english-french": {
+        "title": "English to French, by a grammar",
+        "source": "English",
+        "target": "French",
+        "examples": [
+            "The animal didn't cross the street because it was too tired.",
+            "The animal didn't cross the street because it was too wide.",
+            "The armchair couldn't go through the door because it was too narrow.",
+            "Marie bought an orange and ate it.",
+            "Does your old aunt read some Russian novels every evening?",
+        ],
+    },
+    "english-hindi": {
+        "title": "English to Hindi, by a grammar",
+        "source": "English",
+        "target": "Hindi",
+        "examples": ["I like pizza."],
+    },
+}
+
 
 def about(spec: str) -> dict[str, Any]:
     """The part of a card that the corpus decides: title, names of the two sides, examples, data and terms."""
@@ -65,6 +86,9 @@ def about(spec: str) -> dict[str, Any]:
         }
     if spec in _TASKS:
         return {**_TASKS[spec], "data": f"The generated task {spec!r}", "terms": "Generated: free of terms."}
+    if kind in _GRAMMARS:
+        data = "Sentences that a grammar written for Headlight generates, with their alignments and antecedents"
+        return {**_GRAMMARS[kind], "data": data, "terms": "Generated: free of terms."}
     return {
         "title": spec,
         "source": "Source",

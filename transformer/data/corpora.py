@@ -11,17 +11,20 @@ from typing import NamedTuple
 from transformer.data.encoded import Encoded
 from transformer.data.files import JsonLines, Table, TextPair
 from transformer.data.generated import TASKS, Generated
+from transformer.data.gold import GoldCorpus
+from transformer.data.grammars import GRAMMARS
 from transformer.data.hub import HubDataset, split_names
 from transformer.data.multi30k import Multi30k
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
 
 __all__ = [
-    "Corpus", "Encoded", "Generated", "HubDataset", "JsonLines", "Multi30k", "Pair", "Pairs", "Rejected",
+    "Corpus", "Encoded", "Generated", "GoldCorpus", "HubDataset", "JsonLines", "Multi30k", "Pair", "Pairs", "Rejected",
     "Report", "Splits", "Table", "TextPair", "hold_out", "open_corpus",
 ]  # fmt: skip
 
 FORMS = (
-    "multi30k:en-fr, reverse, copy, dates, hub:NAME:SOURCE:TARGET[:CONFIG], "
+    "multi30k:en-fr, reverse, copy, dates, english-french, english-hindi (with :combinations to test on combinations "
+    "of words that training never has), hub:NAME:SOURCE:TARGET[:CONFIG], "
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE"
 )
 
@@ -42,7 +45,7 @@ def open_corpus(
     """The splits of the corpus that `spec` names, in one of the ways that FORMS lists.
 
     `validation` names another corpus to validate on; without one and without a validation split, pairs are
-    held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for the generated tasks.
+    held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for what is generated.
     Raises ValueError when the spec is none of these or the corpus cannot be opened.
     """
     train, own, test = open_parts(spec, folder, max_characters, seed)
@@ -61,6 +64,10 @@ def open_parts(
     kind, _, rest = spec.partition(":")
     if spec in TASKS:
         return Generated(spec, "train", seed=seed), Generated(spec, "validation"), Generated(spec, "test")
+    if kind in GRAMMARS and rest in ("", "combinations"):
+        grammar = GRAMMARS[kind]
+        tested = GoldCorpus(grammar, rest or "test")
+        return GoldCorpus(grammar, "train", seed=seed), GoldCorpus(grammar, "validation"), tested
     if kind == "multi30k":
         source, _, target = rest.partition("-")
         return (

@@ -1,0 +1,525 @@
+"""The French is checked by its surface, with tables of the test's own: who is feminine, which h blocks elision."""
+
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.grammar_samples import as_text
+from transformer.data.gold import GoldCorpus, GoldPair, words
+from transformer.data.grammars.english_french import EnglishFrench, clauses, french, phrases, reasons, sentences
+from transformer.data.grammars.english_french.lexicon import FRAMES, NOUNS, QUALITIES, VERBS, Noun
+
+SAMPLE = Path(__file__).parents[1] / "fixtures" / "grammars" / "english-french.txt"
+
+
+def listed(text: str) -> list[str]:
+    return text.split()
+
+
+MASCULINE = listed("""
+homme garçon roi père frère oncle grand-père acteur serveur prince policier pêcheur chat chien animal cheval
+âne chameau cochon canard lapin lièvre écureuil renard loup ours lion singe éléphant zèbre hérisson
+boulevard chemin pont couloir tunnel lac ruisseau canal étang champ désert marais volcan escalier rocher mur
+fossé portail livre poème roman journal manteau chapeau foulard pull parapluie violon coussin casque jouet
+tableau ballon marteau sac panier tiroir coffre placard seau vase bol miroir canapé fauteuil lit bureau banc
+piano salon garage hangar camion bus tracteur taxi traîneau chariot tambour orage robot feu projecteur hôtel
+château hôpital musée restaurant théâtre puits panneau monument arbre marché aéroport jardin parc village
+couteau rasoir tronc câble pain fromage poisson riz gâteau biscuit sandwich melon citron œuf lait thé jus""")
+FEMININE = listed("""
+femme fille reine mère sœur tante grand-mère actrice serveuse princesse policière mule jument vache chèvre
+poule oie souris grenouille tortue lionne panthère chouette loutre girafe gazelle rue route avenue piste
+ruelle rivière baie prairie forêt vallée plaine colline montagne falaise clôture haie barrière lettre
+histoire carte robe chemise jupe veste guitare lampe couverture poupée épée tente raquette clé montre pierre
+brique boîte valise caisse armoire tasse bouteille assiette statue table chaise échelle porte fenêtre
+cuisine chambre cave grange étable voiture camionnette moto ambulance charrette charrue caravane cloche
+sirène tempête machine bougie torche lanterne maison tour église école bibliothèque gare cabane fontaine
+plage ville scie hache corde branche viande soupe salade pizza omelette tarte pomme poire orange carotte eau
+limonade""")
+IRREGULAR_PLURALS = {
+    "animal": "animaux", "cheval": "chevaux", "canal": "canaux", "journal": "journaux", "portail": "portails",
+    "grand-père": "grands-pères", "grand-mère": "grands-mères", "feu": "feux",
+}  # fmt: skip
+
+
+def plural(noun: str) -> str:
+    return IRREGULAR_PLURALS.get(noun) or noun + ("" if noun[-1] in "sxz" else "x" if noun.endswith("eau") else "s")
+
+
+# Masculine, feminine, masculine plural; the feminine plural has an s.
+ADJECTIVES = """grand grande grands, petit petite petits, beau belle beaux, bel belle beaux, vieux vieille vieux, vieil
+vieille vieux, nouveau nouvelle nouveaux, nouvel nouvelle nouveaux, joli jolie jolis, mauvais mauvaise mauvais, bon
+bonne bons, long longue longs, étroit étroite étroits, profond profonde profonds, haut haute hauts, bas basse bas,
+fréquenté fréquentée fréquentés, glissant glissante glissants, dangereux dangereuse dangereux, bruyant bruyante
+bruyants, boueux boueuse boueux, verglacé verglacée verglacés, inondé inondée inondés, fermé fermée fermés, bondé bondée
+bondés, fatigué fatiguée fatigués, effrayé effrayée effrayés, lent lente lents, paresseux paresseuse paresseux, nerveux
+nerveuse nerveux, têtu têtue têtus, prudent prudente prudents, curieux curieuse curieux, maladroit maladroite
+maladroits, blessé blessée blessés, lourd lourde lourds, léger légère légers, plein pleine pleins, chaud chaude chauds,
+froid froide froids, frais fraîche frais, salé salée salés, épicé épicée épicés, sucré sucrée sucrés, amer amère amers,
+sec sèche secs, dur dure durs, mou molle mous, épais épaisse épais, fin fine fins, émoussé émoussée émoussés, rusé rusée
+rusés, cher chère chers, ennuyeux ennuyeuse ennuyeux, bleu bleue bleus, vert verte verts, blanc blanche blancs, noir
+noire noirs, gris grise gris, brun brune bruns, français française français, anglais anglaise anglais, allemand
+allemande allemands, italien italienne italiens, espagnol espagnole espagnols, américain américaine américains, japonais
+japonaise japonais"""
+SAME_IN_BOTH = listed("""
+jeune large raide sombre faible malade timide pauvre fragile solide rapide agile confortable agréable sale calme
+rouge jaune russe""")
+
+Agreement = tuple[str, str]  # ("m" or "f", "singular" or "plural")
+
+
+def genders_of_adjectives() -> dict[str, set[Agreement]]:
+    forms: dict[str, set[Agreement]] = {}
+    for entry in ADJECTIVES.split(","):
+        masculine, feminine, masculines = entry.split()
+        for form, agreement in (
+            (masculine, ("m", "singular")), (feminine, ("f", "singular")),
+            (masculines, ("m", "plural")), (f"{feminine}s", ("f", "plural")),
+        ):  # fmt: skip
+            forms.setdefault(form, set()).add(agreement)
+    for form in SAME_IN_BOTH:
+        forms[form] = {("m", "singular"), ("f", "singular")}
+        forms[f"{form}s"] = {("m", "plural"), ("f", "plural")}
+    return forms
+
+
+ADJECTIVE = genders_of_adjectives()
+NOUN: dict[str, Agreement] = {}
+for gender, names in (("m", MASCULINE), ("f", FEMININE)):
+    for name in names:
+        NOUN[plural(name)] = (gender, "plural")
+        if plural(name) != name:  # "souris" is told apart by what stands before it
+            NOUN[name] = (gender, "singular")
+BOTH_NUMBERS = {name: gender for gender, names in (("m", MASCULINE), ("f", FEMININE)) for name in names
+                if plural(name) == name}  # fmt: skip
+ASPIRATED = ("hérisson", "haie", "hangar", "hache", "haut", "bas")
+VOWELS = "aàâeéèêiîoôuœh"
+
+SINGULAR_DETERMINERS = {
+    "m": {"le", "un", "ce", "cet", "mon", "son"},
+    "f": {"la", "une", "cette", "ma", "sa", "mon", "son"},
+}
+EITHER = {"l", "votre", "notre", "leur", "d", "de"}
+PLURAL_DETERMINERS = {
+    "les",
+    "des",
+    "ces",
+    "mes",
+    "vos",
+    "ses",
+    "nos",
+    "leurs",
+    "deux",
+    "trois",
+    "quatre",
+    "aux",
+    "de",
+    "d",
+}
+
+
+def hears_vowel(word: str) -> bool:
+    return word[0].lower() in VOWELS and not word.startswith(ASPIRATED)
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[GoldPair]:
+    rng = random.Random("test")
+    grammar = EnglishFrench()
+    return [grammar.pair(rng) for _ in range(20_000)]
+
+
+@pytest.fixture(scope="module")
+def by_meaning() -> list[GoldPair]:
+    rng = random.Random("meaning")
+    return [reasons.by_meaning(rng) for _ in range(6_000)]
+
+
+def tokens(text: str) -> list[str]:
+    """Words, with the hyphens and the apostrophe of "grand-mère" and "aujourd'hui" inside them."""
+    return re.findall(r"aujourd'hui|grands?-[mp]ères?|est-ce|\w+|[^\w\s]", text.lower())
+
+
+# The lexicon and the tables of this test
+
+
+def test_the_tables_know_every_noun_and_say_the_same_gender() -> None:
+    assert {noun.french.removeprefix("*"): noun.gender for noun in NOUNS} == {
+        **dict.fromkeys(MASCULINE, "m"),
+        **dict.fromkeys(FEMININE, "f"),
+    }
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=lambda frame: f"{frame.subject} {frame.verb} {frame.object}")
+def test_every_reason_has_nouns_of_both_genders(frame: reasons.Frame) -> None:
+    for kind, names in ((frame.subject, frame.subject_reasons), (frame.object, frame.object_reasons)):
+        for name in names:
+            fitting = [noun for noun in NOUNS if noun.kinds & set(kind.split()) and QUALITIES[name].fits(noun)]
+            assert {noun.gender for noun in fitting} == {"m", "f"}, name
+    assert not set(frame.subject_reasons) & set(frame.object_reasons)
+
+
+# What is written
+
+
+def test_the_example_of_the_tutorials_in_both_meanings() -> None:
+    for reason, expected, antecedent, shown in (
+        ("tired", "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.", 1, 14),
+        ("wide", "L'animal n'a pas traversé la rue parce qu'elle était trop large.", 7, 14),
+    ):
+        animal, street = (phrases.noun_phrase(noun_named(name)) for name in ("animal", "street"))
+        meant = animal if reason == "tired" else street
+        pronoun = phrases.pronoun_for(meant)
+        whole = clauses.clause(animal, VERBS["cross"], "past", negative=True, object=street) + reasons.because()
+        whole += clauses.be_clause(pronoun, "past", quality=QUALITIES[reason], degree=phrases.said("too", "trop"))
+        assert meant.head is not None
+        pair = phrases.sentence(whole, pronouns=[(pronoun.english[0], meant.head, pronoun.french[0])])
+        assert pair.source == f"The animal didn't cross the street because it was too {reason}."
+        assert pair.target == expected
+        # the animal didn ' t cross the street because it was too tired . = 0 to 13
+        # L ' animal n ' a pas traversé la rue parce qu ' il était trop fatigué . = 0 to 17
+        cross = [(5, 7), (6, 8), (7, 9)]
+        negation = [(here, there) for here in (2, 3, 4) for there in (3, 4, 5, 6)]
+        because = [(8, 10), (8, 11), (8, 12), (9, 13), (10, 14), (11, 15), (12, 16), (13, 17)]
+        assert pair.links == tuple(sorted([(0, 0), (0, 1), (1, 2), *negation, *cross, *because]))
+        (found,) = pair.pronouns
+        assert (found.word, found.antecedent, found.written) == (9, antecedent, shown - 1)
+
+
+def noun_named(name: str) -> Noun:
+    return next(noun for noun in NOUNS if noun.english == name)
+
+
+def test_one_source_has_one_target(pairs: list[GoldPair]) -> None:
+    targets: dict[str, set[str]] = {}
+    for pair in pairs:
+        targets.setdefault(pair.source, set()).add(pair.target)
+    assert all(len(found) == 1 for found in targets.values())
+
+
+def test_there_are_more_than_a_million(pairs: list[GoldPair]) -> None:
+    """By Chao's lower bound (1984): those drawn once and twice tell how many were never drawn."""
+    times = Counter(Counter(pair.source for pair in pairs).values())
+    assert sum(times.values()) > 0.98 * len(pairs)
+    assert sum(times.values()) + times[1] ** 2 / (2 * times[2]) > 1_000_000
+
+
+def test_a_small_vocabulary(pairs: list[GoldPair]) -> None:
+    source, target = (
+        {word for pair in pairs for word in tokens(text(pair))}
+        for text in (lambda pair: pair.source, lambda pair: pair.target)
+    )
+    assert 600 < len(source) < 1000
+    assert 1000 < len(target) < 1600
+
+
+def test_elision_is_where_it_must_be_and_nowhere_else(pairs: list[GoldPair]) -> None:
+    for pair in pairs:
+        found = tokens(pair.target)
+        for index, (word, following) in enumerate(zip(found, found[1:], strict=False)):
+            if word in ("le", "la", "de", "ne", "que", "je", "me", "ce", "ma", "sa"):
+                # "parce" etc. never end a phrase here, so whatever follows is spoken with it
+                assert not hears_vowel(following), pair.target
+            if following == "'":
+                assert word in ("l", "d", "n", "qu", "j", "m"), pair.target
+                assert hears_vowel(found[index + 2]), pair.target
+            if word == "cet":
+                assert hears_vowel(following), pair.target
+
+
+def test_prepositions_contract_with_articles(pairs: list[GoldPair]) -> None:
+    for pair in pairs:
+        assert not re.search(r"\b(de les?|à les?)\b", pair.target, re.IGNORECASE), pair.target
+    everything = " ".join(pair.target for pair in pairs)
+    for expected in ("près du ", "près de la ", "près de l'", " au ", " aux ", "à la ", "à l'", "à côté du "):
+        assert expected in everything
+
+
+def test_determiners_and_adjectives_agree_with_their_noun(pairs: list[GoldPair]) -> None:
+    checked = Counter[str]()
+    for pair in pairs:
+        found = tokens(pair.target)
+        for index, word in enumerate(found):
+            # "le lit" after "et" is "reads it"
+            if (word not in NOUN and word not in BOTH_NUMBERS) or found[index - 2] in ("et", "ne"):
+                continue
+            before = index - 1
+            while found[before] in ADJECTIVE or found[before] == "'":
+                before -= 1
+            determiner = found[before]
+            if determiner not in SINGULAR_DETERMINERS["m"] | SINGULAR_DETERMINERS["f"] | EITHER | PLURAL_DETERMINERS | {
+                "du", "au"
+            }:  # fmt: skip
+                continue  # no noun: "elle porte", "il montre"
+            gender = BOTH_NUMBERS.get(word) or NOUN[word][0]
+            number = NOUN[word][1] if word not in BOTH_NUMBERS else (
+                "plural" if determiner in PLURAL_DETERMINERS - {"de", "d"} else "singular"
+            )  # fmt: skip
+            if determiner in ("de", "d") and word in BOTH_NUMBERS:
+                continue
+            checked[determiner] += 1
+            if number == "plural":
+                assert determiner in PLURAL_DETERMINERS, pair.target
+            elif determiner in ("du", "au"):
+                assert gender == "m", pair.target
+            else:
+                assert determiner in SINGULAR_DETERMINERS[gender] | EITHER, pair.target
+                if gender == "f" and determiner in ("mon", "son"):
+                    assert hears_vowel(found[before + 1]), pair.target
+            adjectives = [each for each in found[before + 1 : index] if each != "'"]
+            if index + 1 < len(found) and found[index + 1] in ADJECTIVE:
+                adjectives.append(found[index + 1])
+            for adjective in adjectives:
+                checked["adjective"] += 1
+                assert (gender, number) in ADJECTIVE[adjective], pair.target
+                if adjective in ("bel", "vieil", "nouvel"):
+                    assert hears_vowel(word), pair.target
+    assert checked["le"] > 1000 and checked["la"] > 1000 and checked["adjective"] > 2000
+    assert set(checked) >= {"cet", "ces", "du", "des", "mes", "aux", "leurs", "deux"}
+
+
+def test_what_is_said_of_a_pronoun_agrees_with_it(pairs: list[GoldPair]) -> None:
+    checked = 0
+    agreement = {"il": ("m", "singular"), "elle": ("f", "singular"), "ils": ("m", "plural"), "elles": ("f", "plural")}
+    be = {"singular": ("est", "était", "sera"), "plural": ("sont", "étaient", "seront")}
+    for pair in pairs:
+        found = [word for word in tokens(pair.target) if word not in ("ne", "n", "'", "pas", "trop", "très", "si")]
+        for pronoun, verb, quality in zip(found, found[1:], found[2:], strict=False):
+            if pronoun in agreement and quality in ADJECTIVE and verb in be["singular"] + be["plural"]:
+                assert verb in be[agreement[pronoun][1]], pair.target
+                assert agreement[pronoun] in ADJECTIVE[quality], pair.target
+                checked += 1
+    assert checked > 5000
+
+
+def test_the_negation_stands_around_the_verb(pairs: list[GoldPair]) -> None:
+    around = re.compile(
+        r"(?:\bne |\bn')(?:(?:me|m'|nous|vous|lui|leur|les?|la|l')\s?)?[\w]+(?: pas)\b", re.IGNORECASE
+    )  # at most one pronoun and one verb between them
+    negations = 0
+    for pair in pairs:
+        negatives = len(re.findall(r"n't\b", pair.source))
+        assert negatives == len(re.findall(r"\bpas\b", pair.target)) == len(around.findall(pair.target)), pair.target
+        negations += negatives
+    assert negations > 5000
+
+
+def test_questions(pairs: list[GoldPair]) -> None:
+    asked = [pair for pair in pairs if pair.source.endswith("?")]
+    assert len(asked) > 1000
+    for pair in asked:
+        assert pair.target.endswith(" ?")
+        subject_or_place = re.match(r"Qui (?!est-ce)|Où (est|sont|était|étaient) ", pair.target)
+        assert subject_or_place or re.match(
+            r"(Qui |Quand |Où |Pourquoi |Qu')?est-ce qu[e']", pair.target, re.IGNORECASE
+        )
+    starts = {re.split(r"[ ']", pair.source)[0] for pair in asked}
+    assert starts >= {"Do", "Does", "Did", "Will", "Is", "Was", "Who", "What", "Where", "When", "Why"}
+
+
+def test_participles_agree_with_the_pronoun_before_them(pairs: list[GoldPair]) -> None:
+    """ "l'a vue" is of a woman; "lui a donné" agrees with nobody."""
+    seen = Counter[bool]()
+    for pair in pairs:
+        if (match := re.search(r"\b(him|her)\b(?! \w)", pair.source)) and re.search(
+            r"\bl'(a|ai|avons|avez|ont) ", pair.target
+        ):
+            participle = re.search(r"\bl'(?:a|ai|avons|avez|ont) (?:pas )?(\w+)", pair.target)
+            assert participle is not None
+            feminine = participle[1].endswith("e")
+            assert feminine == (match[1] == "her"), pair.target
+            seen[feminine] += 1
+        if indirect := re.search(r"\b(?:lui|leur) (?:a|ai|avons|avez|ont) (?:pas )?(\w+)", pair.target):
+            assert indirect[1] in ("donné", "montré", "prêté", "envoyé"), pair.target
+    assert min(seen[True], seen[False]) > 30
+
+
+def test_english_is_inflected(pairs: list[GoldPair]) -> None:
+    wrong = (
+        r"\ba [aeiou]", r"\ban [^aeiou]", r"\b(he|she|it) (do|don't|were|weren't|are|aren't|have)\b",
+        r"\b(they|we|you) (does|doesn't|was|is)\b", r"\b(didn't|won't|doesn't|don't|can't|couldn't) \w+ed\b(?! )",
+        r"\b(childs|mans|womans|mouses|gooses|wolfs|knifes|scarfs)\b",
+        r"\b(some|any) any\b", r"  ", r" [.,?]", r"\bnot\b",
+    )  # fmt: skip
+    for pair in pairs:
+        assert not any(re.search(pattern, pair.source, re.IGNORECASE) for pattern in wrong), pair.source
+        assert pair.source[0].isupper() and pair.target[0].isupper()
+
+
+# What is known of it
+
+
+def test_every_word_is_aligned(pairs: list[GoldPair]) -> None:
+    for pair in pairs[:6000]:
+        source, target = words(pair.source), words(pair.target)
+        assert list(pair.links) == sorted(set(pair.links))
+        assert {here for here, _ in pair.links} == set(range(len(source))), pair
+        assert {there for _, there in pair.links} == set(range(len(target))), pair
+        for here, there in pair.links:
+            if source[here] in ".,?":
+                assert target[there] == source[here]
+            elif target[there] in ".,?":
+                raise AssertionError(pair)
+
+
+def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> None:
+    """The noun itself, seen from the tables of the lexicon, at either end of a link."""
+    translations = {
+        form: {words(noun.french.removeprefix("*"))[-1], words(noun.french_plural.removeprefix("*"))[-1]}
+        for noun in NOUNS
+        for form in (noun.english, noun.english_plural)
+    }
+    for pair in pairs[:5000]:
+        source, target = (words(text.lower()) for text in (pair.source, pair.target))
+        nouns = set(translations) - {"watch", "watches", "light", "play", "saw", "fish"}  # which are also verbs
+        for here, word in enumerate(source):
+            if word in nouns:
+                assert {target[there] for each, there in pair.links if each == here} & translations[word], pair
+
+
+def test_pronouns_show_the_gender_of_what_they_stand_for(pairs: list[GoldPair]) -> None:
+    shown = Counter[str]()
+    for pair in pairs[:10_000]:
+        source, target = words(pair.source), words(pair.target.lower())
+        for each in pair.pronouns:
+            assert source[each.word] in ("it", "he", "she", "they", "him", "her", "them")
+            assert each.antecedent < each.word
+            heads = [target[there] for here, there in pair.links if here == each.antecedent]
+            gender, number = agreement_of(heads[-1], source[each.word] in ("they", "them"))
+            form = target[each.written]
+            if form in ("il", "ils", "le"):
+                assert gender == "m", pair
+            elif form in ("elle", "elles", "la"):
+                assert gender == "f", pair
+            else:
+                assert re.search("es?$", form) is not None if gender == "f" else not form.endswith(("e", "es")), pair
+            if form in ("il", "elle", "le", "la"):
+                assert number == "singular"
+            shown[form if form in ("il", "elle", "ils", "elles", "le", "la") else "participle"] += 1
+    assert min(shown.values()) > 20 and len(shown) == 7
+
+
+def agreement_of(noun: str, several: bool) -> Agreement:
+    if noun in ("père", "pères"):  # the end of "grand-père"
+        return "m", "plural" if several else "singular"
+    if noun in ("mère", "mères"):
+        return "f", "plural" if several else "singular"
+    return (BOTH_NUMBERS[noun], "plural" if several else "singular") if noun in BOTH_NUMBERS else NOUN[noun]
+
+
+def test_no_shortcut_finds_the_antecedent(by_meaning: list[GoldPair]) -> None:
+    """Subject or object, masculine or feminine: each guess is right half the time, and so is each pair of them."""
+    cases, differ = Counter[tuple[bool, str]](), 0
+    reasons_of: dict[str, Counter[bool]] = {}
+    forms = {words(form)[-1]: noun.gender for noun in NOUNS for form in (noun.english, noun.english_plural)}
+    for pair in by_meaning:
+        source = words(pair.source.lower())
+        (found,) = pair.pronouns
+        places = [place for place, word in enumerate(source[: found.word]) if word in forms]
+        subject, object = places[0], places[-1]
+        assert found.antecedent in (subject, object)
+        of_subject = found.antecedent == subject
+        cases[of_subject, forms[source[found.antecedent]]] += 1
+        differ += forms[source[subject]] != forms[source[object]]
+        (reason,) = (name.split("+")[-1] for name in pair.combinations if name.startswith("antecedent+reason"))
+        reasons_of.setdefault(reason, Counter())[of_subject] += 1
+    assert len(cases) == 4
+    assert all(0.23 < count / len(by_meaning) < 0.27 for count in cases.values())
+    assert differ > 0.85 * len(by_meaning)
+    # Nor does the adjective alone tell, without the nouns: who is tired may be the subject or the object.
+    assert sum(max(count.values()) for count in reasons_of.values()) < 0.78 * len(by_meaning)
+
+
+def test_either_noun_could_be_meant_by_the_pronoun_alone(by_meaning: list[GoldPair]) -> None:
+    alike = 0
+    for pair in by_meaning:
+        assert re.search(r"\b(it|they) (was|were|is|are)\b", pair.source)
+        assert not re.search(r"\b(he|she)\b", pair.source)
+        alike += " it " in pair.source or " they " in pair.source
+    assert alike == len(by_meaning)
+
+
+def test_many_nouns_and_reasons_take_part(by_meaning: list[GoldPair]) -> None:
+    pairs = {name.split(": ")[1] for pair in by_meaning for name in pair.combinations if name.startswith("antecedent")}
+    assert len({pair.split("+")[0] for pair in pairs}) > 100
+    assert len({pair.split("+")[1] for pair in pairs}) > 40
+    assert len(pairs) > 800
+
+
+def test_every_construction_is_written(pairs: list[GoldPair]) -> None:
+    targets, sources = "\n".join(pair.target for pair in pairs), "\n".join(pair.source for pair in pairs)
+    for expected in (
+        " lui a ", "m'a ", "nous a ", " voulait ", " n'a pas pu ", " ne peut pas ", " de l'eau", "pas d'", "Il y a ",
+        "Il y avait ", "est arrivée", "sont tombées", " de grands ", " bel ", " vieil ", " nouvel ", "cet ",
+        " en panne", "avait très faim", "Demain, ", " la semaine prochaine", " souvent ", "l'a mangée", "les a ",
+        ", alors ", ", mais ",
+    ):  # fmt: skip
+        assert expected in targets, expected
+    for expected in (
+        "didn't", "doesn't", "won't", "couldn't", "any ", "some ", "There were", "Why didn't", " her ", " them",
+    ):  # fmt: skip
+        assert expected in sources, expected
+
+
+def test_conjugation() -> None:
+    def forms(name: str) -> list[str]:
+        conjugation = VERBS[name].conjugation
+        tenses: tuple[french.Tense, ...] = ("present", "future")
+        return [conjugation.form(tense, person) for tense in tenses for person in range(5)]
+
+    assert forms("close") == [
+        "ferme",
+        "ferme",
+        "fermons",
+        "fermez",
+        "ferment",
+        "fermerai",
+        "fermera",
+        "fermerons",
+        "fermerez",
+        "fermeront",
+    ]
+    assert forms("climb") == listed(
+        "gravis gravit gravissons gravissez gravissent gravirai gravira gravirons gravirez graviront"
+    )
+    assert forms("sell") == [
+        "vends",
+        "vend",
+        "vendons",
+        "vendez",
+        "vendent",
+        "vendrai",
+        "vendra",
+        "vendrons",
+        "vendrez",
+        "vendront",
+    ]
+    assert forms("see") == [
+        "vois",
+        "voit",
+        "voyons",
+        "voyez",
+        "voient",
+        "verrai",
+        "verra",
+        "verrons",
+        "verrez",
+        "verront",
+    ]
+    assert forms("go") == listed("vais va allons allez vont irai ira irons irez iront")
+    assert VERBS["take"].conjugation.agreeing_participle("f", True) == "prises"
+    assert VERBS["fall"].conjugation.agreeing_participle("m", True) == "tombés"
+
+
+def test_the_sample_for_readers_is_what_the_grammar_writes() -> None:
+    pairs = GoldCorpus(EnglishFrench(), "test", 200).gold()
+    assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} anew, and read it"
+
+
+def test_sentences_of_every_kind_are_in_the_sample() -> None:
+    text = SAMPLE.read_text(encoding="utf-8")
+    assert text.count("\n\n") + 1 == 200
+    assert text.count(" is ") > 80 and "shown by elle" in text and "shown by il" in text
+    assert sentences.DEGREES == reasons.DEGREES

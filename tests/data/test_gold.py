@@ -1,0 +1,178 @@
+import random
+import tracemalloc
+from itertools import combinations, islice
+
+import pytest
+
+from transformer.data.about import about
+from transformer.data.corpora import open_corpus
+from transformer.data.gold import GoldCorpus, GoldPair, Pronoun, Word, gold_pair, held_out, split_of, words
+from transformer.data.grammars import GRAMMARS
+from transformer.data.tokenizers import Kind, Tokenizer
+
+SPLITS = ("train", "validation", "test", "combinations")
+grammars = pytest.mark.parametrize("grammar", list(GRAMMARS))
+
+
+class Letters:
+    """Small enough to know everything that it can write: 30 x 30 pairs of a letter and a number."""
+
+    name = "letters"
+
+    def pair(self, rng: random.Random) -> GoldPair:
+        letter, number = chr(ord("A") + rng.randrange(30)), rng.randrange(30)
+        return GoldPair(f"{letter} {number}", f"{number}.{letter}", (), (), frozenset([f"pair: {letter}+{number}"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("L'animal n'a  pas.", ["L", "'", "animal", "n", "'", "a", "pas", "."]),
+        ("Est-ce que ?", ["Est", "-", "ce", "que", "?"]),
+        ("मुझे पिज़्ज़ा पसंद है।", ["मुझे", "पिज़्ज़ा", "पसंद", "है", "।"]),
+        (" 3 œufs ", ["3", "œufs"]),
+        ("", []),
+    ],
+)
+def test_words_of_a_text(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@grammars
+@pytest.mark.parametrize("kind", ["bpe", "words", "characters"])
+def test_words_are_what_tokenizers_group(grammar: str, kind: Kind) -> None:
+    pairs = list(GoldCorpus(GRAMMARS[grammar], size=150).gold())
+    texts = [text for pair in pairs for text in (pair.source, pair.target)]
+    tokenizer = Tokenizer.train(texts, kind, 500 if kind == "bpe" else 3000, min_frequency=1)
+    for text in texts:
+        ids = tokenizer.encode(text)
+        grouped = ["".join(tokenizer.piece(ids[index]) for index in group) for group in tokenizer.word_groups(ids)]
+        assert [group.strip("▁ ") for group in grouped] == words(text)
+        assert tokenizer.decode(ids) == text  # with its punctuation and its spaces, nothing lost
+
+
+def test_a_pair_is_written_from_its_words() -> None:
+    the, office, didnt, open_, mark = (
+        Word("the"),
+        Word("post office"),
+        Word("didn't"),
+        Word("open"),
+        Word(".", glued=True),
+    )
+    it = Word("it")
+    le, poste = Word("l'", (the,)), Word("office", (office,), glued=True)
+    pair = gold_pair(
+        [the, office, didnt, open_, it, mark],
+        [le, poste, Word("ne", (didnt,)), Word("ouvre", (open_, it)), Word(".", (mark,), glued=True)],
+        [(it, office, le)],
+        ["a+b"],
+    )
+    assert (pair.source, pair.target) == ("The post office didn't open it.", "L'office ne ouvre.")
+    # the post office didn ' t open it . = 0 to 8; L ' office ne ouvre . = 0 to 5
+    assert pair.links == ((0, 0), (0, 1), (1, 2), (2, 2), (3, 3), (4, 3), (5, 3), (6, 4), (7, 4), (8, 5))
+    assert pair.pronouns == (Pronoun(word=7, antecedent=2, written=0),)
+    assert pair.combinations == {"a+b"}
+
+
+def test_a_held_out_combination_is_in_no_other_split() -> None:
+    found = {split: {pair.source for pair in GoldCorpus(Letters(), split, 15).gold()} for split in SPLITS}
+    found["train"] = {pair.source for pair in GoldCorpus(Letters(), "train", 10_000).gold()}
+    assert all(not one & other for one, other in combinations(found.values(), 2))
+    everything = [(f"{chr(ord('A') + letter)} {number}", f"{number}.{chr(ord('A') + letter)}")
+                  for letter in range(30) for number in range(30)]  # fmt: skip
+    held = {source for source, _ in everything if held_out("pair: " + source.replace(" ", "+"))}
+    assert 9 < len(held) < 54  # 3 % of 900 are 27
+    assert found["combinations"] <= held
+    assert not held & (found["train"] | found["validation"] | found["test"])
+
+
+@grammars
+def test_same_seed_same_pairs_each_time(grammar: str) -> None:
+    corpus = GoldCorpus(GRAMMARS[grammar], size=100)
+    assert list(corpus.gold()) == list(corpus.gold()) == list(GoldCorpus(GRAMMARS[grammar], size=100).gold())
+    assert list(corpus) != list(GoldCorpus(GRAMMARS[grammar], size=100, seed=1))
+    assert [pair[1:] for pair in corpus] == [(pair.source, pair.target) for pair in corpus.gold()]
+    assert [pair.line for pair in corpus] == list(range(1, 101))
+    assert (corpus.report.read, corpus.report.kept) == (100, 100)
+
+
+@grammars
+def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
+    sizes = (3000, 30, 30, 30)
+    found = [
+        {
+            text
+            for seed in range(2)
+            for pair in GoldCorpus(GRAMMARS[grammar], split, size, seed).rows()
+            for text in pair[1:]
+        }
+        for split, size in zip(SPLITS, sizes, strict=True)
+    ]
+    assert all(not one & other for one, other in combinations(found, 2))
+
+
+@grammars
+@pytest.mark.parametrize("split", SPLITS[1:])
+def test_no_sentence_is_tested_twice(grammar: str, split: str) -> None:
+    sources = [pair.source for pair in GoldCorpus(GRAMMARS[grammar], split, 100).gold()]
+    assert len(sources) == len(set(sources)) == 100
+
+
+@grammars
+def test_training_knows_the_parts_of_what_is_held_out(grammar: str) -> None:
+    train = {name for pair in GoldCorpus(GRAMMARS[grammar], "train", 20_000).gold() for name in pair.combinations}
+    tested = list(GoldCorpus(GRAMMARS[grammar], "combinations", 400).gold())
+    held = {name for pair in tested for name in pair.combinations if held_out(name)}
+    assert len(held) > 20 and not held & train
+    parts = {(kind, part) for kind, *both in map(parts_of, train) for part in enumerate(both)}
+    unknown = {
+        name for name in held for part in enumerate(parts_of(name)[1:]) if (parts_of(name)[0], part) not in parts
+    }
+    assert not unknown
+    assert all(any(map(held_out, pair.combinations)) for pair in tested)
+
+
+def parts_of(combination: str) -> list[str]:
+    """ "noun+adjective: street+wide" as "noun+adjective", "street", "wide"."""
+    kind, names = combination.split(": ")
+    return [kind, *names.split("+")]
+
+
+@grammars
+def test_memory_is_flat(grammar: str) -> None:
+    corpus = GoldCorpus(GRAMMARS[grammar], size=10**9)
+    peaks = []
+    list(islice(corpus, 1500))  # fills the caches of the lexicon
+    for size in (100, 1500):
+        tracemalloc.start()
+        for _ in islice(corpus, size):
+            pass
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0] + 100_000
+
+
+@grammars
+def test_a_grammar_is_a_corpus_by_its_name(grammar: str) -> None:
+    splits = open_corpus(grammar)
+    assert [corpus.name for corpus in splits if corpus] == [
+        f"{grammar} ({split})" for split in ("train", "validation", "test")
+    ]
+    tested = open_corpus(f"{grammar}:combinations").test
+    assert isinstance(tested, GoldCorpus)
+    assert all(split_of(pair) == "combinations" for pair in islice(tested.gold(), 20))
+    with pytest.raises(ValueError, match=f"{grammar}:other.*names no corpus"):
+        open_corpus(f"{grammar}:other")
+
+
+@grammars
+def test_the_examples_are_in_words_that_the_grammar_writes(grammar: str) -> None:
+    known = {word.lower() for pair in GoldCorpus(GRAMMARS[grammar], size=6000).gold() for word in words(pair.source)}
+    card = about(grammar)
+    assert card["source"] == "English" and card["examples"]
+    assert {word.lower() for example in card["examples"] for word in words(example)} <= known
+
+
+def test_a_split_that_is_none_is_answered_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="'dev'.*train, validation, test, combinations"):
+        GoldCorpus(Letters(), "dev")

@@ -1,0 +1,24 @@
+"""Sentence pairs of a grammar as text that a reader of both languages can judge."""
+
+from collections.abc import Iterable
+
+from transformer.data.gold import GoldPair, words
+
+
+def as_text(pairs: Iterable[GoldPair]) -> str:
+    """Four lines a pair: source, target, links from 0 as i-j, and what each pronoun stands for."""
+    return "\n".join(f"{pair.source}\n{pair.target}\n{_links(pair)}\n{_pronouns(pair)}\n" for pair in pairs)
+
+
+def _links(pair: GoldPair) -> str:
+    return " ".join(f"{here}-{there}" for here, there in pair.links)
+
+
+def _pronouns(pair: GoldPair) -> str:
+    source, target = words(pair.source), words(pair.target)
+    found = [
+        f"{source[each.word]} ({each.word}) is {source[each.antecedent]} ({each.antecedent}), "
+        f"shown by {target[each.written]} ({each.written})"
+        for each in pair.pronouns
+    ]
+    return "; ".join(found) or "-"
