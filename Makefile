@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint screenshots bench browser clean
+.PHONY: help run serve desktop test lint screenshots bench browser clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -29,6 +29,12 @@ help: ## Show this list
 run: $(APP_READY) ## Open the app in the browser (PORT=8501)
 	@$(BIN)/streamlit run app.py --server.port $(PORT)
 
+serve: $(APP_READY) ## Serve it to others, in production settings (HOST=127.0.0.1 PORT=8501 HEADLIGHT_PUBLIC=1)
+	@PORT=$(PORT) $(BIN)/python -m tools.production
+
+desktop: $(APP_READY) ## Open the app in a window of its own
+	@$(BIN)/python -m tools.desktop
+
 test: lint browser ## Run ruff, mypy and all tests
 	@$(BIN)/python -m pytest
 
@@ -41,7 +47,7 @@ screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/im
 
 bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
 	@$(BIN)/python -m pip install --quiet --requirement requirements-bench.txt
-	@for name in showing stepping training beside memory; do $(BIN)/python -m benchmarks $$name; done
+	@for name in showing stepping training beside memory classroom; do $(BIN)/python -m benchmarks $$name; done
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }

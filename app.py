@@ -18,6 +18,7 @@ page = st.navigation(
         st.Page("app_pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
         st.Page("app_pages/training.py", title="Training", icon=":material/trending_down:"),
         st.Page("app_pages/checkpoints.py", title="Checkpoints", icon=":material/layers:"),
+        st.Page("app_pages/heads.py", title="Heads", icon=":material/psychology_alt:"),
     ]
 )
 st.html(UI / "page.css")

@@ -2,7 +2,7 @@
 
 import argparse
 
-from benchmarks import beside, memory, showing, stepping, training
+from benchmarks import atlas, beside, classroom, memory, showing, stepping, training
 
 
 def main() -> None:
@@ -12,7 +12,9 @@ def main() -> None:
     stepping.add_arguments(names.add_parser("stepping", help="from a key to the next step, decoding and anatomy"))
     training.add_arguments(names.add_parser("training", help="target tokens a second beside the peers"))
     beside.add_arguments(names.add_parser("beside", help="training while its page is watched"))
+    classroom.add_arguments(names.add_parser("classroom", help="a class of thirty beside a training"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
+    atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))
     options = vars(parser.parse_args())
     run = options.pop("run")
     try:

@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": _BELOW_THE_FACE,
     "translator": _BELOW_THE_FACE | {"checkpoints"},
     "training": _BELOW_THE_FACE | {"checkpoints", "translator"},  # it scores what the translator writes
+    "heads": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},  # the atlas from the command line
 }
 MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face
 MAY_IMPORT["__main__"] = set(MAY_IMPORT)  # and the command line stand above them all

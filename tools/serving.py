@@ -4,6 +4,8 @@
 `wait_until_idle` waits for a page that has nothing more to draw.
 """
 
+from __future__ import annotations
+
 import os
 import shutil
 import socket
@@ -13,10 +15,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-from playwright.sync_api import Browser, Page, Playwright, ViewportSize
+if TYPE_CHECKING:  # the window of its own needs none of it
+    from playwright.sync_api import Browser, Page, Playwright, ViewportSize
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
@@ -53,7 +57,7 @@ _IDLE = """() => {
 
 
 @contextmanager
-def serve(app: Path, log: Path, seconds: float = 120) -> Iterator[str]:
+def serve(app: Path, log: Path, seconds: float = 120, errors: str = "full") -> Iterator[str]:
     """Run the Streamlit app and yield its address once it answers; its output goes to `log`.
 
     Raises RuntimeError with the end of the log when the app stops or does not answer in time.
@@ -64,7 +68,7 @@ def serve(app: Path, log: Path, seconds: float = 120) -> Iterator[str]:
         "server.address": "127.0.0.1",
         "server.headless": "true",
         "server.fileWatcherType": "none",
-        "client.showErrorDetails": "full",  # a failing test should say which line failed
+        "client.showErrorDetails": errors,  # all of them, since a failing test should say which line failed
         "browser.gatherUsageStats": "false",
     }
     command = [sys.executable, "-m", "streamlit", "run", app.name]

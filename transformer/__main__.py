@@ -12,8 +12,10 @@ from typing import Any
 
 from transformer import checkpoints
 from transformer.checkpoints import commands as opening
+from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, open_corpus
+from transformer.heads import add_verb as add_heads
 from transformer.model import count_parameters
 from transformer.training import Evaluator, commands
 from transformer.translator import LENGTH_PENALTY, Translation, Translator
@@ -76,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
     commands.add_verbs(verb)
     opening.add_verbs(verb)
+    add_heads(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right.")
     _takes_corpus(sub)
@@ -159,7 +162,7 @@ def describe(options: argparse.Namespace) -> None:
     model = checkpoint.model
     facts = {
         "card": checkpoint.card,
-        "config": model.config.to_dict(),
+        "config": to_json(model.config),
         "parameters": {
             "all": count_parameters(model),
             "encoder": count_parameters(model.encoder),

@@ -15,6 +15,7 @@ from ui.copy_link import copy_link
 from ui.escape import plain
 from ui.resources import model_names, plain_errors, translator
 from ui.sidebar import sidebar
+from ui.turns import PLACE
 from ui.view import V, current, write_address
 
 
@@ -34,6 +35,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     view, names = current(view_class), model_names()
     sidebar(view, names)
     actions = _heading(title, question)
+    st.session_state[PLACE] = st.empty()
     if not names:
         st.info("There is no model in checkpoints/ yet. Train one: `python -m transformer train --help`.")
         st.stop()

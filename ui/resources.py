@@ -5,11 +5,15 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 import torch
 
@@ -18,6 +22,7 @@ from transformer.analysis import Check, check
 from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS
 from transformer.files import read_json
 from transformer.taps import Intervention
+from ui.turns import before_step, kept, sweep_forever
 
 log = logging.getLogger("headlight")
 # Where the models and the runs are; the variables are for those who keep theirs elsewhere.
@@ -25,6 +30,9 @@ CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", Path(__file__).parent
 RUNS = Path(os.environ.get("HEADLIGHT_RUNS", Path(__file__).parent.parent / "runs"))
 MODELS = Path(os.environ.get("HEADLIGHT_MODELS", Path(__file__).parent.parent / "models"))  # those that were imported
 FIRST = "en-fr"  # what the app opens with, where it is there
+# Seconds for which a thread keeps Python's lock from another. A decode asks for it hundreds of times a step, and would
+# wait that long each time beside a page that is being drawn; at the usual 5 ms it takes nearly twice as long as at 1.
+SWITCH = 0.001
 RUN = "runs/"  # what the name of a run's best checkpoint begins with
 IMPORTED = "models/"  # and that of an imported model
 
@@ -59,12 +67,19 @@ def model_folder(name: str) -> Path:
 
 @st.cache_resource
 def prepare() -> None:
-    """Once for the process: one core a request, and no full garbage collection after each script run.
+    """Once for the process: one core a request, all imports, and no full garbage collection after each script run.
 
+    What is imported late is imported here: where many sessions come at once, Plotly would find a pandas that another
+    thread has only half imported.
     Streamlit collects after every run; over the objects of torch and plotly that takes a tenth of a second,
     holding everybody up. Frozen, they are not looked at again.
     """
     torch.set_num_threads(1)
+    sys.setswitchinterval(SWITCH)
+    for late in ("pandas", "pyarrow"):
+        import_module(late)
+    go.Figure(go.Heatmap(z=[[0.0]])).to_json()
+    sweep_forever()
     gc.collect()
     gc.freeze()
 
@@ -78,11 +93,17 @@ def translator(name: str) -> Translator:
 
 def version(name: str) -> tuple[int, ...]:
     """When a model's files last changed: a part of the key of whatever is computed from it."""
-    files = (model_folder(name) / file for file in (WEIGHTS, CONFIG, CARD))
-    return tuple(file.stat().st_mtime_ns for file in files if file.exists())
+    return tuple(_changed(model_folder(name) / file) for file in (WEIGHTS, CONFIG, CARD))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Loading the model")
+def _changed(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:  # there is none, or it was taken away just now
+        return 0
+
+
+@kept(8, "Loading the model", seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
     return Translator.load(model_folder(name))
 
@@ -103,14 +124,15 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
 
 
 # Ten minutes are longer than anybody looks at a sentence, and 40 traces of 512 tokens fit in two gigabytes.
-@st.cache_resource(max_entries=40, ttl=600, show_spinner="Translating")
+@kept(40, "Translating")
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
-    return _frozen(_translator(name, version).trace(text, target, interventions))
+    options: dict[str, Any] = {} if target is not None else {"tap_at": before_step}
+    return _frozen(_translator(name, version).trace(text, target, interventions, **options))
 
 
-@st.cache_resource(max_entries=40, ttl=600, show_spinner="Reading without these heads")
+@kept(40, "Reading without these heads")
 def _forced_trace(
     name: str,
     version: tuple[int, ...],
@@ -121,7 +143,7 @@ def _forced_trace(
     return _frozen(_translator(name, version).trace_ids(source, target, interventions))
 
 
-@st.cache_resource(max_entries=40, ttl=600, show_spinner=False)
+@kept(40)
 def _checks(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> list[Check]:

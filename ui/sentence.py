@@ -138,10 +138,11 @@ def unknown_note(trace: Trace) -> None:
 
 def unknown_tokens(source: Tokens) -> None:
     """The same of a sentence alone."""
-    unknown = sum(piece == "[UNK]" for piece in source.pieces)
+    unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:
-        what = "1 piece of the sentence is" if unknown == 1 else f"{unknown} pieces of the sentence are"
-        st.caption(f":material/info: {what} not in the model's vocabulary; it reads [UNK] there.")
+        what = "1 piece of the sentence is" if len(unknown) == 1 else f"{len(unknown)} pieces of the sentence are"
+        name = unknown[0].replace("<", r"\<")  # which Markdown would take for a tag
+        st.caption(f":material/info: {what} not in the model's vocabulary; it reads {name} there.")
 
 
 def difference(before: str, after: str) -> None:

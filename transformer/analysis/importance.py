@@ -5,7 +5,7 @@ Shapes: B rows, one for each head that is switched off, T target tokens, V vocab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,18 +45,26 @@ class AblateByRow:
 
 
 def head_importance(
-    model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], largest: int = LARGEST
+    model: Transformer,
+    src_ids: Sequence[int],
+    tgt_ids: Sequence[int],
+    largest: int = LARGEST,
+    between: Callable[[], None] = lambda: None,
 ) -> list[HeadEffect]:
     """Switches every head off alone, and says what that does to the target, the most harmful first.
 
     `tgt_ids` runs from [SOS] to [EOS]. The heads run as the rows of one batch, beside a row in which all are
-    on; long sentences take several batches, none with a tensor of more than `largest` numbers.
+    on; long sentences take several batches, none with a tensor of more than `largest` numbers, and after each of
+    them `between` is called: it may let others compute, or end it all by an error.
     """
     assert not model.training, "dropout would drown the differences"
     heads = all_heads(model)
     rows = (None, *heads)
     size = _rows_at_once(model, len(src_ids), len(tgt_ids), largest)
-    parts = [_log_probs(model, src_ids, tgt_ids, rows[i : i + size]) for i in range(0, len(rows), size)]
+    parts = []
+    for i in range(0, len(rows), size):
+        parts.append(_log_probs(model, src_ids, tgt_ids, rows[i : i + size]))
+        between()
     whole, *without = torch.cat(parts).tolist()
     effects = [HeadEffect(site, head, lp - whole) for (site, head), lp in zip(heads, without, strict=True)]
     return sorted(effects, key=lambda effect: effect.delta)

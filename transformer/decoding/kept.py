@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transformer.decoding import arguments, sample
 from transformer.decoding.choosers import Live, Sample, draws
-from transformer.decoding.search import allowed, forced
+from transformer.decoding.search import TapAt, allowed, forced
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
 
@@ -27,10 +27,11 @@ class Kept:
     same tokens are drawn, nothing is computed.
     """
 
-    def __init__(self, model: Transformer, src: Tensor):
-        """`src` [1, S]: one sentence."""
+    def __init__(self, model: Transformer, src: Tensor, tap_at: TapAt | None = None):
+        """`src` [1, S]: one sentence. `tap_at` is that of every step that the model takes."""
         self.model, self.src = model, arguments.source(model, src)
         assert len(self.src) == 1, "one sentence at a time"
+        self.tap_at = tap_at
         self.steps: dict[tuple[int, ...], DecodeStep] = {}
 
     def sample(
@@ -43,7 +44,7 @@ class Kept:
         if known and known[-1].fates.tolist() != [Fate.LIVE]:
             return known
         begun = known[-1].hypothesis(0).ids if known else ()
-        steps = list(sample(self.model, self.src, prefix=begun, record=True, **options))
+        steps = list(sample(self.model, self.src, prefix=begun, record=True, tap_at=self.tap_at, **options))
         if len(self.steps) > MOST:
             self.steps = {}
         self.steps |= {tuple(step.written[0].tolist()): step for step in steps[len(known) :]}

@@ -5,6 +5,7 @@ Everything here returns at once; `status` says what became of it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -36,6 +37,9 @@ def spawn(folder: RunFolder) -> int:
             start_new_session=True,
             env=environment(folder.recipe()),
         )
+    # The app answers first where both want the processor; alone, the worker has all of it.
+    with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
+        os.setpriority(os.PRIO_PROCESS, worker.pid, 10)
     health.children[worker.pid] = worker
     return worker.pid
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from transformer import Trace
 from transformer.analysis.lens import Lens, lens
 from transformer.analysis.stream import Stream, stream
 from ui.resources import translator, version
+from ui.turns import kept
 
 
 def stream_of(name: str, trace: Trace) -> Stream:
@@ -20,12 +19,12 @@ def lens_of(name: str, trace: Trace) -> Lens:
     return _lens(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
 
 
-@st.cache_resource(max_entries=20, ttl=600, show_spinner="Following the residual stream")
+@kept(20, "Following the residual stream")
 def _stream(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Stream:
     return stream(translator(name).model, source, target)
 
 
-@st.cache_resource(max_entries=20, ttl=600, show_spinner="Reading every layer")
+@kept(20, "Reading every layer")
 def _lens(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Lens:
     found = lens(_stream(name, version, source, target))
     for array in found:

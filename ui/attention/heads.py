@@ -13,6 +13,7 @@ from transformer import Trace, charts
 from transformer.analysis import MEASURES, Measures
 from transformer.trace import KINDS
 from ui.attention.downloads import export
+from ui.attention.faithful import faithful
 from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, layout, measures, panel
 from ui.attention.view import AttentionView
 from ui.view import take, update, widget_key, write_address
@@ -87,6 +88,7 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     left, middle, right = st.columns([28, 46, 26], gap="medium")
     with middle:  # first, so that it is painted first
         _head(large, view)
+        faithful(shown)
     with left:
         _overview(shown, view, large)
     with right:

@@ -29,6 +29,7 @@ from transformer.data.tokenizers import number_duplicates
 from transformer.taps import chain
 from ui import resources
 from ui.attention.view import AttentionView, Change
+from ui.turns import TURNS
 from ui.viewer import Kinds
 
 SHOWS = {
@@ -223,7 +224,8 @@ def panel(shown: Shown, view: AttentionView, place: Layout) -> Panel:
     elif show == "value":
         source, target = shown.trace.source.ids, shown.trace.target.ids
         tap = chain(*(change.tap() for change in shown.changes))
-        moved = value_weighted_patterns(shown.model.model, source, target, tap)[view.kind][layer]
+        with TURNS.turn():
+            moved = value_weighted_patterns(shown.model.model, source, target, tap)[view.kind][layer]
         weights, name, limit = moved[head], "length", float(moved.max()) or 1.0
     elif show in ("mean", "max", "rollout"):
         weights = combined(shown.trace, view.kind, show)[layer]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from weakref import ref
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from ui.attention.picture import Shown
 from ui.attention.view import LARGEST_FACTOR, AttentionView, Change
 from ui.escape import plain
 from ui.sentence import difference
+from ui.turns import TURNS
 from ui.view import reseed, update, widget_key
 
 ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
@@ -187,12 +189,14 @@ def _show_difference() -> None:
 
 def _ranking(shown: Shown) -> None:
     """What removing each head costs, at a button's push."""
-    key = ("ranking", tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), id(shown.model))
+    # Not the model itself, which the session would keep alive; nor its id, which another gets when it is gone.
+    key = tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model)
     if st.button("What does each head cost?", icon=":material/sort:", key=widget_key("rank"),
                  help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
                  "the original translation becomes."):  # fmt: skip
-        with st.spinner("Switching off one head after the other", show_time=True):
-            effects = head_importance(shown.model.model, shown.plain.source.ids, shown.plain.target.ids)
+        with TURNS.turn(), st.spinner("Switching off one head after the other", show_time=True):
+            ids = shown.plain.source.ids, shown.plain.target.ids
+            effects = head_importance(shown.model.model, *ids, between=TURNS.breathe)
         st.session_state["ranking"] = (key, effects)
     held = st.session_state.get("ranking")
     if held is None or held[0] != key:

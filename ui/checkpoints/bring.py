@@ -17,6 +17,7 @@ from ui import resources
 from ui.checkpoints import examined, keeping, refusal, uploads
 from ui.checkpoints.jobs import Cancelled, Job
 from ui.checkpoints.uploads import Brought
+from ui.public import private_only
 from ui.training.words import literal
 from ui.view import reseed, update
 
@@ -32,6 +33,7 @@ OPENS = (
 
 def section() -> None:
     """Draws the page's body where a model is brought."""
+    private_only()
     st.subheader("Bring your own", anchor=False)
     st.markdown(
         ":gray[A file is described before it is opened. Nothing in it can run, and nothing is guessed in silence.]"
@@ -100,6 +102,7 @@ def _begin(brought: Brought | None) -> None:
 
 def _take_name(key: str) -> None:
     """A path where there is one, else a name on the hub."""
+    private_only()
     text = str(st.session_state[key]).strip()
     if not text:
         return

@@ -11,6 +11,7 @@ import streamlit as st
 
 from ui import resources
 from ui.checkpoints.listing import Entry
+from ui.public import private_only, public
 from ui.training.said import cannot
 from ui.training.words import literal
 from ui.view import update
@@ -43,6 +44,8 @@ def suggested_name(text: str) -> str:
 
 def menu(entry: Entry) -> None:
     """Only what was imported here can be renamed and deleted here."""
+    if public():
+        return
     if entry.imported:
         with st.popover("More", icon=":material/more_horiz:", key="model-more", on_change="rerun") as more:
             if more.open:
@@ -97,6 +100,7 @@ def _rename(entry: Entry) -> None:
 
 def delete(folder: Path) -> None:
     """Removes the folder of an imported model. Raises ValueError for any other place."""
+    private_only()
     if folder.parent != resources.MODELS or folder.is_symlink():
         raise ValueError(f"{folder.name} was not imported here, so it is not deleted here.")
     gone = folder.with_name(f".{folder.name}.deleted")

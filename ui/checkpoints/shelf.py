@@ -10,6 +10,7 @@ import streamlit as st
 from ui.checkpoints import components
 from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
+from ui.public import public
 from ui.view import reseed, update
 
 
@@ -19,6 +20,7 @@ def shelf(found: list[Entry], chosen: Entry | None, view: CheckpointsView) -> No
     header = {
         "models": [entry.row() for entry in found],
         "selected": chosen.name if chosen else None,
+        "closed": public(),  # nothing can be imported
         "ticked": [name for name in view.ticked if name in names],
     }
     components.models(header, key="shelf", on_pick=_picked)
@@ -39,7 +41,7 @@ def _picked(pick: Mapping[str, Any]) -> None:
             update(model=first, text=None, target=None, ticked=(first, second))
             update(beside=second, beside_layer=None, beside_head=None)
             reseed()
-        case {"bring": True}:
+        case {"bring": True} if not public():
             bring(True)
 
 

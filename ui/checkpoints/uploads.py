@@ -60,8 +60,8 @@ def _folder() -> Path:
 
 
 def _sweep() -> None:
-    """Removes what a server that was killed left behind."""
-    for folder in _folder().iterdir():
+    """Removes what a server that was killed left behind: uploads, and imports and deletions that were half done."""
+    for folder in (*_folder().iterdir(), *resources.MODELS.glob(".*.part"), *resources.MODELS.glob(".*.deleted")):
         try:
             if time.time() - folder.stat().st_mtime > _LEFT_OVER:
                 shutil.rmtree(folder, ignore_errors=True)

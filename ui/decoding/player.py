@@ -16,6 +16,7 @@ from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
 from ui.decoding.search import Line, Search, line_in, search
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
+from ui.turns import kept
 from ui.view import update
 from ui.viewer.assets import script, style
 
@@ -51,7 +52,7 @@ def player(name: str, text: str, model: Translator, found: Search) -> None:
     )
 
 
-@st.cache_resource(max_entries=12, ttl=600, show_spinner=False)
+@kept(12)
 def _payload(
     name: str,
     version: tuple[int, ...],

@@ -14,6 +14,7 @@ from transformer.data.tokenizers import labels
 from ui import resources
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
+from ui.turns import kept
 from ui.view import update, widget_key
 
 
@@ -48,7 +49,7 @@ def _take(key: str) -> None:
     update(reference=st.session_state[key].strip() or None)
 
 
-@st.cache_resource(max_entries=100, ttl=600, show_spinner="Reading the reference")
+@kept(100, "Reading the reference")
 def _read(
     name: str, version: tuple[int, ...], text: str, reference: str, output: str
 ) -> tuple[list[TokenRead], Similarity]:

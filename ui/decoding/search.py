@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import streamlit as st
 import torch
 
 from transformer import Translator
@@ -25,6 +24,7 @@ from transformer.translator import describe_tokens
 from ui import resources
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
+from ui.turns import before_step, between, kept
 
 TOP = 6  # candidates that are shown of each distribution, besides those that the search went on with
 
@@ -92,29 +92,29 @@ def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]
     return [branch for branch in branches if branch.fits(model.model.config, len(source), bound)]
 
 
-@st.cache_resource(max_entries=20, ttl=600, show_spinner="Decoding")
+@kept(20, "Decoding")
 def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) -> Search:
     model = resources.translator(name)
     source = model.encode(text)
     if strategy.name == "sampling":
         steps = _kept(name, version, text).sample(**strategy.drawing)
     else:
-        steps = list(strategy.steps(model.model, model.source_batch([source])))
+        steps = list(between(strategy.steps(model.model, model.source_batch([source]))))
     return searched(model, source, strategy, steps)
 
 
-@st.cache_resource(max_entries=20, ttl=600, show_spinner=False)
+@kept(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     model = resources.translator(name)
-    return Kept(model.model, model.source_batch([model.encode(text)]))
+    return Kept(model.model, model.source_batch([model.encode(text)]), before_step)
 
 
-@st.cache_resource(max_entries=60, ttl=600, show_spinner="Writing on from there")
+@kept(60, "Writing on from there")
 def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, branch: Branch) -> Line:
     model = resources.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
-    steps = list(strategy.steps(model.model, model.source_batch([source]), branch.ids, tap_at))
+    steps = list(between(strategy.steps(model.model, model.source_batch([source]), branch.ids, tap_at)))
     found = searched(model, source, strategy, steps)
     return line_in(found, found.tree.winner, model.model.config.eos_id)
 

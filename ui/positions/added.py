@@ -18,6 +18,7 @@ from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.resources import plain_errors
 from ui.sentence import source_input, unknown_tokens
+from ui.turns import kept
 from ui.view import take, widget_key, write_address
 from ui.viewer.plot import plot
 
@@ -88,7 +89,7 @@ def _said(parts: Embedded, config: ModelConfig) -> str:
     return said
 
 
-@st.cache_resource(max_entries=20, ttl=600, show_spinner=False)
+@kept(20)
 def _embedded(name: str, version: tuple[int, ...], ids: tuple[int, ...]) -> Embedded:
     found = embedded(resources.translator(name).model, ids)
     for part in found:

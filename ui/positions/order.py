@@ -19,6 +19,7 @@ from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.resources import plain_errors
 from ui.sentence import unknown_tokens
+from ui.turns import kept
 from ui.view import take, widget_key, write_address
 from ui.viewer.plot import plot
 
@@ -91,6 +92,9 @@ def default_sentences(model: Translator) -> tuple[str, str]:
         return _SENTENCES[card["source"]]
     examples = card.get("examples", [])
     first = str(examples[0]) if examples else "one two three"
+    source = model.checkpoint.source_tokenizer
+    if not examples and source.unk_id is None:  # it may know ids only, and can then read nothing else
+        first = source.decode([id for id in range(source.vocab_size) if id not in source.special_ids][:4])
     words = first.split()
     return first, " ".join(reversed(words)) if len(words) > 1 else first[::-1]
 
@@ -121,7 +125,7 @@ def _kept(name: str, one: str, other: str) -> Orders:
     return _compare(name, resources.version(name), one, other)
 
 
-@st.cache_resource(max_entries=20, ttl=600, show_spinner="Reading both sentences")
+@kept(20, "Reading both sentences")
 def _compare(name: str, version: tuple[int, ...], one: str, other: str) -> Orders:
     found = compare(resources.translator(name), one, other)
     for states in (*found.without, *found.having):

@@ -19,6 +19,7 @@ from transformer.data.tokenizers import Kind
 from ui.training.uploads import upload
 from ui.training.view import TrainingView
 from ui.training.words import plural
+from ui.turns import kept
 from ui.view import reseed, update, widget_key
 from ui.viewer.plot import plot
 
@@ -166,7 +167,7 @@ def _written(spec: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-@st.cache_resource(max_entries=12, ttl=3600, show_spinner="Reading the corpus")
+@kept(12, "Reading the corpus", turn=False)
 def _preview(
     spec: str, folder: str | None, tokenizer: Kind, vocabulary: int, separate: bool, written: tuple[int, ...]
 ) -> Preview:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import streamlit as st
 
 from transformer import Trace, Translator, checkpoints
 from transformer.checkpoints import Checkpoint
@@ -21,6 +20,7 @@ from ui.attention.picture import layout, sharpest
 from ui.training.components import FILM
 from ui.training.curves import take_step
 from ui.training.view import TrainingView
+from ui.turns import before_step, kept
 from ui.viewer.packing import MOST_EXACT, checked, pack
 
 MOST = 24  # snapshots that are shown
@@ -71,7 +71,7 @@ def history(of: str, base: Path, folder: Path, decided: Path) -> History:
     return History(of, base, decided.stat().st_mtime_ns, tuple(shown), len(found) - len(shown))
 
 
-@st.cache_resource(max_entries=4, ttl=600, show_spinner=False)
+@kept(4, turn=False)
 def _opened(base: str, version: int) -> Checkpoint:
     return checkpoints.load(base)
 
@@ -81,7 +81,7 @@ def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
     return Translator(Checkpoint(model, base.source_tokenizer, base.target_tokenizer, base.card))
 
 
-@st.cache_resource(max_entries=12, ttl=600, show_spinner=False)
+@kept(4)
 def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[Frame]:
     """Every snapshot reads what the last one writes, so that the rows of all pictures are the same words."""
     _, _, target = _written(base, version, snapshots[-1], text)
@@ -92,15 +92,15 @@ def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str)
     return frames
 
 
-@st.cache_resource(max_entries=400, ttl=3600, show_spinner=False)
+@kept(200)
 def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
     """What a snapshot writes by itself, how likely it held that, and its ids from [SOS] on."""
     translator = _at(_opened(base, version), snapshot)
-    best = translator.translate(text, beam_size=1)
+    best = translator.translate(text, beam_size=1, tap_at=before_step)
     return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
 
 
-@st.cache_resource(max_entries=400, ttl=3600, show_spinner=False)
+@kept(4 * MOST)
 def _trace(base: str, version: int, snapshot: Snapshot, text: str, target: tuple[int, ...]) -> Trace:
     translator = _at(_opened(base, version), snapshot)
     return translator.trace_ids(translator.encode(text), target)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from transformer.training import RunFolder, Status, delete, export
 from ui import resources
+from ui.public import public
 from ui.training.said import attempt, cannot
 from ui.training.words import literal
 from ui.view import update
@@ -81,7 +82,7 @@ def kept_note() -> None:
 
 def dialogs(run: Status) -> None:
     """The dialog that was just asked for, if any."""
-    question = st.session_state.pop("asking", None)
+    question = None if public() else st.session_state.pop("asking", None)
     if question == "delete":
         confirm_deletion(run)
     elif question == "keep":

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui import resources
+from ui.public import private_only
 from ui.training.words import literal
 
 UPLOADS = "uploads"  # the folder among the runs in which uploads are kept
@@ -25,6 +26,7 @@ def cannot(error: Exception | str, title: str | None = None) -> None:
 def attempt(do: Callable[..., object], *args: Any) -> None:
     """Does what a button says; where that cannot be done, the page says why."""
     try:
+        private_only()
         do(*args)
     except (ValueError, OSError) as error:
         st.session_state["training-said"] = str(error)

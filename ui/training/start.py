@@ -12,6 +12,7 @@ from transformer.data.about import about
 from transformer.data.preview import Preview
 from transformer.training import Recipe, RunFolder, run_path, start, statuses
 from ui import resources
+from ui.public import private_only
 from ui.training import corpus, draft
 from ui.training.corpus import Chosen
 from ui.training.draft import SIZES, Draft, Values
@@ -280,6 +281,7 @@ def _start(number: int, recipe: Recipe, name: str) -> None:
     if st.session_state.get("started") == number:
         return
     try:
+        private_only()
         start(recipe, run_path(name, resources.RUNS))
     except (ValueError, OSError) as error:
         st.session_state["start-refused"] = str(error)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer.training import Status, extend, kill, pause, resume, stop
+from ui.public import public
 from ui.training.keeping import best, dialogs, metrics, zipped
 from ui.training.said import attempt, refused
 from ui.training.shelf import FAILED
@@ -64,7 +65,8 @@ def header(run: Status, others: list[str], view: TrainingView) -> None:
                 args=(act.do,),
                 disabled=run.doing in ("pausing", "stopping") and act.label in ("Pause", "Stop"),
             )
-        _more(run)
+        if not public():
+            _more(run)
     refused()
     dialogs(run)
 
@@ -75,6 +77,8 @@ def _take_compared(key: str) -> None:
 
 def acts(run: Status) -> list[Act]:
     """What suits the state, the likeliest first."""
+    if public():
+        return []
     path = run.folder
     again = Act("Start again", ":material/restart_alt:", partial(start_again, run.name))
     match run.state:

@@ -11,6 +11,7 @@ from transformer.data.about import LANGUAGES
 from transformer.data.files import columns, lines
 from transformer.data.uploads import LARGEST, check, keep
 from ui import resources
+from ui.public import private_only
 from ui.training.said import UPLOADS, cannot
 from ui.training.words import plural
 
@@ -19,6 +20,7 @@ USUAL = {"source", "target", "src", "tgt", *LANGUAGES, *(name.lower() for name i
 
 
 def upload() -> str | None:
+    private_only()
     given = st.file_uploader(
         "File, or two text files",
         accept_multiple_files=True,
@@ -110,7 +112,7 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-@st.cache_data(max_entries=20, show_spinner="Reading the file to its end")
+@st.cache_data(max_entries=20, ttl=600, show_spinner="Reading the file to its end")
 def _verdict(spec: str, written: tuple[int, ...]) -> str | None:
     """What is wrong with the corpus, if anything: its line and the reason."""
     try:

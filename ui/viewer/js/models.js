@@ -40,6 +40,7 @@ class Models {
   update({ header }) {
     themeOf(this.root);
     this.models = header.models;
+    this.bring.hidden = header.closed;
     this.selected = this.opened.answered(header.selected);
     this.ticked = this.ticks.answered(header.ticked);
     this.draw();

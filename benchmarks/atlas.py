@@ -1,0 +1,107 @@
+"""Every head measured over a corpus, beside plain batched scoring of the same sentences, and the memory it takes.
+
+Both read the corpus, cut it into tokens and score the same batches; the atlas also makes every pattern, measures it,
+compares it with the gold alignment, and switches every head off and leaves every word out in its sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPORA = {"reverse": "reverse", "en-fr": "english-french"}  # a shipped model, and a corpus with gold for it
+SIZES = (1_000, 10_000, 100_000)  # pairs, for the memory
+TARGET = 0.5  # of the speed of plain scoring
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pairs", type=int, default=10_000, help="sentence pairs that are measured")
+    parser.add_argument("--sample", type=int, default=100, help="of them, for importance and agreement")
+    parser.add_argument("--rounds", type=int, default=3, help="times that each takes its turn")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="pairs for the memory")
+    parser.set_defaults(run=run)
+
+
+def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
+    torch.set_num_threads(1)
+    result: dict[str, Any] = {"machine": machine("torch", "tokenizers"), "pairs": pairs, "sample": sample}
+    rows, dots = [], []
+    for name, spec in CORPORA.items():
+        took = alternate(
+            rounds,
+            {
+                "plain": seconds(lambda name=name, spec=spec: _plain(name, spec, pairs)),  # type: ignore[misc]
+                "atlas": seconds(lambda name=name, spec=spec: _atlas(name, spec, pairs, sample)),  # type: ignore[misc]
+            },
+        )
+        speeds = {what: spread(pairs / one for one in times) for what, times in took.items()}
+        share = ratios(took["plain"], took["atlas"])
+        result[name] = {"corpus": spec, "sentences_per_second": speeds, "share": share}
+        reached = "reached" if share["median"] >= TARGET else "missed"
+        rows.append([name, *(short(speeds[what]["median"]) for what in speeds), f"{share['median']:.2f} ({reached})"])
+        dots += [
+            Dot(f"{name}, {what}", one["median"], f"{short(one['median'])}/s", OURS if what == "atlas" else THEIRS)
+            for what, one in speeds.items()
+        ]
+    print(table(["", "plain, sentences/s", "atlas, sentences/s", f"share (target {TARGET})"], rows))
+    result["peak_megabytes"] = {count: _peak(count) for count in sizes}
+    print(table(["pairs", "peak, MB"], [[f"{n:,}", short(peak)] for n, peak in result["peak_megabytes"].items()]))
+    keep("atlas", result, "Every head over a corpus", {"Sentences a second": dots})
+
+
+def _plain(name: str, spec: str, pairs: int) -> None:
+    from itertools import islice
+
+    from transformer import Translator
+    from transformer.analysis.atlas.over_corpus import BUDGET
+    from transformer.analysis.atlas.reading import Left, Reader, batches
+    from transformer.analysis.atlas.scoring import losses
+    from transformer.data.batches import collate
+    from transformer.data.truth import known
+    from transformer.heads import open_split
+
+    checkpoint = Translator.load(ROOT / "checkpoints" / name).checkpoint
+    model = checkpoint.model
+    reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
+    corpus = islice((pair._replace(truth=None) for pair in known(open_split(spec, "train"))), pairs)
+    with torch.inference_mode():
+        for chunk in reader.chunks(corpus, Left()):
+            for readings in batches(chunk, BUDGET):
+                batch = collate([(one.source, one.target) for one in readings], model.config.pad_id)
+                losses(model, batch.src, batch.tgt)
+
+
+def _atlas(name: str, spec: str, pairs: int, sample: int) -> None:
+    from transformer import Translator
+    from transformer.analysis.atlas import atlas
+    from transformer.data.truth import known
+    from transformer.heads import open_split
+
+    checkpoint = Translator.load(ROOT / "checkpoints" / name).checkpoint
+    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    corpus = open_split(spec, "train")
+    atlas(checkpoint.model, *tokenizers, lambda: known(corpus), pairs, sample)
+
+
+def _peak(pairs: int) -> float:
+    """The peak memory, in MB, of a process that measures so many pairs."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.atlas", str(pairs)], capture_output=True, text=True, check=True
+    )
+    return float(json.loads(done.stdout))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    _atlas("reverse", "reverse", int(sys.argv[1]), 10)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)

@@ -1,0 +1,103 @@
+"""The Heads page as a person uses it, in a real Chromium: on a shipped model, and on an imported one without gold."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.small import small_checkpoint
+from tools.serving import serve, wait_until_idle
+from transformer import checkpoints
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = "two dogs <img src=x onerror=alert(1)>"
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="module")
+def atlas_url(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app with the shipped model that reverses, and a small imported one that has no corpus with gold."""
+    folder = tmp_path_factory.mktemp("heads")
+    shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "checkpoints" / "reverse")
+    small = small_checkpoint()
+    small.card |= {"examples": ["two dogs are running in the snow .", HOSTILE]}
+    checkpoints.save(small, folder / "models" / "small")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder / "checkpoints"))
+        patch.setenv("HEADLIGHT_MODELS", str(folder / "models"))
+        with serve(ROOT / "app.py", folder / "log.txt") as address:
+            yield address
+
+
+def go(page: Page, address: str, query: str = "") -> None:
+    page.goto(f"{address}/heads{query}")
+    page.get_by_role("heading", name="Heads", exact=True).wait_for(timeout=PATIENCE)
+    page.locator(".panel").first.wait_for(timeout=PATIENCE)
+
+
+def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
+    go(page, atlas_url, "?model=reverse&pairs=200")
+    # The clearest head is open, with its number, and since when.
+    expect(
+        page.get_by_text(re.compile(r"Looks at what it is translating: \d+.% of [\d,]+ words; chance"))
+    ).to_be_visible()
+    rail = page.get_by_role("slider", name="Snapshot of the training")
+    expect(rail).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile("since step [0-9,]+ of its training"))).to_be_visible()
+    # Its past: at the first snapshot no cross head aligns anything.
+    assert page.locator('.panel[data-measure="alignment"] .named').count() >= 5
+    rail.focus()
+    rail.press("Home")
+    expect(page.locator('.panel[data-measure="alignment"] .named')).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"step=40(&|$)"))
+    rail.press("End")
+    wait_until_idle(page)
+    # Another head by the keyboard, and the same by its row.
+    page.get_by_text("Encoder", exact=True).first.click()
+    cell = page.locator('[data-place="next 1 1"]')
+    cell.wait_for()
+    wait_until_idle(page)
+    cell.focus()
+    expect(page.locator(".said")).to_contain_text(re.compile(r"Layer 2, head 2: next \d+.% ± "))
+    cell.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"measure=next"))
+    expect(page.get_by_text("Encoder, layer 2, head 1", exact=True)).to_be_visible()
+    page.locator('[data-place="next 1 1"]').click()
+    expect(page.get_by_text("Encoder, layer 2, head 2", exact=True)).to_be_visible()
+    wait_until_idle(page)
+    # The sentence that shows it best, on the Attention page, with that head and the corpus's own target.
+    page.get_by_role("button", name="Shows it best").click()
+    page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=PATIENCE)
+    expect(page.get_by_text("Layer 2, head 2").first).to_be_visible(timeout=PATIENCE)
+    wait_until_idle(page)
+    query = {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+    assert (query["kind"], query["layer"], query["head"]) == ("encoder", "2", "2")
+    assert query["target"] == query["text"][::-1]
+    # And there, how far attention agrees with leaving each letter out.
+    page.get_by_role("button", name="How far do they agree here?").click()
+    expect(page.get_by_text(re.compile(r"rank correlation of −?\d\.\d\d"))).to_be_visible(timeout=PATIENCE)
+
+
+def test_an_imported_model_without_gold_says_what_is_missing(page: Page, atlas_url: str) -> None:
+    go(page, atlas_url, "?model=models/small")
+    expect(page.get_by_text("This corpus has no gold alignment")).to_be_visible()
+    expect(page.get_by_text("The translations are the model's own.")).to_be_visible()
+    names = page.locator(".panel").evaluate_all("panels => panels.map(panel => panel.dataset.measure)")
+    assert "entropy" in names and "importance" in names and not {"alignment", "antecedent"} & set(names)
+    expect(page.get_by_text("No name: nothing that is measured here says clearly what it does.")).to_be_visible()
+    assert page.locator("img[src=x]").count() == 0
+    # A corpus that cannot be: a sentence, and a way on.
+    page.get_by_role("combobox", name="Corpus").click()
+    page.get_by_role("option", name="Files on this machine").click()
+    expect(page.get_by_text("Choose a corpus to measure the heads over.")).to_be_visible()
+    box = page.get_by_role("textbox", name="Which")
+    box.fill("nothing.here")
+    box.press("Enter")
+    expect(page.get_by_text("names no corpus")).to_be_visible(timeout=PATIENCE)

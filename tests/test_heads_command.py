@@ -1,0 +1,91 @@
+"""`python -m transformer heads`: the table, the JSON, and several processes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import IO
+
+import pytest
+
+from tests.small import small_checkpoint
+from tests.test_training_processes import launch
+from transformer import checkpoints
+from transformer.__main__ import main
+from transformer.analysis.atlas import aligner
+from transformer.data.truth import known
+from transformer.heads import open_split, truths
+
+REVERSE = Path(__file__).parents[1] / "checkpoints" / "reverse"
+
+
+def test_the_shipped_reverser_reverses_by_its_cross_heads_since_some_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "heads.json"
+    command = ["heads", str(REVERSE), "--corpus", "reverse", "--pairs", "60", "--sample", "5", "--history"]
+    assert main([*command, "--json", str(out)]) == 0
+    table = capsys.readouterr().out
+    (line,) = [line for line in table.splitlines() if line.startswith("cross 2.3")]
+    assert re.search(
+        r"looks at what it is translating: (99|100)\u00a0% of [\d,]+ words; chance \d+\u00a0%; since step", line
+    )
+    facts = json.loads(out.read_text())
+    assert facts["pairs"] == 60 and facts["sampled"] == 5 and facts["alignment"] == "gold"
+    alignment = facts["heads"]["cross"]["alignment"]
+    assert len(alignment["mean"]) == 2 and len(alignment["mean"][0]) == len(alignment["deviation"][0]) == 4
+    assert alignment["units"][0][0] == sum(len(pair.target) for pair in list(known(open_split("reverse")))[:60])
+    assert len(facts["history"]) == 10 and "importance" not in facts["history"][0]["heads"]["cross"]
+    first, last = (facts["history"][at]["heads"]["cross"]["alignment"]["mean"][1][2] for at in (0, -1))
+    assert first > 0.5 > 0.05 > last
+
+
+def test_two_processes_write_what_one_writes(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    command = ["heads", str(REVERSE), "--corpus", "reverse", "--pairs", "700", "--sample", "8"]
+    assert main([*command, "--json", str(one)]) == 0
+    launch("--multi_gpu", *command, "--json", str(two))
+    assert json.loads(one.read_text()) == json.loads(two.read_text())
+
+
+def test_a_corpus_without_gold_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checkpoints.save(small_checkpoint(), tmp_path / "small")
+    table = tmp_path / "pairs.tsv"
+    table.write_text("two dogs are running\tune petite fille\n" * 3)
+    assert main(["heads", str(tmp_path / "small"), "--corpus", str(table), "--sample", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "3 pairs" in said
+    if not aligner.installed():
+        assert "no gold alignment" in said and "alignment  " not in said.split("head  ")[1].splitlines()[0]
+    assert main(["heads", str(tmp_path / "small"), "--corpus", str(table), "--split", "test"]) == 1
+    assert "has no test split" in capsys.readouterr().err
+
+
+def test_held_out_combinations_are_a_split_of_a_grammar() -> None:
+    assert open_split("english-french", "combinations").name.endswith("(combinations)")
+    pairs, by = truths(open_split("english-french"))
+    assert by == "gold" and next(iter(pairs())).truth is not None
+
+
+def test_links_of_an_aligner_stand_in_for_gold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As eflomal writes them, for a corpus that has none: what both of its directions say counts."""
+    table = tmp_path / "pairs.tsv"
+    table.write_text("two dogs\tdeux chiens\na girl\tune fille .\n", encoding="utf-8")
+
+    class Eflomal:
+        def align(self, source: IO[str], target: IO[str], links_filename_fwd: str, links_filename_rev: str) -> None:
+            assert source.read().splitlines() == ["two dogs", "a girl"]
+            assert target.read().splitlines() == ["deux chiens", "une fille ."]
+            Path(links_filename_fwd).write_text("0-0 1-1\n0-0 1-1 1-2\n")
+            Path(links_filename_rev).write_text("0-0 1-1\n1-1\n")
+
+    module = SimpleNamespace(Aligner=Eflomal)
+    monkeypatch.setattr(aligner, "import_module", lambda name: module)
+    monkeypatch.setattr("transformer.heads.installed", lambda: True)
+    pairs, by = truths(open_split(str(table)))
+    assert by == "eflomal"
+    found = [pair.truth for pair in pairs()]
+    assert [truth.links for truth in found if truth] == [((0, 0), (1, 1)), ((1, 1),)]
+    assert found[1] is not None and found[1].target == ("une", "fille", ".")

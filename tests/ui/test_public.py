@@ -1,0 +1,71 @@
+"""A public demonstration: what it leaves out is refused, whoever asks."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tools.production import environment, options
+from transformer.training import Status
+from ui import resources
+from ui.checkpoints import bring, keeping
+from ui.public import private_only, public
+from ui.training import said, start, steering, uploads
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+
+
+@pytest.mark.parametrize(("value", "wanted"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_the_switch(monkeypatch: pytest.MonkeyPatch, value: str, wanted: bool) -> None:
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", value)
+    assert public() is wanted
+    assert options()["server.maxUploadSize"] == ("0" if wanted else "2048")
+    if not wanted:
+        private_only()
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "MODELS", tmp_path)
+    model = tmp_path / "mine"
+    model.mkdir()
+    with pytest.raises(ValueError, match="public demonstration"):
+        keeping.delete(model)
+    assert model.exists()
+    done: list[str] = []
+    monkeypatch.setattr(said.st, "session_state", {})
+    said.attempt(done.append, "something")
+    assert not done and "public demonstration" in said.st.session_state["training-said"]
+    monkeypatch.setattr(start, "start", lambda *_: done.append("started"))
+    start._start(1, None, "run")  # type: ignore[arg-type]
+    assert not done and "public demonstration" in said.st.session_state["start-refused"]
+    for refuses in (uploads.upload, bring.section, lambda: bring._take_name("any")):
+        with pytest.raises(ValueError, match="public demonstration"):
+            refuses()
+    run = Status(**{field: None for field in Status.__dataclass_fields__})  # type: ignore[arg-type]
+    assert steering.acts(run) == []
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "RUNS", tmp_path)
+    page = AppTest.from_file(str(ROOT / "app_pages" / "training.py"), default_timeout=60)
+    page.query_params["new"] = "1"
+    page.run()
+    assert not page.exception and "public demonstration" in page.info[0].value
+    assert not page.get("file_uploader") and "start-training" not in {button.key for button in page.button}
+
+
+def test_production_shows_no_errors_and_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOST", "0.0.0.0")
+    monkeypatch.setenv("PORT", "80")
+    found = options()
+    assert (found["server.address"], found["server.port"]) == ("0.0.0.0", "80")
+    assert (found["client.showErrorDetails"], found["server.fileWatcherType"]) == ("none", "none")
+    assert found["server.enableXsrfProtection"] == found["server.headless"] == "true"
+    assert environment()["OMP_NUM_THREADS"] == "1"

@@ -1,0 +1,53 @@
+"""`python -m tools.desktop`: the app in a window of its own. The server starts with the window and ends with it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tools.serving import serve
+
+APP = Path(__file__).resolve().parents[1] / "app.py"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "microsoft-edge", "brave-browser")
+PLACES = (  # where they are on macOS and Windows, and not on the path
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+)
+
+
+def browser() -> str:
+    """A browser that can show a page as a window. Raises ValueError where there is none."""
+    found = next(filter(None, map(shutil.which, (*BROWSERS, *PLACES))), None)
+    if found is None:
+        raise ValueError("No Chromium, Chrome or Edge found: install one, or open the app with `make run`.")
+    return found
+
+
+def window(url: str, profile: str) -> list[str]:
+    """The command that shows an address without tabs and address bar. With a profile of its own, it runs for as
+    long as its window is open, whatever else that browser has open."""
+    options = [f"--app={url}", f"--user-data-dir={profile}", "--no-first-run", "--window-size=1360,900"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--no-sandbox")  # it refuses to run as root otherwise
+    return [browser(), *options, *os.environ.get("HEADLIGHT_BROWSER_OPTIONS", "").split()]
+
+
+def main() -> None:
+    try:
+        browser()
+    except ValueError as error:
+        sys.exit(str(error))
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        serve(APP, Path(folder) / "log.txt", errors="none") as url,
+    ):
+        subprocess.run(window(url, str(Path(folder) / "profile")), check=False, stderr=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()

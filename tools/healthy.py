@@ -1,0 +1,41 @@
+"""`python -m tools.healthy URL`: whether the app there translates. It ends with 0 if so, else says why, with 1.
+
+A process that runs is not yet an app that works: this opens a page as a browser does and reads a translation. After
+a start it also warms up what the first visitor would wait for.
+"""
+
+import argparse
+import asyncio
+import sys
+
+from tools.streamlit_client import opened
+
+TEXT = "a b c"
+
+
+async def problem(url: str, seconds: float = 60) -> str | None:
+    """What is wrong with the app at an address, or None."""
+    try:
+        async with asyncio.timeout(seconds), opened(url, text=TEXT) as page:
+            await page.run(seconds=seconds)
+            if page.translation():
+                return None
+            return "; ".join([*page.errors(), "The page shows no translation."])
+    except TimeoutError:
+        return f"No translation within {seconds:g} seconds."
+    except Exception as error:  # whatever it is, it is not healthy
+        return f"{type(error).__name__}: {error}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tools.healthy", description=__doc__)
+    parser.add_argument("url", nargs="?", default="http://127.0.0.1:8501")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    given = parser.parse_args()
+    said = asyncio.run(problem(given.url, given.seconds))
+    print(said or "It translates.", file=sys.stderr if said else sys.stdout)
+    sys.exit(said is not None)
+
+
+if __name__ == "__main__":
+    main()

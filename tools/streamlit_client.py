@@ -1,0 +1,159 @@
+"""A session without a browser: it speaks Streamlit's own protocol, and keeps what a browser would show."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Delta_pb2 import Delta
+from streamlit.proto.Element_pb2 import Element
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+LARGEST = 2**28  # bytes of a message
+
+
+class Session:
+    """One page of the app. Elements are found as the browser knows them: by component, by key, by what they are."""
+
+    def __init__(self, socket: ClientConnection, query: str, page: str):
+        self.socket, self.query, self.page = socket, query, page
+        self.elements: dict[tuple[int, ...], Delta] = {}
+        self.known: dict[str, ForwardMsg] = {}  # long messages, which come again as their hash
+        self.said: list[str] = []  # every text of the latest run, also what did not stay
+        self.script = ""  # the hash of the page
+
+    async def run(self, *widgets: dict[str, Any], fragment: str = "", seconds: float = 60) -> None:
+        """Runs the page's script, after widgets changed, to its end. Raises TimeoutError."""
+        await self.begin(*widgets, fragment=fragment)
+        async with asyncio.timeout(seconds):
+            await self.finish()
+
+    async def begin(self, *widgets: dict[str, Any], fragment: str = "") -> None:
+        state = ClientState(
+            query_string=self.query,
+            page_script_hash=self.script,
+            page_name="" if self.script else self.page,
+            fragment_id=fragment,
+            cached_message_hashes=self.known,
+        )
+        state.context_info.timezone = "UTC"
+        for widget in widgets:
+            state.widget_states.widgets.add(**widget)
+        self.said = []
+        await self.socket.send(BackMsg(rerun_script=state).SerializeToString())
+
+    async def finish(self) -> None:
+        fresh: set[tuple[int, ...]] = set()
+        while True:
+            message = ForwardMsg.FromString(await self.socket.recv(decode=False))
+            match message.WhichOneof("type"):
+                case "new_session":
+                    fresh = set()
+                case "navigation":
+                    self.script = message.navigation.page_script_hash
+                case "page_info_changed":
+                    self.query = message.page_info_changed.query_string
+                case "delta" | "ref_hash":
+                    fresh.add(self._take(message))
+                case "script_finished" if message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                        self.elements = {path: self.elements[path] for path in self.elements if path in fresh}
+                    return
+
+    def _take(self, message: ForwardMsg) -> tuple[int, ...]:
+        path = tuple(message.metadata.delta_path)
+        if message.WhichOneof("type") == "ref_hash":
+            message = self.known[message.ref_hash]
+        elif message.metadata.cacheable:
+            self.known[message.hash] = message
+        self.elements[path] = message.delta
+        self.said.extend(_texts(message.delta.new_element))
+        return path
+
+    def vanish(self) -> None:
+        """The connection breaks off, as when a lid is closed."""
+        self.socket.transport.abort()
+
+    # ---- what is on the page ---------------------------------------------------------------------------------------
+
+    def component(self, name: str) -> Delta:
+        """A component of the app by its name, with the fragment that it belongs to."""
+        for delta in self.elements.values():
+            if delta.new_element.bidi_component.component_name.endswith(name):
+                return delta
+        raise LookupError(f"There is no {name} on the page: {self.texts()[-1:]}")
+
+    def widget(self, kind: str, key: str) -> str:
+        """The id of a widget by its kind and the beginning of its key."""
+        for delta in self.elements.values():
+            found = getattr(delta.new_element, kind)
+            if delta.new_element.WhichOneof("type") == kind and f"-{key}" in found.id:
+                return str(found.id)
+        raise LookupError(f"There is no {kind} {key} on the page: {self.texts()[-1:]}")
+
+    def texts(self) -> list[str]:
+        return [text for delta in self.elements.values() for text in _texts(delta.new_element)]
+
+    def errors(self) -> list[str]:
+        """What the page complains about."""
+        found = [delta.new_element for delta in self.elements.values()]
+        return [e.exception.message for e in found if e.WhichOneof("type") == "exception"] + [
+            e.alert.body for e in found if e.WhichOneof("type") == "alert"
+        ]
+
+    # ---- what a reader does ----------------------------------------------------------------------------------------
+
+    async def choose(self, layer: int, head: int) -> None:
+        """Presses on a head of the overview; layer and head from 0."""
+        overview = self.component("overview")
+        event = json.dumps([{"event": "pick", "value": [layer, head]}])
+        id = f"$$STREAMLIT_INTERNAL_KEY_{overview.new_element.bidi_component.id}__events"
+        await self.run({"id": id, "json_trigger_value": event}, fragment=overview.fragment_id)
+
+    async def type(self, text: str, seconds: float = 60) -> None:
+        """Types a sentence and presses Enter."""
+        await self.run({"id": self.widget("text_input", "text-"), "string_value": text}, seconds=seconds)
+
+    # ---- what it shows ---------------------------------------------------------------------------------------------
+
+    def chart(self) -> tuple[str, dict[str, Any]]:
+        """The heatmap: its title and its figure."""
+        given = json.loads(self.component("plot").new_element.bidi_component.bytes)
+        return given["title"][0], given["figure"]
+
+    def translation(self) -> str:
+        """The translation, as it is read out: its language, its words and its log-probability."""
+        return next((text for text in self.texts() if 'class="translation"' in text), "")
+
+
+def _texts(element: Element) -> Iterator[str]:
+    match element.WhichOneof("type"):
+        case "markdown":
+            yield element.markdown.body
+        case "html":
+            yield element.html.body
+        case "alert":
+            yield element.alert.body
+
+
+@asynccontextmanager
+async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[Session]:
+    """A session at the address of a running app, before its first run."""
+    address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
+    async with connect(
+        address,
+        subprotocols=[Subprotocol("streamlit")],
+        max_size=LARGEST,
+        proxy=None,
+        close_timeout=1,
+        compression=None,
+    ) as socket:
+        yield Session(socket, urlencode(query), page)

@@ -1,0 +1,99 @@
+"""How well attention agrees with what happens when a word of the source is left out.
+
+Shapes: L layers, H heads, W words of the source, B rows of a batch, T target tokens.
+
+For each word: the cross-attention that it gets, summed over all steps, and by how much the log-probability of the
+output falls without it. What is compared is the order of the words (Spearman's rank correlation), since the two have
+no common unit: 1 is the same order, 0 none, -1 the reverse. Jain and Wallace 2019 ("Attention is not explanation")
+compare the two in this way, by Kendall's τ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.analysis.sites import by_kind
+from transformer.data.batches import collate
+from transformer.data.tokenizers import Tokenizer
+from transformer.model import Transformer
+from transformer.taps import Recorder, Tap
+
+FEWEST = 3  # words: two have an order by accident every other time
+MOST_TOKENS = 4096  # rows * tokens of a pass
+
+
+@dataclass(frozen=True)
+class Faithfulness:
+    """`attention` [L, H, W] in weights, `effect` [W] in nats; correlations are NaN where all words are alike."""
+
+    words: list[list[int]]  # places of the source's tokens
+    attention: np.ndarray
+    effect: np.ndarray
+
+    @property
+    def mean(self) -> float:
+        """The rank correlation of the mean of all heads."""
+        return float(rank_correlation(self.attention.mean((0, 1)), self.effect))
+
+    @property
+    def by_head(self) -> np.ndarray:
+        """Of each head: [L, H]."""
+        return rank_correlation(self.attention, self.effect)
+
+
+def faithfulness(
+    model: Transformer, source: Sequence[int], target: Sequence[int], words: Sequence[Sequence[int]]
+) -> Faithfulness | None:
+    """Of one pair of ids; `words` group the places in `source` that are left out together. None under FEWEST words."""
+    assert not model.training, "dropout would drown the differences"
+    if len(words) < FEWEST:
+        return None
+    recorder = Recorder()
+    whole = _log_probs(model, [list(source)], target, recorder)[0]
+    cross = by_kind({site: pattern[0].float().cpu().numpy() for site, (pattern,) in recorder.items()})["cross"]
+    received = cross.sum(-2)  # [L, H, S]
+    attention = np.stack([received[..., list(word)].sum(-1) for word in words], -1)
+    without = [[id for place, id in enumerate(source) if place not in set(word)] for word in words]
+    rows = max(1, MOST_TOKENS // max(len(source), len(target)))
+    parts = [_log_probs(model, without[i : i + rows], target, None) for i in range(0, len(without), rows)]
+    return Faithfulness([list(word) for word in words], attention, whole - np.concatenate(parts))
+
+
+def parts_of(tokenizer: Tokenizer, source: Sequence[int]) -> list[list[int]]:
+    """What is left out in turn: words, or tokens where they are fewer than FEWEST, as of a word spelled in letters."""
+    plain = [place for place, id in enumerate(source) if id not in tokenizer.special_ids]
+    groups = [group for group in tokenizer.word_groups(source) if group[0] in set(plain)]
+    return groups if len(groups) >= FEWEST else [[place] for place in plain]
+
+
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Spearman's ρ of `one` [..., W] with `other` [W]: [...]; ties share their mean rank, NaN where all are tied."""
+    a, b = _ranks(one), _ranks(other)
+    a, b = a - a.mean(-1, keepdims=True), b - b.mean()
+    scale = np.sqrt((a**2).sum(-1) * (b**2).sum())
+    return np.divide((a * b).sum(-1), scale, out=np.full(scale.shape, np.nan), where=scale > 0)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Half of those that are as large, and all that are smaller."""
+    here, there = values[..., :, None], values[..., None, :]
+    ranks: np.ndarray = (there < here).sum(-1) + 0.5 * (there == here).sum(-1)
+    return ranks
+
+
+@torch.no_grad()
+def _log_probs(model: Transformer, sources: list[list[int]], target: Sequence[int], tap: Tap | None) -> np.ndarray:
+    """The log-probability of the target after each source: [B] float64."""
+    device, pad_id = model.output.weight.device, model.config.pad_id
+    batch = collate([(source, list(target)) for source in sources], pad_id)
+    src, tgt = batch.src.to(device), batch.tgt.to(device)
+    logits: Tensor = model(src, tgt[:, :-1], tap).float()
+    losses = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), reduction="none")
+    found: np.ndarray = -losses.unflatten(0, (len(sources), -1)).double().sum(-1).cpu().numpy()
+    return found

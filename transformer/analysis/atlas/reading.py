@@ -1,0 +1,124 @@
+"""Pairs of a corpus as a model reads them: ids, and which words and antecedents their tokens belong to."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from transformer.config import ModelConfig
+from transformer.data.gold import Pronoun
+from transformer.data.tokenizers import SPACE, Tokenizer
+from transformer.data.truth import Known
+
+CHUNK = 2048  # pairs that are encoded and sorted by length at a time, the only ones in memory
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A pair as ids, source up to its end and target from its start to its end.
+
+    With gold, `source_words` and `target_words` say of each token which unit it belongs to, -1 for special ones.
+    """
+
+    index: int  # its place in the corpus, from 0
+    source: list[int]
+    target: list[int]
+    source_words: list[int] | None = None
+    target_words: list[int] | None = None
+    links: tuple[tuple[int, int], ...] = ()
+    pronouns: tuple[Pronoun, ...] = ()
+
+    @property
+    def length(self) -> int:
+        return max(len(self.source), len(self.target))
+
+
+@dataclass
+class Left:
+    """What could not be measured."""
+
+    long: int = 0  # pairs that are longer than the model reads, or empty
+    unmatched: int = 0  # pairs with gold whose words the model's tokens don't spell
+
+
+class Reader:
+    """The tokenizers of a model, and what its sentences stand between."""
+
+    def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer) -> None:
+        self.config, self.source, self.target = config, source, target
+
+    def chunks(self, pairs: Iterable[Known], left: Left) -> Iterator[list[Reading]]:
+        """The readings of CHUNK pairs at a time; what cannot be measured is counted in `left`."""
+        rest, start = iter(pairs), 0
+        while chunk := list(islice(rest, CHUNK)):
+            yield self._read(chunk, start, left)
+            start += len(chunk)
+
+    def _read(self, chunk: Sequence[Known], start: int, left: Left) -> list[Reading]:
+        config, found = self.config, []
+        sources = self.source.encode_batch([pair.source for pair in chunk])
+        targets = self.target.encode_batch([pair.target for pair in chunk])
+        end = (config.eos_id,) if config.source_end is None else config.source_end
+        for index, (pair, source, target) in enumerate(zip(chunk, sources, targets, strict=True), start):
+            src = [*config.source_start, *source, *end]
+            tgt = [config.sos_id, *config.target_start, *target, config.eos_id]
+            if not source or not target or max(len(src), len(tgt)) > config.max_length:
+                left.long += 1
+                continue
+            if pair.truth is None:
+                found.append(Reading(index, src, tgt))
+                continue
+            truth = pair.truth
+            of_source, of_target = units(self.source, src, truth.source), units(self.target, tgt, truth.target)
+            if of_source is None or of_target is None:
+                left.unmatched += 1
+                found.append(Reading(index, src, tgt))
+            else:
+                found.append(Reading(index, src, tgt, of_source, of_target, truth.links, truth.pronouns))
+        return found
+
+
+def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> list[int] | None:
+    """The unit that each token belongs to, -1 for special ones; None where words of tokens are not these units.
+
+    The units are words, or single tokens where a model reads letters. An unknown token may be any unit.
+    """
+    special = [id in tokenizer.special_ids and id != tokenizer.unk_id for id in ids]
+    plain = [place for place, gone in enumerate(special) if not gone]
+    for groups in (tokenizer.word_groups(ids), [[place] for place in range(len(ids))]):
+        groups = [group for group in groups if not special[group[0]]]
+        if len(groups) == len(spelled) and all(
+            _spells(tokenizer, [ids[place] for place in group], unit)
+            for group, unit in zip(groups, spelled, strict=True)
+        ):
+            of_token = [-1] * len(ids)
+            for unit, group in enumerate(groups):
+                for place in group:
+                    of_token[place] = unit
+            assert all(of_token[place] >= 0 for place in plain)
+            return of_token
+    return None
+
+
+def _spells(tokenizer: Tokenizer, ids: Sequence[int], unit: str) -> bool:
+    if tokenizer.unk_id in ids:
+        return True
+    text = "".join(map(tokenizer.piece, ids)).replace(SPACE, " ").strip()
+    return _plain(text) == _plain(unit)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def batches(readings: Iterable[Reading], budget: int) -> list[list[Reading]]:
+    """Cut, sorted by length, so that rows * longest side is at most `budget` tokens, or a single long row."""
+    found: list[list[Reading]] = []
+    for reading in sorted(readings, key=lambda reading: reading.length):
+        if found and (len(found[-1]) + 1) * reading.length <= budget:
+            found[-1].append(reading)
+        else:
+            found.append([reading])
+    return found

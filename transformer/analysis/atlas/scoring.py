@@ -1,0 +1,46 @@
+"""How well the model foretells each target of a batch, as it is and with each head switched off.
+
+Shapes: B sentences, T target tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.analysis.sites import all_heads
+from transformer.model import Transformer
+from transformer.taps import Ablate, Site, Tap
+
+
+def losses(model: Transformer, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
+    """The mean cross-entropy of each target's tokens, in nats: [B] float64."""
+    return _of(model(src, tgt[:, :-1], tap), tgt, model.config.pad_id)
+
+
+def _of(logits: Tensor, tgt: Tensor, pad_id: int) -> Tensor:
+    written = tgt[:, 1:]
+    found = F.cross_entropy(logits.float().flatten(0, 1), written.flatten(), reduction="none").view_as(written)
+    # What stands after the end is padding, whose id may be that of a token; the end is never before it.
+    there = _tokens(tgt, pad_id)
+    steps = torch.arange(written.size(1), device=tgt.device)
+    return (found * (steps < there[:, None])).double().sum(-1) / there
+
+
+def _tokens(tgt: Tensor, pad_id: int) -> Tensor:
+    """How many tokens are written in each row, padding at its end aside: [B]."""
+    written = (tgt[:, 1:] != pad_id).flip(-1)
+    return written.size(1) - written.int().argmax(-1)
+
+
+def without_each(model: Transformer, src: Tensor, tgt: Tensor) -> Iterator[tuple[Site, int, Tensor]]:
+    """The losses with each head switched off alone; the source is read anew only for heads of the encoder."""
+    memory = model.encode(src)
+    for site, head in all_heads(model):
+        off = Ablate(site, head)
+        read = model.encode(src, off) if site.stack == "encoder" else memory
+        logits = model.output(model.decode(tgt[:, :-1], read, src, tap=off if site.stack == "decoder" else None))
+        yield site, head, _of(logits, tgt, model.config.pad_id)

@@ -1,0 +1,62 @@
+"""How far attention agrees, in this sentence, with what happens when a word is left out: at a button's push."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from weakref import ref
+
+import numpy as np
+import streamlit as st
+
+from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
+from ui.attention.picture import Shown
+from ui.turns import TURNS
+from ui.view import widget_key
+
+
+def faithful(shown: Shown) -> None:
+    """A line with the numbers, or the button that has them computed, which takes about as long as translating."""
+    held = st.session_state.get("faithful")
+    if held is not None and held[0] == _key(shown):
+        st.caption(_told(held[1]))
+        return
+    st.button(
+        "How far do they agree here?",
+        icon=":material/difference:",
+        key=widget_key("faithful"),
+        type="tertiary",
+        help="Leaves out each word of the sentence in turn, and compares how much less likely the translation becomes "
+        "with how much cross attention the word gets.",
+        on_click=_measure,
+        args=(shown,),
+    )
+
+
+def _key(shown: Shown) -> Hashable:
+    # Not the model itself, which the session would keep alive; nor its id, which another gets when it is gone.
+    return tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model)
+
+
+def _measure(shown: Shown) -> None:
+    """Keeps what was found in the session, for the sentence at hand."""
+    source, target = shown.plain.source.ids, shown.plain.target.ids
+    words = parts_of(shown.model.checkpoint.source_tokenizer, source)
+    with TURNS.turn():
+        st.session_state["faithful"] = _key(shown), faithfulness(shown.model.model, source, target, words)
+
+
+def _told(found: Faithfulness | None) -> str:
+    if found is None:
+        return "The sentence has too few words to compare attention with leaving one out."
+    if np.isnan(found.mean):
+        return "Every word gets the same attention, or matters as much: there is no order to compare."
+    low, high = np.nanmin(found.by_head), np.nanmax(found.by_head)
+    return (
+        f"Leaving out each of the {len(found.words)} words in turn: what that does and the attention that it gets "
+        f"have a rank correlation of {_signed(found.mean)} (mean of all cross heads; {_signed(low)} to {_signed(high)} "
+        "for single ones). 1 is the same order, 0 none."
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")

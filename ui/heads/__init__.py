@@ -1,0 +1,1 @@
+"""The Heads page: every head of a model measured over a corpus."""

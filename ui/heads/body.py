@@ -1,0 +1,159 @@
+"""The page's body: what is measured, how far that is, and what was found."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Translator
+from transformer.trace import KINDS
+from ui.checkpoints.jobs import Job
+from ui.heads.components import atlas_picture
+from ui.heads.corpus import EXAMPLES, Chosen, choose
+from ui.heads.head import chosen_head, chosen_measure, head
+from ui.heads.jobs import AT_SNAPSHOTS, Asked, History, Measured, history_files, jobs, measure, measure_history
+from ui.heads.payload import header
+from ui.heads.table import table
+from ui.heads.view import HeadsView
+from ui.resources import version
+from ui.view import take, update, widget_key, write_address
+
+log = logging.getLogger("headlight")
+TICK = 0.4  # seconds between two looks at a measurement
+
+
+def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:
+    bar = st.columns([5, 4], gap="medium", vertical_alignment="bottom")
+    with bar[0]:
+        chosen = choose(model, view)
+    with bar[1]:
+        kind = st.container()
+    if chosen.spec is None:
+        st.info("Choose a corpus to measure the heads over.", icon=":material/dataset:")
+        return
+    asked = Asked(name, version(name), chosen, view.pairs)
+    job = jobs().get("heads", asked, partial(measure, asked))
+    if not job.done:
+        _at_work(job, "heads")
+        return
+    if job.error is not None:
+        _failed("heads", asked, job.error)
+        return
+    assert isinstance(job.result, Measured)
+    past = jobs().get("history", asked, partial(measure_history, asked)) if history_files(name) else None
+    with kind:
+        _kind(view)
+    _shown(job.result, past, chosen)
+    with actions:
+        st.download_button(
+            "JSON",
+            json.dumps({"model": name, "corpus": chosen.spec, **job.result.found.to_dict()}),
+            f"{name.replace('/', '-')}-heads.json",
+            "application/json",
+            icon=":material/download:",
+            help="Every number with its spread, as `python -m transformer heads --json` writes it.",
+        )
+    if past is not None and not past.done:
+        _at_work(past, "history")
+
+
+def _kind(view: HeadsView) -> None:
+    key = widget_key("kind")
+    st.segmented_control(
+        "Attention",
+        KINDS,
+        default=view.kind,
+        required=True,
+        format_func=str.capitalize,
+        key=key,
+        on_change=take,
+        args=("kind", key),
+    )
+
+
+@st.fragment
+def _shown(measured: Measured, past: Job[Any] | None, chosen: Chosen) -> None:
+    """The picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
+    view: HeadsView = st.session_state["view"]
+    found = measured.found
+    history: History = past.result if past is not None and past.done and past.result else []
+    place = chosen_head(found, view)
+    name = chosen_measure(found, view.kind, place, view)
+    left, right = st.columns([62, 38], gap="medium")
+    with left:
+        told = header(found, history, view.kind, place, measure=name, step=view.step)
+        atlas_picture(told, key="heads-atlas", on_pick=_take_pick)
+        st.caption(_told(measured, bool(history), chosen))
+    with right:
+        head(found, history, view, place, name)
+    table(found, view, place)
+    write_address()
+
+
+def _take_pick(pick: Mapping[str, Any]) -> None:
+    if "head" in pick:
+        layer, head = pick["head"]
+        update(layer=layer + 1, head=head + 1, measure=pick["measure"])
+    else:
+        update(step=pick["step"])
+
+
+def _told(measured: Measured, with_history: bool, chosen: Chosen) -> str:
+    """What was measured on what, and what is missing and why."""
+    found = measured.found
+    said = [f"{found.pairs:,} sentences, loss {found.loss.mean[0, 0]:.3f} nats a token."]
+    if chosen.spec == EXAMPLES:
+        said.append("The translations are the model's own.")
+    if measured.by == "gold":
+        if found.left.unmatched:
+            said.append(
+                f"In {found.left.unmatched:,} sentences the model's tokens are not the words whose alignment is known."
+            )
+    elif measured.by:
+        said.append(f"Nobody knows this corpus' alignment: errors are disagreements with {measured.by}.")
+    else:
+        said.append("This corpus has no gold alignment, so alignments and antecedents are not measured.")
+    if found.left.long:
+        said.append(f"{found.left.long:,} were longer than the model reads.")
+    if found.sampled:
+        said.append(f"Importance and agreement are of the first {found.sampled}.")
+        mean, spread = float(found.agreement.mean[0, 0]), float(found.agreement.deviation[0, 0])
+        if found.agreement.sentences[0, 0]:
+            said.append(
+                "Rank correlation of attention (mean of all cross heads) with what leaving a word out does: "
+                f"{_signed(mean)} ± {spread:.2f}."
+            )
+    if with_history:
+        said.append(f"Snapshots are measured on the first {min(AT_SNAPSHOTS, found.pairs)}.")
+    return " ".join(said)
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+# ---- work that goes on ---------------------------------------------------------------------------------------------
+
+
+@st.fragment(run_every=TICK)
+def _at_work(job: Job[Any], what: str) -> None:
+    """How far it is; when it is done, the page is drawn anew."""
+    if job.done:
+        st.rerun()
+    text = {"heads": "Measuring every head", "history": "Measuring the snapshots of its training"}[what]
+    st.progress(job.share, f"{text}: {job.doing}" if job.doing else text)
+
+
+def _failed(what: str, asked: Asked, error: Exception) -> None:
+    if isinstance(error, ValueError | OSError):
+        st.info(str(error), icon=":material/info:")
+    else:
+        log.error("the heads could not be measured", exc_info=error)
+        st.error("Something went wrong here. The log has the details; try another corpus.", icon=":material/error:")
+    st.button("Try again", icon=":material/refresh:", key="heads-again", on_click=jobs().forget, args=(what, asked))

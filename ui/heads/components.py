@@ -1,0 +1,29 @@
+"""The picture of the Heads page: for each measure every head of one kind of attention, a layer a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from ui.viewer.assets import script, style
+from ui.viewer.packing import pack
+
+_ATLAS = st.components.v2.component(
+    "headlight_atlas",
+    html='<div class="hl"></div>',
+    css=style("viewer") + style("atlas"),
+    js=script("core", "shared", "atlas", "streamlit") + "\nexport default given => component(mountAtlas, given);\n",
+)
+
+
+def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
+    """`on_pick` hears of {"head": [layer, head], "measure": name} or of {"step": step or None}."""
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"head": [int(), int()], "measure": str()} | {"step": int() | None} as pick:
+                on_pick(pick)
+
+    _ATLAS(data=pack(header, {}), key=key, on_pick_change=picked)

@@ -1,0 +1,137 @@
+"""The chosen head: its names with the numbers that support them, every measure, and two sentences."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from transformer.analysis.atlas import Atlas
+from transformer.analysis.atlas.roles import RULE, Role, roles, shows, since
+from transformer.trace import Kind
+from ui.heads.jobs import History
+from ui.heads.view import HeadsView
+from ui.heads.words import BY_NAME, head_name, present, value_text
+from ui.view import reseed, update
+
+ATTENTION = "app_pages/attention.py"
+STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
+
+
+def chosen_head(found: Atlas, view: HeadsView) -> tuple[int, int]:
+    """(layer, head) from 0: the view's where this model has it, else the one with the clearest role."""
+    n_layers, n_heads = found.heads[view.kind]["entropy"].mean.shape
+    if view.layer and view.head and view.layer <= n_layers and view.head <= n_heads:
+        return view.layer - 1, view.head - 1
+    every = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+
+    def clearest(place: tuple[int, int]) -> float:
+        return max((role.value for role in roles(found, view.kind, *place)), default=0.0)
+
+    return max(every, key=clearest)
+
+
+def chosen_measure(found: Atlas, kind: Kind, place: tuple[int, int], view: HeadsView) -> str:
+    """The measure whose sentences are shown: the view's, else that of the head's clearest role, else the entropy."""
+    if view.measure in found.heads[kind]:
+        return str(view.measure)
+    first = next(iter(roles(found, kind, *place)), None)
+    return first.what.measure if first else "entropy"
+
+
+def head(found: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:
+    kind = view.kind
+    st.markdown(f"**{head_name(kind, *place)}**")
+    given = roles(found, kind, *place)
+    for role in given:
+        st.markdown(f":material/label: {_sentence(role, history, kind, place)}")
+    if not given:
+        st.markdown(":gray[No name: nothing that is measured here says clearly what it does.]", help=RULE)
+    _examples(found, kind, place, measure)
+    _numbers(found, kind, place)
+
+
+def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> str:
+    text = str(role)
+    names = [{one.name for one in roles(then, kind, *place)} for _, then in history]
+    step = since([step for step, _ in history], names, role.name)
+    if history:
+        text += f"; since step {step:,} of its training" if step is not None else "; at no snapshot before"
+    return text[0].upper() + text[1:] + "."
+
+
+def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
+    """The sentence in which the measure is at its best, and the one in which it is at its worst."""
+    what, ends = BY_NAME[measure], shows(found, kind, *place, measure)
+    best, worst = ("Shows it best", "Fails most") if what.unit == "share" else ("Most", "Least")
+    st.caption(f"{what.label}, sentence by sentence")
+    for label, index in zip((best, worst), ends, strict=True):
+        pair = found.examples.get(index)
+        if pair is None:
+            continue
+        button, text = st.columns([9, 14], vertical_alignment="center", gap="small")
+        with button:
+            st.button(
+                label,
+                width="stretch",
+                icon=":material/grid_view:",
+                key=f"heads-open-{label}",
+                on_click=_take_sentence,
+                args=(kind, place, pair.source, pair.target),
+                help="Opens this head on the Attention page with this sentence and its translation.",
+            )
+        with text:
+            st.html(
+                f'<div style="{STYLE}">{html.escape(_short(pair.source))}'
+                f'<div style="opacity:0.65">{html.escape(_short(pair.target))}</div></div>'
+            )
+    if st.session_state.pop("heads-go", False):
+        try:
+            st.switch_page(ATTENTION)
+        except StreamlitAPIException:  # this app was started with other pages
+            st.info("Choose Attention in the menu.", icon=":material/info:")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 90 else f"{text[:88]} …"
+
+
+def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -> None:
+    layer, head = place
+    update(text=text, target=target, kind=kind, layer=layer + 1, head=head + 1)
+    reseed()
+    st.session_state["heads-go"] = True
+
+
+def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
+    """Every measure with its spread over sentences, what looking at everything alike would give, and how many."""
+    table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Chance": [], "Of": []}
+    for measure in present(found, kind):
+        spread = found.heads[kind][measure.name]
+        mean = float(spread.mean[place])
+        if np.isnan(mean):
+            continue
+        chance = found.chance[kind].get(measure.name)
+        table["Measure"].append(measure.label)
+        table["Mean"].append(value_text(measure, mean))
+        table["Spread"].append(f"± {value_text(measure, float(spread.deviation[place]))}")
+        table["Chance"].append("" if chance is None else value_text(measure, chance))
+        table["Of"].append(f"{int(spread.units[place]):,}")
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="heads-numbers",
+        alt=f"Every measure of {head_name(kind, *place)} with its spread over sentences.",
+        height=min(28 * (len(table["Mean"]) + 1) + 2, 340),
+        row_height=28,
+        column_config={
+            "Measure": st.column_config.TextColumn(width=112),
+            "Mean": st.column_config.TextColumn(width=62),
+            "Spread": st.column_config.TextColumn(width=68, help="Standard deviation over sentences."),
+            "Chance": st.column_config.TextColumn(width=56, help="Of a head that looks at all it may see alike."),
+            "Of": st.column_config.TextColumn(width=58, help="Sentences, or the words or pronouns that are counted."),
+        },
+    )

@@ -1,0 +1,136 @@
+"""Measurements under way and done, for all sessions: each is made once, one at a time, and the latest are kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import streamlit as st
+
+from transformer.analysis.atlas import Atlas, atlas
+from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.native import load_weights
+from transformer.data.truth import Known
+from transformer.heads import snapshots, step_of
+from ui import resources
+from ui.checkpoints.jobs import Job, Progress
+from ui.heads.corpus import Chosen, opened
+from ui.turns import TURNS
+
+KEPT = 16  # measurements; one of a model of 200 heads with its history is some megabytes
+SAMPLE = 30  # sentences for what takes a pass for each head or word
+AT_SNAPSHOTS = 200  # sentences
+MOST_SNAPSHOTS = 12
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is measured: a model as its files are now, and a part of a corpus."""
+
+    name: str
+    version: tuple[int, ...]
+    chosen: Chosen
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """`by` says whose the alignment is: "gold", an aligner, or "" for nobody's."""
+
+    found: Atlas
+    by: str
+
+
+History = list[tuple[int, Atlas]]  # a step, and what was found there
+
+
+class Jobs:
+    """What was asked for, the latest last; what falls out while it is under way ends."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[tuple[str, Asked], Job[object]] = OrderedDict()
+        self._lock, self._one = Lock(), Lock()
+
+    def get(self, what: str, asked: Asked, do: Callable[[Progress], object]) -> Job[object]:
+        """Begins it where it was not asked for before."""
+        with self._lock:
+            job = self._jobs.get((what, asked))
+            if job is None:
+                job = self._jobs[what, asked] = Job(partial(self._alone, do))
+                while len(self._jobs) > KEPT:
+                    self._jobs.popitem(last=False)[1].cancel()
+            self._jobs.move_to_end((what, asked))
+            return job
+
+    def forget(self, what: str, asked: Asked) -> None:
+        """So that it can be asked for again."""
+        with self._lock:
+            self._jobs.pop((what, asked), None)
+
+    def _alone(self, do: Callable[[Progress], object], progress: Progress) -> object:
+        while not self._one.acquire(timeout=0.5):
+            progress(0.0, "Waiting for another measurement")
+        try:
+            return do(progress)
+        finally:
+            self._one.release()
+
+
+@st.cache_resource
+def jobs() -> Jobs:
+    return Jobs()
+
+
+def measure(asked: Asked, progress: Progress) -> Measured:
+    """Every head over the corpus."""
+    progress(0.0, "Opening the corpus")
+    model = resources.translator(asked.name)
+    with TURNS.turn():
+        pairs, by = opened(model, _spec(asked), asked.pairs)
+        return Measured(_atlas(model.checkpoint, pairs, asked.pairs, SAMPLE, progress), by)
+
+
+def measure_history(asked: Asked, progress: Progress) -> History:
+    """The same at each snapshot, without what takes many passes."""
+    base = resources.translator(asked.name)
+    files, found = history_files(asked.name), []
+    with TURNS.turn():
+        pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
+        for number, file in enumerate(files):
+            old = base.checkpoint
+            then = Checkpoint(load_weights(old.model.config, file), old.source_tokenizer, old.target_tokenizer)
+
+            def told(share: float, doing: str, number: int = number) -> None:
+                progress((number + share) / len(files), f"Snapshot {number + 1} of {len(files)}")
+
+            found.append((step_of(file), _atlas(then, pairs, AT_SNAPSHOTS, 0, told)))
+    return found
+
+
+def _spec(asked: Asked) -> str:
+    assert asked.chosen.spec is not None
+    return asked.chosen.spec
+
+
+def _atlas(
+    checkpoint: Checkpoint, pairs: Callable[[], Iterable[Known]], most: int, sample: int, progress: Progress
+) -> Atlas:
+    def read(count: int) -> None:
+        progress(count / most, f"{count:,} sentences")
+        TURNS.breathe()
+
+    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    return atlas(checkpoint.model, *tokenizers, pairs, most, sample, progress=read)
+
+
+def history_files(name: str) -> list[Path]:
+    """The snapshots of a model's training, of very many some at even distances."""
+    folder = resources.model_folder(name)
+    files = snapshots(resources.RUNS / name.removeprefix(resources.RUN) if name.startswith(resources.RUN) else folder)
+    places = np.unique(np.linspace(0, len(files) - 1, min(MOST_SNAPSHOTS, len(files))).astype(int))
+    return [files[place] for place in places]

@@ -1,0 +1,88 @@
+"""What the picture draws: each measure of every head of one kind, as the model is and at each snapshot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transformer.analysis.atlas import Atlas, Spread
+from transformer.analysis.atlas.roles import roles
+from transformer.trace import Kind
+from ui.heads.jobs import History
+from ui.heads.words import Measure, present, value_text
+
+NOTE = (
+    "A row is a layer, a column a head; the first layer is on top. Shares run from 0 to 100\u00a0%. A dot marks a head "
+    "that is named after the measure. Click one to open it on the right."
+)
+
+
+def header(found: Atlas, history: History, kind: Kind, selected: tuple[int, int], **chosen: Any) -> dict[str, Any]:
+    """`chosen` are the `measure` and the `step` that the view has."""
+    moments: list[tuple[int | None, Atlas]] = [*history, (None, found)]
+    n_layers, n_heads = found.heads[kind]["entropy"].mean.shape
+    named = [_named(moment, kind, n_layers, n_heads) for _, moment in moments]
+    return {
+        "kind": kind,
+        "layers": n_layers,
+        "heads": n_heads,
+        "selected": list(selected),
+        "steps": [step for step, _ in moments],
+        "note": NOTE,
+        "measures": [
+            {
+                "name": measure.name,
+                "label": measure.label,
+                **_scale(measure, moments, kind),
+                "values": [_numbers(moment.heads[kind].get(measure.name)) for _, moment in moments],
+                "texts": [_texts(measure, moment.heads[kind].get(measure.name)) for _, moment in moments],
+                "named": [of.get(measure.name, []) for of in named],
+            }
+            for measure in present(found, kind)
+        ],
+        **chosen,
+    }
+
+
+def _named(found: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, list[list[int]]]:
+    """The heads that are named after each measure."""
+    named: dict[str, list[list[int]]] = {}
+    for layer in range(n_layers):
+        for head in range(n_heads):
+            for role in roles(found, kind, layer, head):
+                named.setdefault(role.what.measure, []).append([layer, head])
+    return named
+
+
+def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind) -> dict[str, Any]:
+    """Shares from 0 to 1, correlations from -1 to 1, the rest from 0 to the largest that is shown."""
+    if measure.unit == "share":
+        return {"least": 0, "most": 1, "signed": False, "range": ""}
+    if measure.unit == "correlation":
+        return {"least": -1, "most": 1, "signed": True, "range": "−1 to 1"}
+    shown = [moment.heads[kind][measure.name].mean for _, moment in moments if measure.name in moment.heads[kind]]
+    most = max([float(np.nanmax(mean)) for mean in shown if not np.isnan(mean).all()], default=0.0) or 1.0
+    unit = f" {measure.unit}" if most >= 0.1 else ""  # beside more digits there is no room for it
+    return {"least": 0, "most": most, "signed": False, "range": f"to {most:.2g}{unit}"}
+
+
+def _numbers(spread: Spread | None) -> list[list[float | None]] | None:
+    if spread is None:
+        return None
+    return [[None if np.isnan(value) else round(value, 4) for value in row] for row in spread.mean.tolist()]
+
+
+def _texts(measure: Measure, spread: Spread | None) -> list[list[str]] | None:
+    """Each head's number with its spread."""
+    if spread is None:
+        return None
+    unit = "" if measure.unit in ("share", "correlation") else f" {measure.unit}"
+    rows = zip(spread.mean.tolist(), spread.deviation.tolist(), strict=True)
+    return [
+        [
+            "has no value" if np.isnan(mean) else f"{value_text(measure, mean)} ± {value_text(measure, spread)}{unit}"
+            for mean, spread in zip(means, deviations, strict=True)
+        ]
+        for means, deviations in rows
+    ]

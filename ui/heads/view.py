@@ -1,0 +1,38 @@
+"""What the Heads page shows, as an address spells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from transformer.analysis.atlas import NAMES
+from ui.view import View, one_of, whole
+
+COUNTS = (200, 1000, 5000)  # sentences
+ANY, NAMED = "all", "named"
+
+
+@dataclass(frozen=True)
+class HeadsView(View):
+    """Everything that defines the Heads page. A file that somebody named is not in it: a link opens no files."""
+
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"corpus", "step"}
+
+    corpus: str | None = None  # one of `corpus.choices`; None is what suits the model
+    pairs: int = 1000
+    measure: str | None = None  # whose best and worst sentences are shown
+    step: int | None = None  # the snapshot that is looked at; None is the model as it is
+    only: str = ANY  # of the table: all heads, those with a name, or those of one measure's role
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        pairs = whole(query.get("pairs", ""), 1, max(COUNTS))
+        measure = one_of(query.get("measure"), NAMES, "")
+        return {
+            "corpus": query.get("corpus", "")[:200] or None,
+            "pairs": pairs if pairs in COUNTS else cls.pairs,
+            "measure": measure or None,
+            "step": whole(query.get("step", ""), 0, 10**9),
+            "only": one_of(query.get("only"), (ANY, NAMED, *NAMES), ANY),
+        }

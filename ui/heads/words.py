@@ -1,0 +1,80 @@
+"""The measures as people read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from transformer.analysis.atlas import Atlas
+from transformer.trace import Kind
+
+
+class Measure(NamedTuple):
+    """`unit` is "share" for what runs from 0 to 1."""
+
+    name: str
+    label: str
+    unit: str
+    meaning: str
+
+
+MEASURES = (
+    Measure("entropy", "Entropy", "bits", "How widely the head looks: 0 is at one token, each bit twice as many."),
+    Measure("distance", "Distance", "tokens", "How far from its own place the head looks, on average."),
+    Measure("previous", "Previous", "share", "How much goes to the token one place before."),
+    Measure("same", "Same place", "share", "How much goes to the token at the same place."),
+    Measure("next", "Next", "share", "How much goes to the token one place after."),
+    Measure("first", "First", "share", "How much goes to the first token."),
+    Measure("special", "Special", "share", "How much goes to special tokens such as [EOS]."),
+    Measure("punctuation", "Punctuation", "share", "How much goes to punctuation."),
+    Measure(
+        "alignment",
+        "Misaligned",
+        "share",
+        "For how many aligned words of the target the largest weight, while the word is written, is not on a source "
+        "word that it is aligned with (1 minus the precision of Och and Ney 2003). 0 is a perfect aligner.",
+    ),
+    Measure(
+        "reading",
+        "Misaligned late",
+        "share",
+        "The same error in the next row, which reads the word: decoders often align best there (Chen et al. 2020).",
+    ),
+    Measure(
+        "antecedent",
+        "Antecedent",
+        "share",
+        "For how many pronouns the largest weight, the pronoun itself and special tokens aside, is on the word that "
+        "the pronoun stands for.",
+    ),
+    Measure(
+        "importance",
+        "Importance",
+        "nats",
+        "By how much the loss of each target token rises when the head is switched off.",
+    ),
+    Measure(
+        "agreement",
+        "Agreement",
+        "correlation",
+        "Spearman's rank correlation, over the words of a source sentence, of the attention that a word gets with how "
+        "much less likely the output is without the word: 1 is the same order, 0 none.",
+    ),
+)
+BY_NAME = {measure.name: measure for measure in MEASURES}
+
+
+def present(found: Atlas, kind: Kind) -> list[Measure]:
+    """The measures that this kind of attention has here."""
+    return [measure for measure in MEASURES if measure.name in found.heads[kind]]
+
+
+def value_text(measure: Measure, value: float) -> str:
+    if measure.unit == "share":
+        return f"{100 * value:.0f}\u00a0%"
+    digits = 4 if measure.name == "importance" else 2
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def head_name(kind: str, layer: int, head: int) -> str:
+    """Layer and head from 0, as people count them."""
+    return f"{kind.capitalize()}, layer {layer + 1}, head {head + 1}"

@@ -1,0 +1,276 @@
+"""Who asks the model when: so many at once, first come, first served, and nobody for longer than a slice at a time.
+
+`kept` is the cache of what was computed so: each value once, for all sessions, for as long as somebody looks at it.
+A session that waits says so on its page; one that moved on or vanished gives its place up.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SLICE = 0.3  # seconds that a long request may go on while others wait
+LOOK = 0.2  # seconds between two looks at whether a session that waits is still there
+SILENT = 0.4  # seconds of waiting that nobody is told of
+SWEEP = 20.0  # seconds between two looks at what nobody asked for any more
+LARGEST = 500_000_000  # bytes of arrays that one cache keeps, if more than one value
+PLACE = "waits"  # where in the session the place for the note is
+
+
+def at_once(cores: int) -> int:
+    """How many ask the model at the same time: half of the cores, since pages are drawn and runs train on them too;
+    and few, since small models wait for Python's lock more than they compute."""
+    return max(1, min(4, cores // 2))
+
+
+class Turns:
+    """A queue for `places`, in which who was served goes to the end. A thread that has a turn may ask for it again."""
+
+    def __init__(self, places: int):
+        self._changed = threading.Condition()
+        self._free = places
+        self._queue: deque[object] = deque()
+        self._places = places
+        self._mine = threading.local()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        if self.held:
+            yield
+            return
+        self._take()
+        try:
+            yield
+        finally:
+            self._give()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Without the turn that this thread may have: it is given up, and waited for again."""
+        if not self.held:
+            yield
+            return
+        self._give()
+        yield  # where this ends in an error, nothing is held, and `turn` has nothing to give back
+        self._take()
+
+    def breathe(self) -> None:
+        """Between two steps of long work: ends it where its session moved on, and lets others go first in time."""
+        if not self.held:
+            return
+        look()
+        if time.monotonic() - self._mine.since > SLICE and self._queue:
+            with self.aside():
+                pass
+
+    @property
+    def held(self) -> bool:
+        return getattr(self._mine, "since", None) is not None
+
+    @property
+    def waiting(self) -> int:
+        return len(self._queue)
+
+    def _take(self) -> None:
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+        try:
+            with noted() as note:
+                while (before := self._before(ticket)) > 0:
+                    note(f"{before} sentence{'s' if before > 1 else ''} before yours")
+        except BaseException:
+            with self._changed:
+                if ticket in self._queue:
+                    self._queue.remove(ticket)
+                else:
+                    self._free += 1
+                self._changed.notify_all()
+            raise
+        self._mine.since = time.monotonic()
+
+    def _before(self, ticket: object) -> int:
+        """How many are before this one after some time; with 0 it has a place and is out of the queue."""
+        with self._changed:
+            if not (self._free and self._queue[0] is ticket):
+                self._changed.wait(LOOK)
+            if self._free and self._queue[0] is ticket:
+                self._queue.popleft()
+                self._free -= 1
+                self._changed.notify_all()
+                return 0
+            return self._queue.index(ticket) + self._places - self._free
+
+    def _give(self) -> None:
+        if not self.held:
+            return
+        self._mine.since = None
+        with self._changed:
+            self._free += 1
+            self._changed.notify_all()
+
+
+try:
+    TURNS = Turns(at_once(len(os.sched_getaffinity(0))))
+except AttributeError:  # not on Linux
+    TURNS = Turns(at_once(os.cpu_count() or 1))
+
+
+def between(steps: Iterable[T]) -> Iterator[T]:
+    """The steps of a decode, after each of which others may go first."""
+    for step in steps:
+        yield step
+        TURNS.breathe()
+
+
+def before_step(index: int) -> None:
+    """The same for who takes a `tap_at` and hands out no steps: it is asked before each step, and taps nothing."""
+    TURNS.breathe()
+
+
+def look() -> None:
+    """Ends this script run where its session moved on or is gone; Streamlit does so when its state is touched."""
+    if get_script_run_ctx(suppress_warning=True) is not None:
+        "view" in st.session_state  # noqa: B015
+
+
+@contextmanager
+def noted() -> Iterator[Callable[[str], None]]:
+    """Says on the page what is waited for, once that takes long enough to be noticed; nothing where there is none."""
+    began, said = time.monotonic(), ""
+    place = None
+
+    def note(text: str) -> None:
+        nonlocal said, place
+        look()
+        if time.monotonic() - began > SILENT and text != said and get_script_run_ctx(suppress_warning=True):
+            place, said = st.session_state.get(PLACE), text
+            if place is not None:
+                place.caption(f":material/hourglass_empty: {text}")
+
+    yield note
+    if place is not None:
+        place.empty()
+
+
+def weight(value: object) -> int:
+    """The bytes of the arrays that a value holds."""
+    parts = vars(value).values() if hasattr(value, "__dict__") else value if isinstance(value, tuple) else [value]
+    return sum(getattr(part, "nbytes", 0) for part in parts)
+
+
+class Kept(Generic[T]):
+    """The latest `most` values by key, and fewer where their arrays are large. What nobody asked for in `seconds` is
+    let go, whether somebody comes or not."""
+
+    def __init__(self, most: int, seconds: float):
+        self.most, self.seconds = most, seconds
+        self._changed = threading.Condition()
+        self._values: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()  # the latest at the end
+        self._making: set[Hashable] = set()
+        _ALL.append(self)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, made once, however many ask for it at the same time."""
+        while True:
+            with self._changed:
+                if key in self._values:
+                    value = self._values.pop(key)[1]
+                    self._values[key] = time.monotonic(), value
+                    return value
+                if key not in self._making:
+                    self._making.add(key)
+                    break
+            self._wait_for(key)
+        try:
+            value = make()
+        except BaseException:  # whoever waits for it tries it in turn
+            self._settle(key)
+            raise
+        self._settle(key, value)
+        return value
+
+    def _wait_for(self, key: Hashable) -> None:
+        """Until nobody makes it. Not with a turn in hand: who makes it may be waiting for one."""
+        with TURNS.aside(), noted() as note:
+            while key in self._making:
+                with self._changed:
+                    self._changed.wait_for(lambda: key not in self._making, LOOK)
+                note("Another page asked for the same; it comes at once")
+
+    def _settle(self, key: Hashable, *made: T) -> None:
+        with self._changed:
+            self._making.discard(key)
+            for value in made:
+                self._values[key] = time.monotonic(), value
+            while len(self._values) > self.most or (len(self._values) > 1 and self._weight() > LARGEST):
+                self._values.popitem(last=False)
+            self._changed.notify_all()
+
+    def _weight(self) -> int:
+        return sum(weight(value) for _, value in self._values.values())
+
+    def clear(self) -> None:
+        with self._changed:
+            self._values.clear()
+
+    def sweep(self) -> None:
+        """Lets go what nobody asked for in time."""
+        with self._changed:
+            while self._values and time.monotonic() - next(iter(self._values.values()))[0] > self.seconds:
+                self._values.popitem(last=False)
+
+
+_ALL: list[Kept[Any]] = []
+
+
+class Ask(Generic[P, T]):
+    """A function whose values are kept."""
+
+    def __init__(self, function: Callable[P, T], values: Kept[T], doing: str | None, turn: bool):
+        self.function, self.values, self.doing, self.turn = function, values, doing, turn
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        def make() -> T:
+            with TURNS.turn() if self.turn else nullcontext(), st.spinner(self.doing) if self.doing else nullcontext():
+                return self.function(*args, **kwargs)
+
+        return self.values.get((args, tuple(sorted(kwargs.items()))), make)
+
+    def clear(self) -> None:
+        self.values.clear()
+
+
+def kept(
+    most: int, doing: str | None = None, *, seconds: float = 600, turn: bool = True
+) -> Callable[[Callable[P, T]], Ask[P, T]]:
+    """Keeps what a function returns by its arguments, which must be hashable: the latest `most`, for `seconds` after
+    they were last asked for. It runs when it is its turn, unless it does not need the processor for itself;
+    `doing` is what the page says meanwhile."""
+    return lambda function: Ask(function, Kept(most, seconds), doing, turn)
+
+
+def sweep_forever() -> None:
+    """Starts the thread that lets go of what nobody asks for any more."""
+
+    def sweep() -> None:
+        while True:
+            time.sleep(SWEEP)
+            for values in _ALL:
+                values.sweep()
+
+    threading.Thread(target=sweep, daemon=True, name="sweep").start()

@@ -1,0 +1,155 @@
+// Every head of one kind of attention, once for each measure: a layer a row, a head a column. A click, or the arrow
+// keys and Enter, choose a head. With a training's snapshots, a slider shows them at each of those.
+//
+// Header: kind, layers, heads, selected [layer, head], measure (chosen, or null), steps [N] (the last may be null: the
+//   model as it is), step, note, measures [{ name, label, range, least, most, signed, values [N][L][H] (null where
+//   there is none), texts [N][L][H], named [N] of [layer, head] }].
+// Emits "pick" { head, measure } or { step }.
+
+const PANEL = { least: 108, cell: 13, most: 26 };
+const DIVERGING = { light: ["#0877bd", "#f1f2f4", "#f59322"], dark: ["#0877bd", "#1c222d", "#f59322"] };
+
+class Atlas {
+  constructor(root) {
+    this.root = root;
+    this.wishes = new Wishes();
+    this.moments = new Wishes();
+    this.rail = el("input", { type: "range", min: 0, step: 1, "aria-label": "Snapshot of the training" });
+    this.rail.oninput = () => this.move(+this.rail.value);
+    this.told = el("output", { "aria-live": "polite" });
+    this.scrub = el("div", { class: "scrub" }, el("span", {}, "In training"), this.rail, this.told);
+    this.panels = el("div", { class: "atlas" });
+    this.said = el("div", { class: "said", "aria-live": "polite" });
+    root.replaceChildren(this.scrub, this.panels, this.said);
+    this.send = paced((name, value) => this.emit(name, value), 300);
+    this.panels.onkeydown = event => this.key(event);
+  }
+
+  dispose() {}
+
+  update({ header }) {
+    this.header = header;
+    this.theme = themeOf(this.root);
+    this.diverging = shadesOf(DIVERGING[this.theme.name]);
+    this.root.style.setProperty("--heads", header.heads);
+    this.root.style.setProperty("--panel", `${Math.max(PANEL.least, header.heads * PANEL.cell)}px`);
+    this.root.style.setProperty("--high", `${clamp(Math.round(150 / header.layers), PANEL.cell, PANEL.most)}px`);
+    const chosen = this.wishes.answered({ head: header.selected, measure: header.measure, kind: header.kind });
+    this.selected = chosen.kind === header.kind ? chosen : { head: header.selected, measure: header.measure };
+    const step = this.moments.answered(header.step), at = header.steps.indexOf(step);
+    this.at = at < 0 ? header.steps.length - 1 : at;
+    this.scrub.hidden = header.steps.length < 2;
+    this.rail.max = header.steps.length - 1;
+    this.rail.value = this.at;
+    this.build();
+  }
+
+  // ---- drawing -------------------------------------------------------------------------------------
+
+  build() {
+    const { measures, layers, heads } = this.header, focused = this.root.getRootNode().activeElement?.dataset?.place;
+    this.cells = new Map();
+    this.panels.replaceChildren(...measures.map(measure => {
+      const cells = el("div", { class: "cells", role: "group", "aria-label": `${measure.label} ${measure.range}` });
+      for (let layer = 0; layer < layers; layer++) {
+        for (let head = 0; head < heads; head++) {
+          const node = el("button", { type: "button", tabindex: -1, "data-place": `${measure.name} ${layer} ${head}` });
+          node.onclick = () => this.pick(measure.name, layer, head);
+          node.onpointerenter = node.onfocus = () => this.say(measure, layer, head);
+          node.onpointerleave = node.onblur = () => this.say();
+          cells.append(node);
+          this.cells.set(node.dataset.place, node);
+        }
+      }
+      const panel = el("section", { class: "panel" }, el("h4", {}, bold(measure.label), el("small", {}, measure.range)), cells);
+      panel.dataset.measure = measure.name;
+      return panel;
+    }));
+    this.paint();
+    if (focused !== undefined) this.cells.get(focused)?.focus({ preventScroll: true });
+  }
+
+  paint() {
+    const { measures, layers, heads, steps } = this.header, { head: [atLayer, atHead], measure: chosen } = this.selected;
+    let reachable = false;
+    for (const panel of this.panels.children) panel.classList.toggle("chosen", panel.dataset.measure === chosen);
+    for (const measure of measures) {
+      const values = measure.values[this.at], named = new Set(measure.named[this.at].map(String));
+      for (let layer = 0; layer < layers; layer++) {
+        for (let head = 0; head < heads; head++) {
+          const node = this.cells.get(`${measure.name} ${layer} ${head}`), value = values?.[layer][head] ?? null;
+          const here = layer === atLayer && head === atHead;
+          node.style.background = value === null ? "" : this.colour(measure, value);
+          node.style.setProperty("--dot", value === null ? "" : this.dot(measure, value));
+          node.classList.toggle("absent", value === null);
+          node.classList.toggle("named", named.has(`${layer},${head}`));
+          node.classList.toggle("selected", here);
+          node.setAttribute("aria-pressed", here);
+          node.setAttribute("aria-label", this.text(measure, layer, head));
+          const first = here && (measure.name === chosen || (!reachable && !measures.some(m => m.name === chosen)));
+          node.setAttribute("tabindex", first ? 0 : -1);
+          reachable ||= first;
+        }
+      }
+    }
+    const step = steps[this.at];
+    this.told.textContent = step === null || step === undefined ? "the model as it is" : `step ${step.toLocaleString("en")}`;
+    this.rail.setAttribute("aria-valuetext", this.told.textContent);
+    this.say();
+  }
+
+  share(measure, value) {
+    return clamp((value - measure.least) / (measure.most - measure.least || 1), 0, 1);
+  }
+
+  colour(measure, value) {
+    const shade = (measure.signed ? this.diverging : this.theme.shades)[Math.round(this.share(measure, value) * STEPS)];
+    return `rgb(${shade & 255} ${(shade >> 8) & 255} ${(shade >> 16) & 255})`;
+  }
+
+  // A dot that is seen on its cell: dark on light, light on dark.
+  dot(measure, value) {
+    const [r, g, b] = this.colour(measure, value).match(/\d+/g).map(Number);
+    return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#1d2433" : "#ffffff";
+  }
+
+  text(measure, layer, head) {
+    const said = measure.texts[this.at]?.[layer]?.[head] ?? "not measured at this snapshot";
+    return `Layer ${layer + 1}, head ${head + 1}: ${measure.label.toLowerCase()} ${said}`;
+  }
+
+  say(measure, layer, head) {
+    this.said.textContent = measure ? this.text(measure, layer, head) : this.header.note;
+  }
+
+  // ---- choosing ------------------------------------------------------------------------------------
+
+  pick(measure, layer, head) {
+    this.selected = { head: [layer, head], measure, kind: this.header.kind };
+    this.wishes.make(this.selected);
+    this.paint();
+    this.emit("pick", { head: [layer, head], measure });
+  }
+
+  move(at) {
+    this.at = at;
+    const step = this.header.steps[at] ?? null;
+    this.moments.make(step);
+    this.paint();
+    this.send("pick", { step });
+  }
+
+  key(event) {
+    const [name, layer, head] = (event.target.dataset?.place ?? "").split(" "), by = {
+      ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
+    }[event.key];
+    if (!name || !by) return;
+    const { layers, heads } = this.header;
+    const to = this.cells.get(`${name} ${clamp(+layer + by[0], 0, layers - 1)} ${clamp(+head + by[1], 0, heads - 1)}`);
+    for (const node of this.cells.values()) node.setAttribute("tabindex", node === to ? 0 : -1);
+    to.focus({ preventScroll: true });
+    event.preventDefault();
+  }
+}
+
+const mountAtlas = (root, payload, emit) => mounted(Atlas, root, payload, emit);
