@@ -38,7 +38,7 @@ class Chosen {
   switched(target) {
     const button = this.header?.switch && target.closest?.(this.header.switch);
     if (!button) return;
-    const kind = Object.keys(shared.values.kinds.kinds)[[...document.querySelectorAll(this.header.switch)].indexOf(button)];
+    const kind = Object.keys(shared.values.kinds?.kinds ?? {})[[...document.querySelectorAll(this.header.switch)].indexOf(button)];
     if (!kind || kind === this.kind) return;
     this.kinds.make(kind);
     this.kind = kind;
