@@ -10,6 +10,7 @@ PYTHON ?= python3
 PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
+JOEYNMT := .venv-joeynmt
 APP_READY := $(VENV)/app.stamp
 DEV_READY := $(VENV)/dev.stamp
 
@@ -35,8 +36,9 @@ serve: $(APP_READY) ## Serve it to others, in production settings (HOST=127.0.0.
 desktop: $(APP_READY) ## Open the app in a window of its own
 	@$(BIN)/python -m tools.desktop
 
+# Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
 test: lint browser ## Run ruff, mypy and all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_READY) ## Run ruff and mypy
 	@$(BIN)/ruff check .
@@ -47,13 +49,16 @@ screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/im
 
 bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
 	@$(BIN)/python -m pip install --quiet --requirement requirements-bench.txt
-	@for name in showing stepping training beside memory classroom; do $(BIN)/python -m benchmarks $$name; done
+	@test -x $(JOEYNMT)/bin/python || { $(PYTHON) -m venv $(JOEYNMT) \
+		&& $(JOEYNMT)/bin/python -m pip install --quiet --requirement requirements-joeynmt.txt; } \
+		|| { rm -rf $(JOEYNMT); echo "JoeyNMT does not install here; the benchmarks go on without it."; }
+	@for name in showing start stepping training decoding recording quality beside memory classroom; do $(BIN)/python -m benchmarks $$name; done
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }
 
 clean: ## Remove the virtual environment and the caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(JOEYNMT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/pip:

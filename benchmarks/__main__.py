@@ -2,7 +2,19 @@
 
 import argparse
 
-from benchmarks import atlas, beside, classroom, memory, showing, stepping, training
+from benchmarks import (
+    atlas,
+    beside,
+    classroom,
+    decoding,
+    memory,
+    quality,
+    recording,
+    showing,
+    start,
+    stepping,
+    training,
+)
 
 
 def main() -> None:
@@ -11,6 +23,10 @@ def main() -> None:
     showing.add_arguments(names.add_parser("showing", help="bytes and time until every head is seen"))
     stepping.add_arguments(names.add_parser("stepping", help="from a key to the next step, decoding and anatomy"))
     training.add_arguments(names.add_parser("training", help="target tokens a second beside the peers"))
+    decoding.add_arguments(names.add_parser("decoding", help="sentences a second beside the peers"))
+    recording.add_arguments(names.add_parser("recording", help="what keeping every pattern costs"))
+    quality.add_arguments(names.add_parser("quality", help="BLEU against minutes of training, beside the peers"))
+    start.add_arguments(names.add_parser("start", help="from starting it to the first heatmap, cold and warm"))
     beside.add_arguments(names.add_parser("beside", help="training while its page is watched"))
     classroom.add_arguments(names.add_parser("classroom", help="a class of thirty beside a training"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page
-from playwright.sync_api import TimeoutError as TooLate
+from playwright.sync_api import Error as Broken
 
 from tools.serving import VIEWPORT, wait_until_idle
 from transformer import Trace, Translator
@@ -19,6 +19,7 @@ from ui.attention.picture import captions, layout
 
 WARM_UPS = 3
 SCRIPT = Path(__file__).with_name("painted.js")
+_TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(() => {}))"
 
 
 def opened(browser: Browser, url: str, sign: str = ".thumb") -> Page:
@@ -111,19 +112,41 @@ def stepping(
 
 
 def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, limit: float) -> float | None:
-    """From opening a file until `selector` is there and painted; None where that takes more than `limit` seconds."""
+    """From opening a file until `selector` is there and painted; None where that takes more than `limit` seconds.
+
+    None too where the page breaks down.
+    """
     # Our file allows no script but its own, and so not the clock either.
     page = browser.new_context(viewport=VIEWPORT, bypass_csp=True).new_page()
     if scripts is not None:
-        page.route("**/*.min.js", lambda route: route.fulfill(path=scripts / _peer_script(route.request.url)))
+        serve_scripts(page, scripts)
     page.add_init_script(path=SCRIPT)
     page.add_init_script(f"painted.opened({selector!r})")
     try:
-        page.goto(file.as_uri(), wait_until="commit")
+        page.goto(file.as_uri(), wait_until="commit", timeout=1000 * limit)
         page.wait_for_function("painted.took", timeout=1000 * limit)
         return float(page.evaluate("painted.took"))
-    except TooLate:
+    except Broken:
         return None
+    finally:
+        page.context.close()
+
+
+def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
+    """From opening the Attention page of a sentence to its overview and the chosen head; and what it was sent.
+
+    Milliseconds, and the bytes over its socket; the scripts are Streamlit's, Plotly's and ours, whatever is shown.
+    """
+    page = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce").new_page()
+    sent: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(len(frame))))
+    page.add_init_script(path=SCRIPT)
+    try:
+        page.goto(f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}", wait_until="commit")
+        page.wait_for_function("painted.overview() && painted.head()", polling="raf", timeout=180_000)
+        took = page.evaluate(f"new Promise(done => {_TWO_FRAMES.format('done(performance.now())')})")
+        wait_until_idle(page)
+        return float(took), sum(sent)
     finally:
         page.context.close()
 
@@ -158,6 +181,11 @@ def sentences(model: Translator, tokens: int) -> Iterator[str]:
 
 def _given(trace: Trace) -> dict[str, str]:
     return {"model": "large", "text": trace.text, "target": trace.translation}
+
+
+def serve_scripts(page: Page, scripts: Path) -> None:
+    """Gives BertViz's page from a folder what it asks the internet for."""
+    page.route("**/*.min.js", lambda route: route.fulfill(path=scripts / _peer_script(route.request.url)))
 
 
 def _peer_script(url: str) -> str:

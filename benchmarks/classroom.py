@@ -1,49 +1,46 @@
 """A class beside a training: sessions that choose heads and type sentences, and whether each gets its own answer.
 
 The sessions speak Streamlit's protocol (see tools/streamlit_client.py); one page in a real browser chooses heads beside
-them. What each session was shown is kept and compared, when the load is over, with the trace that the library makes
-of the same sentence. Everything is on the loopback, and ends by itself.
+them. When the class has lasted its time, sockets are opened and abandoned while it goes on. What each session was shown
+is kept and compared, when all is over, with the trace that the library makes of the same sentence. Everything is on the
+loopback, and ends by itself.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
-import html
+import contextlib
 import os
-import random
-import re
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-import psutil
 
+from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.browser import choose, opened, sentences
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from benchmarks.pupils import BEAM, LONGEST, MODEL, Register, huge, pupil, server_of, wrong
+from tools import production
 from tools.serving import launch, serve
-from tools.streamlit_client import Session
-from tools.streamlit_client import opened as session
 from transformer import TrainConfig, Translator, preset
 from transformer.training import Metrics, Recipe, RunFolder, start, status
 from transformer.training.steer import kill
 
 ROOT = Path(__file__).resolve().parents[1]
-MODEL = "en-fr"
-CHOOSING, TYPING = 300, 2000  # milliseconds that 95 of 100 should take at most
+AIMS = {"choosing": 300, "typing": 2000}  # milliseconds that 95 of 100 should take at most
 GROWTH = 1.05
-PAUSE = 2.0, 8.0  # seconds between two acts of a pupil
-TYPES = 0.2  # the share of a pupil's acts that are a new sentence
-LONGEST = 512  # tokens of a huge request
-BEAM = 10
+PHASE = 30.0  # seconds without a huge request, and with one
+HUGE, STORM = "beside a huge request", "while sockets are abandoned"
+STORM_LASTS = 60.0  # seconds, for a thousand sockets and for fewer
+SETTLES = 120.0  # seconds: the server keeps a session that was cut off for a minute, and then looks after 20 seconds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,46 +48,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pupils", type=int, default=30)
     parser.add_argument("--no-training", action="store_true", help="without a training beside")
     parser.add_argument("--multi30k", type=Path, help="train on this folder, not on letters")
-    parser.add_argument("--huge", action="store_true", help=f"one more asks for {LONGEST} tokens, beam {BEAM}, always")
+    parser.add_argument(
+        "--huge",
+        action="store_true",
+        help=f"every other {PHASE:g} seconds one more asks for {LONGEST} tokens with a beam of {BEAM}",
+    )
+    parser.add_argument("--abandoned", type=int, default=1000, help="sockets that are abandoned at the end")
     parser.add_argument("--no-browser", action="store_true", help="without the page in a browser")
     parser.add_argument("--name", default="classroom", help="of the files in results/")
     parser.set_defaults(run=run)
 
 
-@dataclass
-class Answer:
-    """What a session was shown: of which sentence, which head, and how the translation is read out."""
-
-    text: str
-    layer: int  # from 0, as the head
-    head: int
-    title: str
-    weights: np.ndarray
-    spoken: str
-
-
-@dataclass
-class Register:
-    """What happened in the class."""
-
-    took: dict[str, list[float]] = field(default_factory=lambda: {"choosing": [], "typing": [], "opening": []})
-    answers: list[Answer] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    huge: list[float] = field(default_factory=list)  # seconds
-    probe: list[float] = field(default_factory=list)  # milliseconds
-    memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
-
-
 def run(
-    seconds: float, pupils: int, no_training: bool, multi30k: Path | None, huge: bool, no_browser: bool, name: str
+    seconds: float,
+    pupils: int,
+    no_training: bool,
+    multi30k: Path | None,
+    huge: bool,
+    abandoned: int,
+    no_browser: bool,
+    name: str,
 ) -> None:
     """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "seconds": seconds, "pupils": pupils}
     result |= {"training": not no_training, "huge": huge}
     with tempfile.TemporaryDirectory() as folder, _beside(Path(folder), not no_training, multi30k):
-        os.environ |= {"MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1"}  # as `make serve` sets them
-        with serve(ROOT / "app.py", Path(folder) / "log.txt") as url:
-            found = held(url, pupils, seconds, huge, not no_browser)
+        os.environ |= production.environment()
+        with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
+            found = Register()
+            result["abandoned"] = held(url, pupils, seconds, huge, abandoned, not no_browser, found)
         result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
     result["load_after"] = [round(load, 1) for load in os.getloadavg()]
     model = Translator.load(ROOT / "checkpoints" / MODEL)
@@ -99,131 +85,67 @@ def run(
     keep(name, result, "A class of thirty", panels(result))
 
 
-def held(url: str, pupils: int, seconds: float, huge: bool, browser: bool) -> Register:
-    """The class, from the first pupil's coming to its end."""
-    register, until = Register(), time.monotonic() + seconds
+def held(
+    url: str, pupils: int, seconds: float, huge: bool, abandoned: int, browser: bool, register: Register
+) -> dict[str, Any] | None:
+    """The class, from the first pupil's coming to its end; what became of the abandoned sockets."""
+    until = time.monotonic() + seconds
     probe = threading.Thread(target=_probe, args=(url, until, register), daemon=True)
     if browser:
         probe.start()
-    asyncio.run(_class(url, pupils, until, huge, register))
+    found = asyncio.run(_class(url, pupils, until, huge, abandoned, register))
     if browser:
         probe.join(60)
-    return register
-
-
-async def _class(url: str, pupils: int, until: float, huge: bool, register: Register) -> None:
-    model = Translator.load(ROOT / "checkpoints" / MODEL)
-    texts = sentences(model, 20)
-    acts = [pupil(url, number, texts, until, register) for number in range(pupils)]
-    if huge:
-        acts.append(_huge(url, model, until, register))
-    await asyncio.gather(_weigh(url, until, register), *acts)
-
-
-async def pupil(
-    url: str, number: int, texts: Iterator[str], until: float, register: Register, pause: tuple[float, float] = PAUSE
-) -> None:
-    """One session: it opens the app, and chooses heads and types sentences until the class is over."""
-    draw = random.Random(number)
-    layers, heads = 3, 4  # of the model
-    try:
-        await asyncio.sleep(draw.uniform(0, 5 * pause[1] / 3))
-        text = next(texts)
-        async with session(url, model=MODEL, text=text, layer="1", head="1") as page:
-            await _timed(register, "opening", page.run())
-            layer = head = 0
-            register.answers.append(answer(page, text, layer, head))
-            while True:
-                await asyncio.sleep(draw.uniform(*pause))
-                if time.monotonic() > until:
-                    return
-                if draw.random() < TYPES:
-                    text = next(texts)
-                    await _timed(register, "typing", page.type(text))
-                else:
-                    layer, head = draw.randrange(layers), draw.randrange(heads)
-                    await _timed(register, "choosing", page.choose(layer, head))
-                register.errors += page.errors()
-                register.answers.append(answer(page, text, layer, head))
-    except Exception as error:  # whatever it is, the class goes on and tells of it
-        register.errors.append(f"pupil {number}: {type(error).__name__}: {error}")
-
-
-async def _timed(register: Register, what: str, act: Any) -> None:
-    begun = time.perf_counter()
-    await act
-    register.took[what].append(1000 * (time.perf_counter() - begun))
-
-
-def answer(page: Session, text: str, layer: int, head: int) -> Answer:
-    title, figure = page.chart()
-    return Answer(text, layer, head, title, _numbers(figure["data"][0]["z"]), page.translation())
-
-
-def _numbers(array: Any) -> np.ndarray:
-    """An array as Plotly writes it."""
-    if not isinstance(array, dict):
-        return np.array(array, np.float32)
-    shape = [int(part) for part in str(array["shape"]).split(",")]
-    return np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"]).reshape(shape).astype(np.float32)
-
-
-def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
-    """The answers that are not those of the library for the same sentence and head."""
-    found = []
-    for text in dict.fromkeys(answer.text for answer in answers):
-        trace = model.trace(text)
-        for one in (answer for answer in answers if answer.text == text):
-            weights = trace.cross[one.layer, one.head]
-            right = one.title == f"Layer {one.layer + 1}, head {one.head + 1}"
-            right = right and one.weights.shape == weights.shape and np.allclose(one.weights, weights, atol=1e-5)
-            words = re.search(r'aria-label="[^:]*: (.*)\. Log-probability', one.spoken)
-            right = right and words is not None and words[1] == html.escape(trace.translation)
-            found += [] if right else [one]
     return found
 
 
-async def _huge(url: str, model: Translator, until: float, register: Register) -> None:
-    """One who asks for the longest that the model reads, with the widest beam, again and again."""
-    try:
-        for number in range(10_000):
-            text = longest(model, number)
-            async with session(url, "decoding", model=MODEL, text=text, strategy="beam", size=str(BEAM)) as page:
-                begun = time.perf_counter()
-                await page.run(seconds=max(until - time.monotonic(), 1))
-                register.huge.append(time.perf_counter() - begun)
-            if time.monotonic() > until:
-                return
-    except TimeoutError:
-        return
+async def _class(
+    url: str, pupils: int, until: float, huge: bool, abandoned: int, register: Register
+) -> dict[str, Any] | None:
+    model = Translator.load(ROOT / "checkpoints" / MODEL)
+    texts, over = sentences(model, 20), False
+    async with asyncio.TaskGroup() as group:
+        for number in range(pupils):
+            group.create_task(pupil(url, number, texts, lambda: over, register))
+        weigher = group.create_task(_weigh(url, register))
+        if huge:
+            await _phases(url, model, until, register)
+        await asyncio.sleep(max(until - time.monotonic(), 0))
+        weigher.cancel()
+        found = await _storm(url, abandoned, texts, register) if abandoned else None
+        over = True
+    return found
 
 
-def longest(model: Translator, number: int) -> str:
-    """A text of just as many tokens as the model reads, another for each number."""
-    words = f"{number} dogs run on the beach while a man in a blue shirt looks at the water . ".split()
-    size = LONGEST
-    while True:
-        text = " ".join(words[n % len(words)] for n in range(size))
-        over = len(model.checkpoint.source_tokenizer.encode(text)) + 1 - LONGEST
-        if over <= 0:
-            return text
-        size -= max(1, over // 2)
+async def _phases(url: str, model: Translator, until: float, register: Register) -> None:
+    """A huge request beside the class in every other phase. Who asks for it is gone at the end of the phase."""
+    while (left := until - time.monotonic()) > PHASE:
+        await asyncio.sleep(PHASE)
+        register.beside = HUGE
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(PHASE, left - PHASE)):
+                await huge(url, model, register)
+        register.beside = ""
 
 
-async def _weigh(url: str, until: float, register: Register) -> None:
+async def _storm(url: str, count: int, texts: Iterator[str], register: Register) -> dict[str, Any]:
+    """Sockets opened and abandoned beside the class, and what the server holds before and after."""
+    server = server_of(url)
+    before, begun = Weight.of(server), time.monotonic()
+    register.beside = STORM
+    register.errors += await abandon(url, count, texts, STORM_LASTS * min(count, 1000) / 1000)
+    register.beside = ""
+    during, lasted = Weight.of(server), time.monotonic() - begun
+    after = await settled(server, before, GROWTH, SETTLES)
+    weights = {"before": asdict(before), "right_after": asdict(during), "settled": asdict(after)}
+    return {"sockets": count, "seconds": lasted, "settled_after": time.monotonic() - begun - lasted, **weights}
+
+
+async def _weigh(url: str, register: Register) -> None:
     server, begun = server_of(url), time.monotonic()
-    while (now := time.monotonic()) < until:
-        register.memory.append((now - begun, server.memory_info().rss / 2**20))
+    while True:
+        register.memory.append((time.monotonic() - begun, server.memory_info().rss / 2**20))
         await asyncio.sleep(1)
-
-
-def server_of(url: str) -> psutil.Process:
-    """The process that answers at an address."""
-    port = int(url.rsplit(":", 1)[1])
-    for child in psutil.Process().children(recursive=True):
-        if any(c.laddr.port == port and c.status == psutil.CONN_LISTEN for c in child.net_connections("tcp")):
-            return child
-    raise ValueError(f"Nothing listens at {url}.")
 
 
 def _probe(url: str, until: float, register: Register) -> None:
@@ -285,7 +207,7 @@ def summary(found: Register, seconds: float) -> dict[str, Any]:
     early = [megabytes for at, megabytes in found.memory if first - 10 <= at <= first]
     late = [megabytes for _, megabytes in found.memory[-10:]]
     return {
-        "milliseconds": {what: spread(times) for what, times in found.took.items() if times},
+        "milliseconds": {what: spread(times) for what, times in sorted(found.took.items())},
         "browser_milliseconds": spread(found.probe) if found.probe else None,
         "huge_seconds": spread(found.huge) if found.huge else None,
         "errors": found.errors,
@@ -296,31 +218,41 @@ def summary(found: Register, seconds: float) -> dict[str, Any]:
 
 
 def told(result: dict[str, Any]) -> str:
+    """What README.md says of it."""
     rows = [
-        (what, one["count"], short(one["median"]), short(one["p95"]), short(one["most"]))
+        (what, one["count"], short(one["median"]), short(one["p95"]), short(one["most"]), AIMS.get(what, ""))
         for what, one in result["milliseconds"].items()
     ]
     if probe := result["browser_milliseconds"]:
-        rows.append(("browser, choosing", probe["count"], *(short(probe[n]) for n in ("median", "p95", "most"))))
+        rows.append(
+            ("choosing in the browser", probe["count"], *(short(probe[n]) for n in ("median", "p95", "most")), "")
+        )
     memory = result["megabytes"]
-    return "\n\n".join(
-        [
-            f"{result['pupils']} pupils, {result['seconds']:g} s, "
-            f"{'a training' if result['training'] else 'nothing'} beside, load {result['load_after']}",
-            table(["", "count", "median ms", "95th percentile", "most"], rows),
-            f"Errors: {len(result['errors'])} {result['errors'][:3]}; wrong answers: {result['wrong']} "
-            f"of {result['checked']}",
-            f"Memory: {memory['start']:.0f} MB at the start, {memory['first']:.0f} after the first minute, "
-            f"{memory['end']:.0f} at the end: {result['growth'] - 1:+.1%}",
-            f"Huge requests: {result['huge_seconds']}" if result["huge_seconds"] else "",
+    lines = [
+        f"{result['pupils']} pupils, {result['seconds']:g} s, "
+        f"{'a training' if result['training'] else 'nothing'} beside, load {result['load_after'][0]} at the end:",
+        table(["", "count", "median ms", "p95 ms", "most ms", "aim, p95"], rows),
+        f"Errors: {len(result['errors'])}. Wrong answers: {result['wrong']} of {result['checked']}. "
+        f"Memory: {memory['start']:.0f} MB at the start, {memory['first']:.0f} MB after the first minute, "
+        f"{memory['end']:.0f} MB at the end ({result['growth'] - 1:+.1%}; aim: at most {GROWTH - 1:+.0%}).",
+    ]
+    if huge := result["huge_seconds"]:
+        lines.append(f"Huge requests answered: {huge['count']}, in {short(huge['median'])} s (median).")
+    if left := result["abandoned"]:
+        stages = [
+            ("before", "before"),
+            ("right_after", "right after"),
+            ("settled", f"{left['settled_after']:.0f} s later"),
         ]
-    )
+        held = [(label, short(left[key]["megabytes"]), left[key]["files"]) for key, label in stages]
+        lines.append(f"{left['sockets']:,} sockets opened and abandoned within {left['seconds']:.0f} s:")
+        lines.append(table(["", "memory, MB", "file descriptors"], held))
+    return "\n\n".join([*lines, *map(str, result["errors"][:3])])
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    limits = {"choosing": CHOOSING, "typing": TYPING}
     times = [
-        Dot(what, one["p95"], f"{short(one['p95'])} ms", OURS, limits.get(what))
+        Dot(what, one["p95"], f"{short(one['p95'])} ms", OURS, AIMS.get(what.split()[0]))
         for what, one in result["milliseconds"].items()
     ]
     memory = result["megabytes"]

@@ -102,18 +102,23 @@ class Dot:
 
 def keep(name: str, result: dict[str, Any], title: str, panels: Mapping[str, Sequence[Dot]]) -> None:
     """Writes results/NAME.json and results/NAME.svg."""
+    keep_drawn(name, result, picture(title, panels))
+
+
+def keep_drawn(name: str, result: dict[str, Any], drawing: str) -> None:
+    """As `keep`, with an SVG that the benchmark drew itself."""
     RESULTS.mkdir(exist_ok=True)
     write_json(RESULTS / f"{name}.json", result)
-    write_text(RESULTS / f"{name}.svg", picture(title, panels))
+    write_text(RESULTS / f"{name}.svg", drawing)
     print(f"\nWritten: {RESULTS / name}.json and .svg")
 
 
 def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:
     """An SVG of panels, each with dots on a logarithmic axis of its own; the key of a panel is its title."""
-    parts, y = [_text(16, 28, title, size=17, weight=650)], 62
-    parts.append(_text(16, 52, "Each grid line is ten times the one to its left."))
+    parts, y = [svg_text(16, 28, title, size=17, weight=650)], 62
+    parts.append(svg_text(16, 52, "Each grid line is ten times the one to its left."))
     for name, dots in panels.items():
-        parts.append(_text(16, y + 28, name, weight=600))
+        parts.append(svg_text(16, y + 28, name, weight=600))
         y += 44
         edges = [edge for dot in dots for edge in (dot.value, dot.target) if edge]
         low, high = math.floor(math.log10(min(edges))), math.ceil(math.log10(max(edges)))
@@ -122,27 +127,32 @@ def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:
             return 250 + 400 * (math.log10(value) - low) / max(high - low, 1)
 
         for power in range(low, high + 1):
-            parts.append(_line(x(10**power), y - 4, x(10**power), y + 22 * len(dots), "#e6e9ee"))
+            parts.append(svg_line(x(10**power), y - 4, x(10**power), y + 22 * len(dots), "#e6e9ee"))
         for dot in dots:
             middle = y + 11
-            parts.append(_text(238, middle + 5, dot.label, anchor="end"))
+            parts.append(svg_text(238, middle + 5, dot.label, anchor="end"))
             if dot.target:
-                parts.append(_line(x(dot.target), y + 2, x(dot.target), y + 20, TARGET, 2))
+                parts.append(svg_line(x(dot.target), y + 2, x(dot.target), y + 20, TARGET, 2))
             parts.append(f'<circle cx="{x(dot.value):.1f}" cy="{middle}" r="5" fill="{dot.colour}"/>')
-            parts.append(_text(670, middle + 5, dot.text))
+            parts.append(svg_text(670, middle + 5, dot.text))
             y += 22
         y += 6
-    size = f'width="900" height="{y + 16}" viewBox="0 0 900 {y + 16}"'
+    return svg(900, y + 16, parts)
+
+
+def svg(width: float, height: float, parts: Sequence[str]) -> str:
+    """The drawing itself, on white."""
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     font = 'font-family="system-ui, sans-serif" font-size="13"'
     ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>', ground, *parts, "</svg>", ""])
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 13, weight: int = 400) -> str:
+def svg_text(x: float, y: float, text: str, anchor: str = "start", size: int = 13, weight: int = 400) -> str:
     style = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}" fill="#1d2433"'
     return f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
+def svg_line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
     style = f'stroke="{colour}" stroke-width="{width}"'
     return f'<line x1="{x1:.1f}" y1="{y1}" x2="{x2:.1f}" y2="{y2}" {style}/>'

@@ -20,6 +20,15 @@
     return roots.map(root => root.querySelector(place)).find(Boolean);
   };
 
+  // Beyond what Plotly draws well, the chosen head is a canvas.
+  const bigHead = () => {
+    const hosts = [...document.querySelectorAll('.st-key-head-canvas *')].filter(e => e.shadowRoot);
+    const canvas = hosts.map(host => host.shadowRoot.querySelector("canvas")).find(Boolean);
+    if (!canvas?.width) return false;
+    const middle = canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1);
+    return middle.data[3] > 0;
+  };
+
   const heatmap = (wanted, apart) => {
     const chart = document.querySelector(".st-key-head .js-plotly-plot");
     const map = (chart?._fullData ?? []).findLast(data => data.type === "heatmap" && data.showscale !== false);
@@ -53,6 +62,12 @@
   };
 
   window.painted = {
+    // The Attention page as it opens: every head small, and the chosen one large.
+    overview() {
+      const found = thumbs();
+      return found.length > 0 && drawn(found[0]) && drawn(found.at(-1));
+    },
+    head: () => document.querySelector(".st-key-head .heatmaplayer image") !== null || bigHead(),
     // The next `type` of event starts the clock; `painted.took` is a promise of the milliseconds.
     after(type, what, wanted) {
       this.took = new Promise((resolve, reject) => {

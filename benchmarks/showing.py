@@ -6,8 +6,13 @@ Both get the very same patterns: 6 + 6 layers of 8 heads, encoder, decoder and c
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
+import resource
+import signal
+import sys
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -15,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
+import psutil
 import torch
 
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
@@ -34,9 +39,11 @@ TEXT = (
     "the old house at the end of our street has a green door and nine small windows , "
     "in summer children play under its trees while somebody reads the news to a dog that never listens ."
 )
-LONGEST = 512  # tokens, for ours alone: BertViz would write 1.5 GB
-PAINTED_UP_TO = 64  # tokens; beyond, a kind of attention is more than 200,000 lines in BertViz's page
-LIMIT = 60  # seconds that a file has to paint
+LONGEST = 512  # tokens, beyond which the model does not read
+IN_PROCESS = 256  # tokens; beyond, BertViz holds a page of more than a gigabyte, and is made in a process of its own
+MAKING, PAINTING = 300, 90  # seconds that a page has to be made, and a file to be painted
+PATIENCE = 60  # seconds for the rounds of what is slow: as many as fit, at least one
+FULL = 3  # the exit code of a process for which memory did not suffice
 APP_TOKENS = 32
 A_ROUND = 4  # clicks or sentences
 
@@ -51,14 +58,19 @@ TARGETS = {
 }
 NAMES = {
     "headlight": "Headlight, overview",
+    "app": "Headlight, the whole page",
     "headlight_file": "Headlight, offline file",
     "model_view": "BertViz model_view",
     "head_view": "BertViz head_view",
 }
+MADE = ("headlight", "headlight_file", "model_view", "head_view")
+OPENED = ("app", "headlight_file", "model_view", "head_view")
+# A page of its own is painted once this is there: our thumbnails, BertViz's lines.
+PAGES = {"headlight_file": ".thumb", "model_view": "#vis line", "head_view": "#vis #attention line"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tokens", type=int, nargs="+", default=[16, 64, 256], help="lengths beside BertViz")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[16, 64, 128, 256, 512], help="lengths")
     parser.add_argument("--rounds", type=int, default=9, help=f"rounds; each has {A_ROUND} clicks")
     parser.add_argument(
         "--scripts", type=Path, help="folder of require.js, jquery.min.js and d3.min.js, for BertViz's page offline"
@@ -68,17 +80,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where something to measure with is missing."""
+    if not 2 <= min(tokens) <= max(tokens) <= LONGEST:
+        raise ValueError(f"--tokens are {tokens}; choose lengths from 2 to {LONGEST}.")
     result: dict[str, Any] = {"machine": machine("bertviz", "streamlit", "plotly", "playwright"), "rounds": rounds}
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         large = make_checkpoint(folder / "checkpoints" / "large")
-        traces = {n: trace_of(large, n) for n in {*tokens, APP_TOKENS, LONGEST}}
-        result["sizes"] = {n: sizes(traces[n], rounds) for n in tokens}
-        result["sizes"][LONGEST] = {"bytes": {"headlight": overview_bytes(traces[LONGEST])}}
+        traces = {n: trace_of(large, n) for n in {*tokens, APP_TOKENS}}
+        result["sizes"] = {n: sizes(traces[n], folder, rounds) for n in tokens}
+        result |= in_the_browser(folder, traces, tokens, rounds, scripts)
+        for n, one in result["opened"].items():
+            result["sizes"][n]["bytes"]["app"] = one.pop("bytes")
         print(told_sizes(result["sizes"]))
-        result |= in_the_browser(folder, traces, [n for n in tokens if n <= PAINTED_UP_TO], rounds, scripts)
-        print(told_times(result["files"], result["app"]))
+        print(told_times(result["opened"], result["app"]))
     result["load_after"] = round(os.getloadavg()[0], 1)
     keep("showing", result, "Until every head is seen: Headlight beside BertViz", panels(result))
 
@@ -143,29 +158,99 @@ def bertviz_page(name: str, trace: Trace) -> str:
     return html
 
 
-def sizes(trace: Trace, rounds: int) -> dict[str, Any]:
-    """The bytes of each, and the seconds that making them takes."""
-    pages: dict[str, Callable[[], str]] = {
-        "headlight_file": partial(offline_page, trace),
-        "model_view": partial(bertviz_page, "model_view", trace),
-        "head_view": partial(bertviz_page, "head_view", trace),
-    }
-    made: dict[str, Callable[[], object]] = {"headlight": partial(overview_bytes, trace), **pages}
-    times = alternate(rounds, {name: seconds(make) for name, make in made.items()})
-    return {
-        "bytes": {"headlight": overview_bytes(trace), **{name: len(page().encode()) for name, page in pages.items()}},
-        "seconds": {name: spread(values) for name, values in times.items()},
-        "times_longer": {name: ratios(times[name], times["headlight"]) for name in pages},
-    }
+class TooMuch(Exception):
+    """A page cannot be made within bounds."""
+
+
+def make_page(name: str, trace: Trace, path: Path) -> float:
+    """Writes one of the three pages, and says how many seconds making it took, without writing."""
+    make = offline_page if name == "headlight_file" else partial(bertviz_page, name)
+    start = time.perf_counter()
+    page = make(trace)
+    took = time.perf_counter() - start
+    write_text(path, page)
+    return took
+
+
+def apart(name: str, trace: Trace, path: Path) -> float:
+    """As `make_page`, in a process that may take MAKING seconds and most of the memory that is free.
+
+    Raises TooMuch saying what it did not manage.
+    """
+    note = path.with_suffix(".seconds")
+    process = multiprocessing.get_context("spawn").Process(target=_make_apart, args=(name, trace, path, note))
+    process.start()
+    process.join(MAKING)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        raise TooMuch(f"not made in {MAKING} s")
+    if process.exitcode in (FULL, -signal.SIGKILL):  # which is what the system does to it
+        raise TooMuch("not made: memory is full")
+    if process.exitcode:
+        raise ValueError(f"{NAMES[name]} cannot be made: see above.")
+    return float(note.read_text())
+
+
+def _make_apart(name: str, trace: Trace, path: Path, note: Path) -> None:
+    free = psutil.virtual_memory().available
+    resource.setrlimit(resource.RLIMIT_DATA, (int(0.8 * free),) * 2)
+    try:
+        took = make_page(name, trace, path)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or "allocate memory" in str(error):
+            sys.exit(FULL)
+        raise
+    note.write_text(str(took))
+
+
+def page_file(folder: Path, name: str, tokens: int) -> Path:
+    return folder / f"{name}-{tokens}.html"
+
+
+def sizes(trace: Trace, folder: Path, rounds: int) -> dict[str, Any]:
+    """The bytes of each, and the seconds that making them takes; the pages stay in the folder.
+
+    What takes long is made in fewer rounds, and what cannot be made is told of under "failed".
+    """
+    tokens = len(trace.rows("encoder"))
+    found: dict[str, Any] = {"bytes": {"headlight": overview_bytes(trace)}, "failed": {}}
+    tasks: dict[str, Callable[[], float]] = {"headlight": seconds(partial(overview_bytes, trace))}
+    first = {"headlight": tasks["headlight"]()}
+    for name in PAGES:
+        path = page_file(folder, name, tokens)
+        make = partial(make_page if tokens <= IN_PROCESS or name == "headlight_file" else apart, name, trace, path)
+        try:
+            first[name] = make()
+        except TooMuch as error:
+            found["failed"][name] = str(error)
+        else:
+            found["bytes"][name] = path.stat().st_size
+            tasks[name] = make
+    times = repeated(rounds, tasks, first)
+    found["seconds"] = {name: spread(values) for name, values in times.items()}
+    found["times_longer"] = {name: ratios(times[name], times["headlight"]) for name in tasks if name in PAGES}
+    return found
+
+
+def repeated(
+    rounds: int, tasks: dict[str, Callable[[], float]], first: dict[str, float], unit: float = 1.0
+) -> dict[str, list[float]]:
+    """As `alternate`, in as many rounds as PATIENCE allows where a first one took `first`, in units of seconds.
+
+    What is too slow for two is not repeated.
+    """
+    fitting = min(rounds, int(PATIENCE / (unit * sum(first.values()))))
+    return alternate(fitting, tasks) if fitting > 1 else {name: [value] for name, value in first.items()}
 
 
 # ---- time -----------------------------------------------------------------------------------------
 
 
 def in_the_browser(
-    folder: Path, traces: dict[int, Trace], painted: list[int], rounds: int, scripts: Path | None
+    folder: Path, traces: dict[int, Trace], tokens: list[int], rounds: int, scripts: Path | None
 ) -> dict[str, Any]:
-    """Milliseconds: how long files take to paint, ours and BertViz's, and how long the app takes to answer."""
+    """Milliseconds: how long pages take to paint, ours and BertViz's, and how long the app takes to answer."""
     from playwright.sync_api import sync_playwright
 
     from benchmarks import browser
@@ -176,8 +261,10 @@ def in_the_browser(
     trace, clicks = traces[APP_TOKENS], rounds * A_ROUND
     with sync_playwright() as playwright, patch.dict(os.environ, HEADLIGHT_CHECKPOINTS=str(models)):
         chromium = launch(playwright)
-        files = {n: painting(partial(browser.opening, chromium), folder, traces[n], rounds, scripts) for n in painted}
         with serve(ROOT / "app.py", folder / "log.txt") as url:
+            opening_app = partial(browser.opening_app, chromium, url)
+            opening = partial(browser.opening, chromium, scripts=scripts, limit=PAINTING)
+            opened = {n: painting(opening, partial(opening_app, traces[n]), folder, n, rounds) for n in tokens}
             times = [
                 browser.choosing(chromium, url, trace, clicks, "head"),
                 browser.choosing(chromium, url, trace, clicks, "exact"),
@@ -186,29 +273,40 @@ def in_the_browser(
                 browser.typing(chromium, url, Translator.load(shipped), clicks),
             ]
         app = {name: spread(values) for name, values in zip(TARGETS, times, strict=True)}
-        return {"chromium": chromium.version, "files": files, "app": app}
+        return {"chromium": chromium.version, "opened": opened, "app": app}
 
 
 def painting(
-    opening: Callable[..., float | None], folder: Path, trace: Trace, rounds: int, scripts: Path | None
+    opening: Callable[..., float | None],
+    opening_app: Callable[[], tuple[float, int]],
+    folder: Path,
+    tokens: int,
+    rounds: int,
 ) -> dict[str, Any]:
-    """From opening our file and BertViz's to their heads. BertViz's paints nothing without its scripts."""
+    """From opening our page, our file and BertViz's two until they are painted; what was not is under "failed".
 
-    def task(name: str, page: str, selector: str) -> Callable[[], float]:
-        path = folder / f"{name}.html"
-        write_text(path, page)
-        return lambda: opening(path, selector, scripts, LIMIT) or float("nan")
-
-    tasks = {
-        "headlight_file": task("headlight", offline_page(trace), ".thumb"),
-        "model_view": task("model_view", bertviz_page("model_view", trace), "#vis line"),
-    }
-    if np.isnan(tasks["model_view"]()):
-        del tasks["model_view"]
-    times = alternate(rounds, tasks)
-    found: dict[str, Any] = {name: spread(values) for name, values in times.items()}
-    if "model_view" in times:
-        found["times_longer"] = ratios(times["model_view"], times["headlight_file"])
+    BertViz's paint nothing without their scripts.
+    """
+    _, size = opening_app()  # the first also translates
+    found: dict[str, Any] = {"bytes": size, "failed": {}}
+    tasks: dict[str, Callable[[], float]] = {"app": lambda: opening_app()[0]}
+    first = {"app": tasks["app"]()}
+    for name, selector in PAGES.items():
+        path = page_file(folder, name, tokens)
+        if not path.exists():
+            continue
+        open_file = partial(opening, path, selector)
+        took = open_file()
+        if took is None:
+            found["failed"][name] = f"not painted in {PAINTING} s"
+            continue
+        first[name] = took
+        tasks[name] = lambda open_file=open_file: open_file() or float("nan")  # type: ignore[misc]
+    times = repeated(rounds, tasks, first, unit=1e-3)
+    found |= {name: spread(values) for name, values in times.items()}
+    theirs = [name for name in ("model_view", "head_view") if name in times]
+    for ours in ("app", "headlight_file"):
+        found[f"times_longer_than_{ours}"] = {name: ratios(times[name], times[ours]) for name in theirs}
     return found
 
 
@@ -222,32 +320,41 @@ def told_sizes(found: dict[int, dict[str, Any]]) -> str:
         if "model_view" in size:
             ratio = size["model_view"] / size["headlight"]
             fewer = f"{short(ratio)}{told_target(FEWER.get(tokens), ratio >= FEWER.get(tokens, 0))}"
-            longer = one["times_longer"]["model_view"]
-            made = [short(1000 * one["seconds"][name]["median"]) for name in NAMES]
-            times.append([tokens, *made, told_range(longer)])
-        sizes.append([tokens, *(megabytes(size[name]) if name in size else "" for name in NAMES), fewer])
+        made = {name: short(1000 * took["median"]) for name, took in one["seconds"].items()} | one["failed"]
+        longer = [told_range(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
+        times.append([tokens, *(made.get(name, "") for name in MADE), *(longer or [""])])
+        written = {name: megabytes(count) for name, count in size.items()} | one["failed"]
+        sizes.append([tokens, *(written[name] for name in NAMES), fewer])
+    made_names = [NAMES[name] for name in MADE]
     return "\n\n".join(
         [
-            "Bytes to the browser",
-            table(["tokens", *NAMES.values(), "times fewer than model_view"], sizes),
+            "Bytes to the browser (the whole page: over its socket, from its opening to the last of it)",
+            table(["tokens", *NAMES.values(), "overview: times fewer than model_view"], sizes),
             "Milliseconds to make them, medians",
-            table(["tokens", *NAMES.values(), "model_view / overview"], times),
+            table(["tokens", *made_names, "model_view / overview"], times),
         ]
     )
 
 
-def told_times(files: dict[int, dict[str, Any]], app: dict[str, dict[str, float]]) -> str:
+def told_times(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, float]]) -> str:
     opened, answered = [], []
-    for tokens, one in files.items():
-        theirs = [told_range(one[key]) if key in one else "not painted" for key in ("model_view", "times_longer")]
-        opened.append([tokens, told_range(one["headlight_file"]), *theirs])
+    for tokens, one in pages.items():
+        painted = {name: told_range(one[name]) for name in OPENED if name in one} | one["failed"]
+        longer = [
+            told_range(one[f"times_longer_than_{ours}"][view]) if view in one[f"times_longer_than_{ours}"] else ""
+            for view in ("model_view", "head_view")
+            for ours in ("app", "headlight_file")
+        ]
+        opened.append([tokens, *(painted.get(name, "not made") for name in OPENED), *longer])
     for name, one in app.items():
         reached = told_target(TARGETS[name], one["p95"] <= (TARGETS[name] or 0))
         answered.append([name, told_range(one), f"{short(one['p95'])}{reached}", one["count"]])
+    names = [NAMES[name] for name in OPENED]
+    ratios = [f"{view} / {ours}" for view in ("model_view", "head_view") for ours in ("page", "file")]
     return "\n\n".join(
         [
-            "\nMilliseconds from opening a file to its heads",
-            table(["tokens", NAMES["headlight_file"], NAMES["model_view"], "times longer"], opened),
+            "\nMilliseconds from opening a page until it is painted, median (least to most)",
+            table(["tokens", *names, *ratios], opened),
             f"Milliseconds from an event in the app to two frames after its answer, {APP_TOKENS} tokens",
             table(["", "median (least to most)", "95th percentile", "times"], answered),
         ]
@@ -267,16 +374,17 @@ def megabytes(count: int) -> str:
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    colours = dict(zip(NAMES, (OURS, OURS, OURS, THEIRS, THEIRS), strict=True))
     sizes = [
-        Dot(f"{tokens} tokens, {NAMES[name]}", one["bytes"][name], megabytes(one["bytes"][name]), colour)
+        Dot(f"{tokens} tokens, {NAMES[name]}", one["bytes"][name], megabytes(one["bytes"][name]), colours[name])
         for tokens, one in result["sizes"].items()
-        for name, colour in (("headlight", OURS), ("model_view", THEIRS))
+        for name in ("headlight", "model_view", "head_view")
         if name in one["bytes"]
     ]
-    files = [
-        Dot(f"{tokens} tokens, {NAMES[name]}", one[name]["median"], f"{short(one[name]['median'])} ms", colour)
-        for tokens, one in result["files"].items()
-        for name, colour in (("headlight_file", OURS), ("model_view", THEIRS))
+    opened = [
+        Dot(f"{tokens} tokens, {NAMES[name]}", one[name]["median"], f"{short(one[name]['median'])} ms", colours[name])
+        for tokens, one in result["opened"].items()
+        for name in OPENED
         if name in one
     ]
     app = [
@@ -286,6 +394,6 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     ]
     return {
         "Bytes to the browser, 6 + 6 layers of 8 heads": sizes,
-        "Milliseconds from opening a file to its heads, median": files,
+        "Milliseconds from opening a page until it is painted, median": opened,
         f"Milliseconds in the app at {APP_TOKENS} tokens, 95th percentile; the bar is the target": app,
     }

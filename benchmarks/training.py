@@ -8,20 +8,20 @@ same bucketed batches of Multi30k; only the tutorials' batches are their own: 32
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import nn
 
+from benchmarks.contest import ROOT, THREADS, Contestant, compete, joeynmt
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
+from benchmarks.peers import SMOOTHING, VOCABULARY, Joey, Marian, Peer, Torch
 from transformer.config import TrainConfig
 from transformer.data.batches import Batch, BatchStream, Example, collate
 from transformer.data.corpora import open_corpus
@@ -30,22 +30,31 @@ from transformer.data.tokenizers import PAD, Tokenizer
 from transformer.model import Transformer, count_parameters
 from transformer.presets import preset
 from transformer.training.loop import Trainer
-from transformer.training.steer import worker_environment
 
-ROOT = Path(__file__).resolve().parents[1]
-THREADS = 2
-D_MODEL, LAYERS, HEADS, D_FF, DROPOUT, SMOOTHING = 256, 3, 4, 1024, 0.1, 0.1
+DROPOUT = 0.1
 
 OURS_BF16, OURS_F32 = "Headlight, bfloat16", "Headlight, float32"
 TORCH_F32, TORCH_BF16 = "torch.nn.Transformer, float32", "torch.nn.Transformer, bfloat16"
 MARIAN_F32, MARIAN_BF16 = "Marian in transformers, float32", "Marian in transformers, bfloat16"
+JOEY_F32 = "JoeyNMT, float32"  # which it uses on every processor
 TUTORIAL = "Headlight's network, float32, the tutorials' batches"
-# Ours, theirs, how many times as fast it should be.
+PEERS: dict[str, type[Peer]] = {
+    TORCH_F32: Torch,
+    TORCH_BF16: Torch,
+    MARIAN_F32: Marian,
+    MARIAN_BF16: Marian,
+    JOEY_F32: Joey,
+}
+# Ours, theirs, how many times as fast it should be, where that was asked for.
 TARGETS = [
     (OURS_BF16, TORCH_F32, 2.0),
     (OURS_BF16, MARIAN_BF16, 1.2),
     (OURS_F32, TORCH_F32, 1.15),
     (OURS_F32, MARIAN_F32, 1.15),
+    (OURS_BF16, JOEY_F32, None),
+    (OURS_F32, JOEY_F32, None),
+    (OURS_BF16, TUTORIAL, None),
+    (OURS_F32, TUTORIAL, None),
 ]
 
 
@@ -54,80 +63,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-tokens", type=int, default=4096, help="tokens of a batch at most, padding included")
     parser.add_argument("--batches", type=int, default=20, help="batches that each contestant trains on in a round")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--joeynmt", type=Path, metavar="PYTHON", help="an interpreter that has JoeyNMT")
     parser.set_defaults(run=run)
 
 
-def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int) -> None:
+def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joeynmt: Path | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
-    names = [OURS_BF16, OURS_F32, TORCH_F32, TORCH_BF16, MARIAN_F32, MARIAN_BF16, TUTORIAL]
     result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "threads": THREADS}
-    workers = {name: Worker(name, multi30k, batch_tokens, batches) for name in names}
+    contestants: dict[str, Contestant] = {}
     try:
-        result["parameters"] = {name: worker.parameters for name, worker in workers.items()}
-        speeds = alternate(rounds, {name: worker.round for name, worker in workers.items()})
+        for name, python in interpreters(joeynmt).items():
+            options = name, multi30k or "", batch_tokens, batches
+            contestants[name] = Contestant(__name__, *options, ours=name in (OURS_BF16, OURS_F32), python=python)
+        result["parameters"] = {name: one.facts for name, one in contestants.items()}
+        speeds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
     finally:
-        for worker in workers.values():
-            worker.end()
+        for one in contestants.values():
+            one.end()
     result |= {"batch_tokens": batch_tokens, "batches": batches, "load_after": round(os.getloadavg()[0], 1)}
     result["tokens_per_second"] = {name: spread(found) for name, found in speeds.items()}
-    result["times"] = {f"{ours} / {theirs}": ratios(speeds[ours], speeds[theirs]) for ours, theirs, _ in TARGETS}
+    pairs = [(ours, theirs) for ours, theirs, _ in TARGETS if theirs in speeds]
+    result["times"] = {f"{ours} / {theirs}": ratios(speeds[ours], speeds[theirs]) for ours, theirs in pairs}
     print(told(result))
     keep("training", result, "Training: target tokens a second, forward, backward and update", panels(result))
 
 
-class Worker:
-    """A process of its own for each contestant, with the environment that it would have; one works at a time."""
-
-    def __init__(self, name: str, *options: Any) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        before = dict(os.environ)
-        # Ours as its worker is launched; the peers plain, as one trains them by hand.
-        ours = name in (OURS_BF16, OURS_F32)
-        os.environ.update(worker_environment(THREADS) if ours else {"OMP_NUM_THREADS": str(THREADS)})
-        try:
-            self.process = context.Process(target=compete, args=(theirs, name, *options), daemon=True)
-            self.process.start()
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
-        self.parameters: int = self._answer()
-
-    def round(self) -> float:
-        """Target tokens a second over the next batches."""
-        self.pipe.send("go")
-        return float(self._answer())
-
-    def _answer(self) -> Any:
-        answer = self.pipe.recv()
-        if isinstance(answer, str):
-            raise ValueError(answer)
-        return answer
-
-    def end(self) -> None:
-        self.process.terminate()
-        self.process.join()
+def interpreters(joey: Path | None) -> dict[str, Path | str]:
+    """Who takes part, and the Python that each runs in."""
+    found: dict[str, Path | str] = dict.fromkeys([OURS_BF16, OURS_F32, *PEERS, TUTORIAL], sys.executable)
+    del found[JOEY_F32]
+    python = joeynmt(joey)
+    return found if python is None else {**found, JOEY_F32: python}
 
 
-def compete(pipe: Connection, name: str, multi30k: Path | None, batch_tokens: int, count: int) -> None:
-    """What a contestant's process does: trains on the next `count` batches whenever it is told to."""
+def round_of(contestant: Contestant) -> Callable[[], float]:
+    """The task that measures the target tokens a second over the next batches."""
+    return lambda: float(contestant.ask("round"))
+
+
+# ---- in a contestant's process --------------------------------------------------------------------
+
+
+def contestant(name: str, multi30k: Path | None, batch_tokens: int, count: int) -> tuple[int, dict[str, Callable]]:
+    """How many parameters it has; and its round, which trains on the next `count` batches."""
     torch.set_num_threads(THREADS)
-    try:
-        update, parameters = contestant(name)
-        stream = random_batches(examples(multi30k)) if name == TUTORIAL else bucketed(examples(multi30k), batch_tokens)
-    except (ImportError, ValueError) as error:
-        pipe.send(f"{name} cannot take part: {error}")
-        return
-    pipe.send(parameters)
-    while pipe.recv():
+    torch.manual_seed(0)
+    update, parameters, pad = trained(name)
+    pairs = examples(multi30k)
+    stream = random_batches(pairs) if name == TUTORIAL else iter(BatchStream(pairs, batch_tokens, pad))
+
+    def round() -> float:
         batches = list(islice(stream, count))
         start = time.perf_counter()
         for batch in batches:
             update(batch)
-        pipe.send(sum(batch.n_tokens for batch in batches) / (time.perf_counter() - start))
+        return sum(batch.n_tokens for batch in batches) / (time.perf_counter() - start)
 
-
-# ---- the corpus -----------------------------------------------------------------------------------
+    return parameters, {"round": round}
 
 
 def examples(multi30k: Path | None) -> list[Example]:
@@ -137,10 +129,6 @@ def examples(multi30k: Path | None) -> list[Example]:
     return list(Encoded(corpus, tokenizer, tokenizer, max_tokens=128))
 
 
-def bucketed(pairs: list[Example], batch_tokens: int) -> Iterator[Batch]:
-    return iter(BatchStream(pairs, batch_tokens))
-
-
 def random_batches(pairs: list[Example], rows: int = 32) -> Iterator[Batch]:
     order = torch.Generator().manual_seed(0)
     while True:
@@ -148,102 +136,33 @@ def random_batches(pairs: list[Example], rows: int = 32) -> Iterator[Batch]:
             yield collate([pairs[i] for i in chosen.tolist()])
 
 
-# ---- the contestants ------------------------------------------------------------------------------
+def trained(name: str) -> tuple[Callable[[Batch], object], int, int]:
+    """What updates it on a batch, how many parameters it has, and the id that fills its batches up."""
+    if name in PEERS:
+        peer = PEERS[name](DROPOUT)
+        return plainly(peer, bf16=name.endswith("bfloat16")), count_parameters(peer), peer.pad
+    precision = "bfloat16" if name == OURS_BF16 else "float32"
+    config = TrainConfig(precision=precision, label_smoothing=SMOOTHING)  # type: ignore[arg-type]
+    model = Transformer(preset("small", VOCABULARY, VOCABULARY, dropout=DROPOUT, tied="all"))
+    trainer = Trainer(model, config)
+    return lambda batch: trainer.update(iter([batch])), count_parameters(model), PAD
 
 
-def contestant(name: str) -> tuple[Callable[[Batch], None], int]:
-    """What updates it on a batch, and how many parameters it has."""
-    torch.manual_seed(0)
-    precision = "bfloat16" if name.endswith("bfloat16") else "float32"
-    if name in (OURS_BF16, OURS_F32, TUTORIAL):
-        config = TrainConfig(precision=precision, label_smoothing=SMOOTHING)  # type: ignore[arg-type]
-        model = Transformer(preset("small", 8000, 8000, dropout=DROPOUT, tied="all"))
-        trainer = Trainer(model, config)
-        return lambda batch: void(trainer.update(iter([batch]))), count_parameters(model)
-    peer = Torch() if name in (TORCH_F32, TORCH_BF16) else Marian()
-    return plainly(peer, precision == "bfloat16"), sum(p.numel() for p in peer.parameters())
-
-
-def void(_: object) -> None:
-    pass
-
-
-def plainly(model: nn.Module, bf16: bool) -> Callable[[Batch], None]:
-    """The training step that tutorials write; `model` gives logits for (src, the tokens that are read)."""
+def plainly(model: Peer, bf16: bool) -> Callable[[Batch], object]:
+    """The training step that tutorials write."""
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
-    criterion = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=SMOOTHING)
     model.train()
 
-    def update(batch: Batch) -> None:
+    def update(batch: Batch) -> float:
         optimizer.zero_grad()
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            logits = model(batch.src, batch.tgt[:, :-1])
-        loss = criterion(logits.float().flatten(0, 1), batch.tgt[:, 1:].flatten())
+            loss = model.loss(batch)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        loss.item()
+        return loss.item()
 
     return update
-
-
-class Torch(nn.Module):
-    """torch.nn.Transformer with tied embeddings and sinusoidal positions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(8000, D_MODEL, padding_idx=PAD)
-        angles = torch.arange(256)[:, None] / 10000 ** (torch.arange(0, D_MODEL, 2) / D_MODEL)
-        self.register_buffer("positions", torch.stack((angles.sin(), angles.cos()), -1).flatten(1))
-        self.dropout = nn.Dropout(DROPOUT)
-        sizes: dict[str, Any] = {"num_encoder_layers": LAYERS, "num_decoder_layers": LAYERS, "dim_feedforward": D_FF}
-        self.transformer = nn.Transformer(D_MODEL, HEADS, **sizes, dropout=DROPOUT, batch_first=True, norm_first=True)
-
-    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        hidden = self.transformer(
-            self.embed(src),
-            self.embed(tgt),
-            tgt_mask=torch.ones(tgt.size(1), tgt.size(1), dtype=torch.bool).triu(1),
-            src_key_padding_mask=src == PAD,
-            tgt_key_padding_mask=tgt == PAD,
-            memory_key_padding_mask=src == PAD,
-            tgt_is_causal=True,
-        )
-        return F.linear(hidden, self.embedding.weight)
-
-    def embed(self, ids: Tensor) -> Tensor:
-        return self.dropout(self.embedding(ids) * D_MODEL**0.5 + self.positions[: ids.size(1)])
-
-
-class Marian(nn.Module):
-    """MarianMTModel of `transformers` at our sizes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
-
-        sides = {
-            f"{side}_{name}": value
-            for side in ("encoder", "decoder")
-            for name, value in (("layers", LAYERS), ("attention_heads", HEADS), ("ffn_dim", D_FF))
-        }
-        config = MarianConfig(
-            vocab_size=8000,
-            d_model=D_MODEL,
-            max_position_embeddings=256,
-            pad_token_id=PAD,
-            eos_token_id=3,
-            decoder_start_token_id=2,
-            dropout=DROPOUT,
-            scale_embedding=True,
-            use_cache=False,
-            **sides,
-        )
-        self.model = MarianMTModel(config)
-
-    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        logits: Tensor = self.model(input_ids=src, attention_mask=src != PAD, decoder_input_ids=tgt).logits
-        return logits
 
 
 # ---- what is told ---------------------------------------------------------------------------------
@@ -255,10 +174,11 @@ def told(result: dict[str, Any]) -> str:
         rows.append([name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"])
     times = []
     for ours, theirs, target in TARGETS:
-        one = result["times"][f"{ours} / {theirs}"]
-        reached = "reached" if one["median"] >= target else "missed"
-        found = f"{one['median']:.2f} ({one['least']:.2f} to {one['most']:.2f})"
-        times.append([ours, theirs, found, f"{target:g}: {reached}"])
+        one = result["times"].get(f"{ours} / {theirs}")
+        if one is None:
+            continue
+        reached = "" if target is None else f"{target:g}: {'reached' if one['median'] >= target else 'missed'}"
+        times.append([ours, theirs, f"{one['median']:.2f} ({one['least']:.2f} to {one['most']:.2f})", reached])
     return "\n\n".join(
         [
             "Target tokens a second, median (least to most)",
@@ -275,3 +195,8 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
         for name, one in result["tokens_per_second"].items()
     ]
     return {"Target tokens a second, median": dots}
+
+
+if __name__ == "__main__":
+    who, folder, *numbers = sys.argv[1:]
+    compete(who, lambda: contestant(who, Path(folder) if folder else None, *map(int, numbers)))

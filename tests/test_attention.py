@@ -144,6 +144,7 @@ def test_without_a_tap_no_pattern_is_made(monkeypatch: pytest.MonkeyPatch) -> No
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("an explicit softmax ran")
 
+    monkeypatch.setattr(torch, "softmax", fail)
     monkeypatch.setattr(Tensor, "softmax", fail)
     attend(*qkv((1, 2, 3, 3, 4)), any_mask(1, 3, 3), SITE)
     with pytest.raises(AssertionError, match="softmax ran"):

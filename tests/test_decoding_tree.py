@@ -14,6 +14,7 @@ from transformer.decoding import beam, greedy, sample
 from transformer.decoding.kept import Kept
 from transformer.decoding.tree import OUTCOMES, Tree, grow
 from transformer.model import Transformer
+from transformer.prepared import prepared
 
 SRC = torch.tensor([[5, 6, 4, EOS]])
 WRITABLE = [UNK, EOS, 4, 5]  # of a vocabulary of 6: [PAD] and [SOS] are never written
@@ -153,13 +154,14 @@ class Counted:
     """How often a model decodes, while it is in use."""
 
     def __init__(self, model: Transformer, patch: pytest.MonkeyPatch):
-        self.passes, decode = 0, model.decode
+        network = prepared(model)
+        self.passes, write = 0, network.write
 
         def counting(*arguments: object, **options: object) -> Tensor:
             self.passes += 1
-            return decode(*arguments, **options)  # type: ignore[arg-type]
+            return write(*arguments, **options)  # type: ignore[arg-type]
 
-        patch.setattr(model, "decode", counting)
+        patch.setattr(network, "write", counting)
 
 
 SETTINGS = [

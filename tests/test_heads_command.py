@@ -16,7 +16,7 @@ from transformer import checkpoints
 from transformer.__main__ import main
 from transformer.analysis.atlas import aligner
 from transformer.data.truth import known
-from transformer.heads import open_split, truths
+from transformer.heads import digest, open_split, truths
 
 REVERSE = Path(__file__).parents[1] / "checkpoints" / "reverse"
 
@@ -30,10 +30,11 @@ def test_the_shipped_reverser_reverses_by_its_cross_heads_since_some_step(
     table = capsys.readouterr().out
     (line,) = [line for line in table.splitlines() if line.startswith("cross 2.3")]
     assert re.search(
-        r"looks at what it is translating: (99|100)\u00a0% of [\d,]+ words; chance \d+\u00a0%; since step", line
+        r"looks at what it is translating: (99|100)\u00a0% of [\d,]+ letters; chance \d+\u00a0%; since step", line
     )
     facts = json.loads(out.read_text())
     assert facts["pairs"] == 60 and facts["sampled"] == 5 and facts["alignment"] == "gold"
+    assert facts["units"] == "letters" and facts["model"] == digest(REVERSE) and facts["asked"] == 60
     alignment = facts["heads"]["cross"]["alignment"]
     assert len(alignment["mean"]) == 2 and len(alignment["mean"][0]) == len(alignment["deviation"][0]) == 4
     assert alignment["units"][0][0] == sum(len(pair.target) for pair in list(known(open_split("reverse")))[:60])

@@ -14,20 +14,21 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
 _NETWORK = {"config", "taps", "cache", "attention", "positions", "layers", "model"}
-_BELOW_THE_FACE = _NETWORK | {"t5", "decoding", "files", "presets", "data", "trace"}
+_BELOW_THE_FACE = _NETWORK | {"t5", "prepared", "decoding", "files", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
     "config": set(),
     "taps": set(),
-    "cache": set(),
+    "cache": {"taps"},
     "files": set(),
     "charts": set(),
     "presets": {"config"},
     "positions": {"config"},
     "attention": {"config", "taps"},
-    "layers": {"config", "taps", "cache", "attention"},
-    "model": _NETWORK,
+    "layers": {"config", "taps", "attention"},
+    "model": {"config", "taps", "attention", "positions", "layers"},
     "t5": _NETWORK,
-    "decoding": _NETWORK,
+    "prepared": _NETWORK,
+    "decoding": _NETWORK | {"prepared"},
     "data": {"config", "files"},
     "trace": {"taps", "files"},
     "checkpoints": _BELOW_THE_FACE,

@@ -1,4 +1,4 @@
-"""The whole network: equal to torch's own, the same cached, padded or tapped, and blind to what comes later.
+"""The whole network: equal to torch's own, the same padded or tapped, and blind to what comes later.
 
 Shapes: B sentences, H heads, S source tokens, T target tokens, V target vocabulary.
 """
@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer.cache import Cache
 from transformer.config import ModelConfig, StackConfig
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer, count_parameters
+from transformer.prepared import prepared
 from transformer.taps import Recorder, Site
 
 PAD, SOS, EOS = 0, 2, 3
@@ -94,48 +94,6 @@ def test_every_row_of_every_site_sums_to_one_and_hidden_cells_are_zero() -> None
         assert hidden.any()
         assert (pattern[hidden] == 0).all()
         assert (pattern[~hidden] > 0).all()
-
-
-@pytest.mark.parametrize("steps", [[1] * 9, [3, 1, 5], [8, 1]])
-@torch.no_grad()
-def test_cached_is_uncached(steps: list[int]) -> None:
-    model = build()
-    src, _ = pairs(2)
-    tgt = torch.randint(4, 43, (3, 9), generator=torch.Generator().manual_seed(0))
-    memory, cache = model.encode(src), Cache()
-    parts = [model.decode(part, memory, src, cache) for part in tgt.split(steps, 1)]
-    assert cache.length == 9
-    torch.testing.assert_close(torch.cat(parts, 1), model.decode(tgt, memory, src), atol=1e-5, rtol=1e-5)
-
-
-@torch.no_grad()
-def test_rows_recorded_on_a_cache_are_the_rows_of_the_whole_pattern() -> None:
-    model = build()
-    src, _ = pairs(2)
-    tgt = torch.randint(4, 43, (3, 6), generator=torch.Generator().manual_seed(0))
-    memory, cache, stepwise, whole = model.encode(src), Cache(), Recorder(), Recorder()
-    for token in tgt.split(1, 1):
-        model.decode(token, memory, src, cache, stepwise)
-    model.decode(tgt, memory, src, tap=whole)
-    for site, rows in stepwise.items():
-        keys = whole[site][0].size(-1)
-        stacked = torch.cat([F.pad(row, (0, keys - row.size(-1))) for row in rows], 2)
-        torch.testing.assert_close(stacked, whole[site][0], atol=1e-5, rtol=1e-5)
-
-
-@torch.no_grad()
-def test_a_cache_goes_on_with_the_rows_that_were_selected() -> None:
-    model = build()
-    src, _ = pairs(2)
-    src = src[:1].expand(3, -1)
-    tgt = torch.randint(4, 43, (3, 6), generator=torch.Generator().manual_seed(0))
-    memory, cache = model.encode(src), Cache()
-    model.decode(tgt[:, :5], memory, src, cache)
-    rows = torch.tensor([2, 0])
-    cache.select(rows)
-    last = model.decode(tgt[:2, 5:], memory[:2], src[:2], cache)
-    prefixes = torch.cat([tgt[rows, :5], tgt[:2, 5:]], 1)
-    torch.testing.assert_close(last, model.decode(prefixes, memory[:2], src[:2])[:, -1:], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("tap", [None, Recorder()])
@@ -235,7 +193,7 @@ def test_our_layers_are_those_of_torch(norm: str, activation: str) -> None:
             rtol=1e-5,
         )
         torch.testing.assert_close(
-            decoder(y, x, ~later, visible, Cache(), tap),
+            decoder(y, x, ~later, visible, tap),
             its_decoder(y, x, tgt_mask=later, memory_key_padding_mask=src == PAD),
             atol=1e-5,
             rtol=1e-5,
@@ -297,10 +255,11 @@ def test_a_sentence_beyond_the_maximum_is_refused(positions: str) -> None:
     for src, tgt in ((six, five), (five, six)):
         with pytest.raises(ValueError, match="has 6 tokens and this model reads at most 5; shorten"):
             model(src, tgt)
-    memory, cache = model.encode(five), Cache()
-    model.decode(five, memory, five, cache)
+    network = prepared(model)
+    cache = network.read(five)
+    network.write(five, cache)
     with pytest.raises(ValueError, match="has 6 tokens"):
-        model.decode(five[:, :1], memory, five, cache)
+        network.write(five[:, :1], cache)
 
 
 @torch.no_grad()

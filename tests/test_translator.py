@@ -1,11 +1,13 @@
 """Text in; translation, log-probabilities and trace out."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from tests.small import small_checkpoint, small_translator
-from transformer import Trace, Translator, charts
+from tests.small import TEXTS, small_checkpoint, small_translator
+from transformer import Trace, Translator, charts, checkpoints
 from transformer.decoding import finish, greedy
 from transformer.taps import Ablate, Recorder, Site
 
@@ -161,3 +163,14 @@ def test_separate_vocabularies_are_each_used_on_their_side() -> None:
     trace = translator.trace("girl", target="girl")
     assert trace.source.labels == ["g", "i", "r", "l", "[EOS]"]
     assert trace.writes.labels == ["girl", "[EOS]"]
+
+
+def test_weights_in_half_precision(tmp_path: Path) -> None:
+    checkpoints.save(small_checkpoint(), tmp_path)
+    exact, half = Translator.load(tmp_path), Translator.load(tmp_path, "bfloat16")
+    assert {p.dtype for p in half.model.parameters()} == {torch.bfloat16}
+    one, other = exact.trace(TEXTS[0], TEXTS[1]), half.trace(TEXTS[0], TEXTS[1])
+    np.testing.assert_allclose(other.cross, one.cross, atol=0.05)
+    assert (other.cross != one.cross).any()
+    with pytest.raises(ValueError, match="The precision is 'int8'; choose one of float32, bfloat16"):
+        Translator.load(tmp_path, "int8")

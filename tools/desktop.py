@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,9 @@ def main() -> None:
         browser()
     except ValueError as error:
         sys.exit(str(error))
+    for name in ("SIGTERM", "SIGHUP"):  # a terminal that is closed ends the window and the server as well
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: sys.exit())
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         serve(APP, Path(folder) / "log.txt", errors="none") as url,

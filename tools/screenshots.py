@@ -7,13 +7,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from tools.serving import VIEWPORT, launch, serve, wait_until_idle
 
 ROOT = Path(__file__).resolve().parents[1]
 # An icon stands before the label as text of its own line, so the last line is the label.
 _LINKS = "links => links.map(link => [link.innerText.split('\\n').pop(), link.pathname])"
+
+
+def query(page: str) -> str:
+    """What a page is opened with, where what it shows best is not the model that the app opens with."""
+    model = {"heads": "english-french"}.get(page, "")
+    return f"?model={model}" if model and (ROOT / "checkpoints" / model).is_dir() else ""
 
 
 def page_paths(page: Page, app: Path) -> dict[str, str]:
@@ -38,7 +44,9 @@ def shoot(app: Path, folder: Path) -> list[Path]:
                 page.goto(address)
                 wait_until_idle(page)
                 for name, path in page_paths(page, app).items():
-                    page.goto(address + path)
+                    page.goto(address + path + query(name))
+                    wait_until_idle(page)
+                    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=300_000)  # what is measured
                     wait_until_idle(page)
                     page.mouse.move(0, 0)
                     written.append(folder / f"{name}-{theme}.png")

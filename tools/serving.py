@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,24 @@ if TYPE_CHECKING:  # the window of its own needs none of it
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
+# The address bar's pop-ups are pages that each window would load: a fourth of the processor's time to open a page.
+# The last list counts, so the features that Playwright switches off for a page of this machine stand here too.
+_WITHOUT = [
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+]
 # Nothing but the page under test should use the processor or the network.
 _CHROMIUM_FLAGS = [
+    f"--disable-features={','.join(_WITHOUT)}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -57,22 +73,27 @@ _IDLE = """() => {
 
 
 @contextmanager
-def serve(app: Path, log: Path, seconds: float = 120, errors: str = "full") -> Iterator[str]:
+def serve(
+    app: Path, log: Path, seconds: float = 120, errors: str = "full", more: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """Run the Streamlit app and yield its address once it answers; its output goes to `log`.
+
+    `more` are options of Streamlit that hold instead of these, but for the address.
 
     Raises RuntimeError with the end of the log when the app stops or does not answer in time.
     """
     port = _free_port()
     options = {
-        "server.port": port,
-        "server.address": "127.0.0.1",
         "server.headless": "true",
         "server.fileWatcherType": "none",
         "client.showErrorDetails": errors,  # all of them, since a failing test should say which line failed
         "browser.gatherUsageStats": "false",
+        **(more or {}),
+        "server.port": str(port),
+        "server.address": "127.0.0.1",
     }
     command = [sys.executable, "-m", "streamlit", "run", app.name]
-    command += [f"--{name}={value}" for name, value in options.items()]
+    command += [f"--{name}={value}" for name, value in options.items() if value]
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, cwd=app.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT

@@ -15,10 +15,11 @@ from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, open_corpus
+from transformer.files import write_json
 from transformer.heads import add_verb as add_heads
 from transformer.model import count_parameters
 from transformer.training import Evaluator, commands
-from transformer.translator import LENGTH_PENALTY, Translation, Translator
+from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
         sub.add_argument("sentence", nargs="*", help="what to read; standard input, a sentence a line, if absent")
         sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
+        _takes_precision(sub)
 
     sub = verb(translate, "Translate sentences.")
     takes_sentences(sub)
@@ -80,8 +82,10 @@ def _parser() -> argparse.ArgumentParser:
     opening.add_verbs(verb)
     add_heads(verb)
 
-    sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right.")
+    sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)
+    _takes_precision(sub)
+    sub.add_argument("--json", type=Path, metavar="FILE", help="a file for the scores")
     sub.add_argument("--translations", help="a file to write the translations to")
 
     sub = verb(describe, "Print what a checkpoint is.")
@@ -95,6 +99,10 @@ class _Formatter(argparse.ArgumentDefaultsHelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         return action.help if action.default in (None, False) else super()._get_help_string(action)
+
+
+def _takes_precision(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--precision", choices=PRECISIONS, default="float32", help="of the weights; bfloat16 is faster")
 
 
 def _takes_corpus(sub: argparse.ArgumentParser) -> None:
@@ -116,7 +124,7 @@ def _sentences(options: argparse.Namespace) -> Iterator[str]:
 
 
 def translate(options: argparse.Namespace) -> None:
-    translator = Translator.load(options.checkpoint)
+    translator = Translator.load(options.checkpoint, options.precision)
     for sentence in _sentences(options):
         for found in _translations(translator, sentence, options):
             score = f"{found.score:9.4f}\t" if options.n_best > 1 else ""
@@ -133,7 +141,7 @@ def _translations(translator: Translator, sentence: str, options: argparse.Names
 
 
 def trace(options: argparse.Namespace) -> None:
-    translator, out = Translator.load(options.checkpoint), Path(options.out)
+    translator, out = Translator.load(options.checkpoint, options.precision), Path(options.out)
     for number, sentence in enumerate(_sentences(options), 1):
         found = translator.trace(sentence, options.target, beam_size=options.beam)
         path = out if number == 1 else out.with_stem(f"{out.stem}-{number}")
@@ -142,7 +150,7 @@ def trace(options: argparse.Namespace) -> None:
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    checkpoint = checkpoints.load(options.checkpoint)
+    checkpoint = in_precision(checkpoints.load(options.checkpoint), options.precision)
     corpus = getattr(open_corpus(options.data, folder=options.folder), options.split)
     if corpus is None:
         raise ValueError(f"{options.data} has no {options.split} split; choose another with --split.")
@@ -153,6 +161,11 @@ def evaluate(options: argparse.Namespace) -> None:
     print(f"{corpus.report}")
     print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%}")
     print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {options.beam}  {scores.signature}")
+    if scores.pronouns is not None:
+        right, every = scores.pronouns
+        print(f"pronouns understood {right / every:.1%} of {every:,}, by the word whose form shows what they stand for")
+    if options.json:
+        write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()})
     if options.translations:
         Path(options.translations).write_text("".join(f"{text}\n" for text in scores.translations), encoding="utf-8")
 

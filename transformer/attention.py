@@ -18,7 +18,7 @@ def attend(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    mask: Tensor,
+    mask: Tensor | None,
     site: Site,
     tap: Tap | None = None,
     scale: float | None = None,
@@ -27,25 +27,33 @@ def attend(
     """softmax(q kᵀ / √d_head) v, equation 1 of "Attention Is All You Need": [B, H, Q, D].
 
     `mask` is True where a query may look, and leaves every query at least one key: over none, the softmax is
-    not a number. Without a tap the fused kernel runs; with one the pattern is explicit, and the one that the
-    tap returns is the one that is used.
+    not a number. None hides nothing. Without a tap the fused kernel runs; with one the pattern is explicit, and the
+    one that the tap returns is the one that is used.
 
     `scale` stands in the place of 1 / √d_head. `bias`, which broadcasts to [B, H, Q, K], is added to the scores
     before the softmax: that is where T5 has its positions (Raffel et al. 2020, section 2.1).
     """
     if tap is None:
-        seen = mask if bias is None else torch.where(mask, bias, -torch.inf)
+        seen = bias if mask is None else mask if bias is None else torch.where(mask, bias, -torch.inf)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=scale)
-    scores = q @ k.mT / math.sqrt(q.size(-1)) if scale is None else q @ k.mT * scale
+    scores = (q @ k.mT).mul_(1 / math.sqrt(q.size(-1)) if scale is None else scale)
     if bias is not None:
         scores = scores + bias
-    scores = scores.masked_fill(~mask, -torch.inf)
-    pattern = scores.softmax(-1, dtype=torch.float32)  # as the fused kernels do, so half precision rows sum to 1 too
+    if mask is None:
+        mask = torch.ones(1, 1, 1, k.size(2), dtype=torch.bool, device=k.device)
+    else:
+        scores = scores.masked_fill_(~mask, -torch.inf)
+    if scores.dtype == torch.float32 and not scores.requires_grad:
+        pattern = torch.softmax(scores, -1, out=scores)  # in its place: long patterns cost what their memory costs
+    else:
+        pattern = scores.softmax(-1, dtype=torch.float32)  # as the fused kernels do, so half precision sums to 1 too
     return tap(site, pattern, Inputs(q, k, v, mask)).to(v.dtype) @ v
 
 
 class MultiHeadAttention(nn.Module):
     """Attention in `n_heads` subspaces at once, joined again by the output projection (section 3.2.2)."""
+
+    scale: float | None = None  # in the place of 1 / √d_head
 
     def __init__(self, d_model: int, n_heads: int, site: Site, qkv_bias: bool = True, output_bias: bool = True):
         super().__init__()
@@ -65,5 +73,5 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
         """`x` [B, Q, d_model] looks at `keys_values`; `mask` broadcasts to [B, H, Q, K]."""
-        heads = attend(self._split(self.query(x)), *keys_values, mask, self.site, tap)
+        heads = attend(self._split(self.query(x)), *keys_values, mask, self.site, tap, self.scale)
         return self.output(heads.transpose(1, 2).flatten(-2))  # [B, H, Q, D] -> [B, Q, H * D]

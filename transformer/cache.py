@@ -1,40 +1,86 @@
-"""The keys and values that a decode has seen, so that each token is projected once. The caller owns it."""
+"""The keys and values that a decode has seen, so that each token is projected once. The caller owns it.
+
+Shapes: N rows, which are hypotheses of A sentences, at most R of each; H heads, K keys, D = d_head.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-KeysValues = tuple[Tensor, Tensor]  # each [B, H, K, D]
+from transformer.taps import Inputs, Recorder, Site
+
+KeysValues = tuple[Tensor, Tensor]
+
+_GROWTH = 8  # places are added so many at a time: a copy of all that is held every eighth token
+
+
+class Rows:
+    """The sentence that each row belongs to: what the rows of one sentence look at lies in memory once."""
+
+    def __init__(self, sentence: Tensor, counts: Tensor):
+        """`sentence` [N] counts up from 0, a row each, and `counts` [A] says how many rows each sentence has."""
+        self.sentence, self.sentences, self.most = sentence, len(counts), int(counts.max())
+        self.full = self.sentences * self.most == len(sentence)
+        first = counts.cumsum(0) - counts
+        self.place = torch.arange(len(sentence), device=sentence.device) - first[sentence]
+
+    def together(self, x: Tensor) -> Tensor:
+        """[N, H, 1, D] -> [A, H, R, D]: the queries of a sentence's rows side by side, with 0 where it has fewer."""
+        x = x[:, :, 0]
+        if self.full:
+            return x.unflatten(0, (self.sentences, self.most)).transpose(1, 2)
+        places = x.new_zeros(self.sentences, self.most, *x.shape[1:])
+        places[self.sentence, self.place] = x
+        return places.transpose(1, 2)
+
+    def apart(self, x: Tensor) -> Tensor:
+        """[A, H, R, D] -> [N, H, 1, D]."""
+        x = x.transpose(1, 2)
+        return (x.flatten(0, 1) if self.full else x[self.sentence, self.place])[:, :, None]
+
+    def kept(self, recorder: Recorder, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        """Records a pattern [A, H, R, K] as one of rows, [N, H, 1, K]."""
+        recorder(site, self.apart(pattern), inputs)
+        return pattern
 
 
 class Cache:
-    """Self-attention's keys and values grow by a token a step; cross-attention's are computed once."""
+    """Self-attention's keys and values grow by a token a step; cross-attention's are computed once a sentence.
 
-    def __init__(self) -> None:
+    `source` has a layer's keys and values each, [A, H, K, D], and `visible` [A, 1, 1, K] is False at their padding;
+    None where there is none. `rows` is None as long as each sentence has one row.
+    """
+
+    def __init__(self, source: list[KeysValues], visible: Tensor | None):
         self.length = 0  # target tokens held
-        self._own: dict[int, KeysValues] = {}
-        self._source: dict[int, KeysValues] = {}
+        self.source, self.visible = source, visible
+        self.rows: Rows | None = None
+        self._own: dict[int, Tensor] = {}  # [2, N, H, places, D] a layer
 
-    def grow(self, layer: int, new: KeysValues) -> KeysValues:
-        if layer in self._own:
-            old = self._own[layer]
-            new = torch.cat([old[0], new[0]], 2), torch.cat([old[1], new[1]], 2)
-        self._own[layer] = new
-        return new
+    def grow(self, layer: int, new: Tensor) -> Tensor:
+        """Takes in the newest tokens' keys and values, [2, N, H, T, D], and gives all so far, [2, N, H, K, D]."""
+        start, end = self.length, self.length + new.size(3)
+        held = self._own.get(layer)
+        if held is None or end > held.size(3):
+            places = -(-end // _GROWTH) * _GROWTH
+            grown = new.new_empty(*new.shape[:3], places, new.size(4))
+            if held is not None:
+                grown[:, :, :, :start] = held[:, :, :, :start]
+            self._own[layer] = held = grown
+        held.narrow(3, start, end - start).copy_(new)
+        return held.narrow(3, 0, end)
 
-    def once(self, layer: int, compute: Callable[[], KeysValues]) -> KeysValues:
-        if layer not in self._source:
-            self._source[layer] = compute()
-        return self._source[layer]
+    def select(self, rows: Tensor) -> None:
+        """Keeps the given rows, in that order: a beam goes on from the hypotheses it chose.
 
-    def select(self, rows: Tensor, same_source: bool = False) -> None:
-        """Keeps the given rows of the batch, in that order: a beam goes on from the hypotheses it chose.
-
-        With `same_source` each new row reads the sentence that the row in its place read, so that part stays.
+        They are grouped by sentence, in the sentences' order.
         """
-        for held in (self._own,) if same_source else (self._own, self._source):
-            for layer, (k, v) in held.items():
-                held[layer] = k.index_select(0, rows), v.index_select(0, rows)
+        for layer, held in self._own.items():
+            self._own[layer] = held.index_select(1, rows)
+        before = rows if self.rows is None else self.rows.sentence[rows]
+        sentences, sentence, counts = before.unique_consecutive(return_inverse=True, return_counts=True)
+        if len(sentences) < len(self.source[0][0]):
+            self.source = [(k.index_select(0, sentences), v.index_select(0, sentences)) for k, v in self.source]
+            self.visible = None if self.visible is None else self.visible.index_select(0, sentences)
+        self.rows = None if len(sentences) == len(sentence) else Rows(sentence, counts)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +17,15 @@ from torch import distributed
 from tqdm import tqdm
 
 from transformer import checkpoints
-from transformer.analysis.atlas import NAMES, Atlas, Share, atlas
+from transformer.analysis.atlas import EDITION, NAMES, Atlas, Share, atlas
 from transformer.analysis.atlas.aligner import NAME, aligned, installed
 from transformer.analysis.atlas.roles import RULE, roles, since
 from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.native import load_weights
+from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, load_weights
 from transformer.data.corpora import FORMS, Corpus, open_parts
 from transformer.data.gold import GoldCorpus
 from transformer.data.truth import Known, has_truth, known
-from transformer.files import write_json
+from transformer.files import write_text
 from transformer.trace import KINDS, Kind
 from transformer.training.processes import Processes, several
 
@@ -58,7 +61,7 @@ def heads(options: argparse.Namespace) -> None:
         print("\n".join(_told(found, by)))
         print("\n".join(_table(found, history)))
         if options.json:
-            write_json(options.json, _facts(options, found, by, history))
+            write_text(options.json, json.dumps(_facts(options, found, by, history), ensure_ascii=False) + "\n")
 
 
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
@@ -89,6 +92,16 @@ def truths(corpus: Corpus, most: int | None = None) -> tuple[Callable[[], Iterab
     if installed() and not several():
         return aligned(plain, most), NAME
     return plain, ""
+
+
+def digest(folder: str | Path) -> str:
+    """Of what a model computes with: its weights, configuration and tokenizers."""
+    found = hashlib.sha256()
+    for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
+        if (file := Path(folder) / name).is_file():
+            with open(file, "rb") as opened:
+                found.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+    return found.hexdigest()
 
 
 def snapshots(folder: Path) -> list[Path]:
@@ -191,10 +204,14 @@ def _facts(options: argparse.Namespace, found: Atlas, by: str, history: list[tup
     ]
     return {
         "checkpoint": str(options.checkpoint),
+        "model": digest(options.checkpoint),
+        "edition": EDITION,
+        "measured": date.today().isoformat(),
         "corpus": options.corpus,
         "split": options.split,
+        "asked": options.pairs,
         "alignment": by or None,
         **found.to_dict(),
         "roles": [one for one in named if one["roles"]],
-        "history": [{"step": step, **then.to_dict()} for step, then in history],
+        "history": [{"step": step, **then.to_dict(), "examples": {}} for step, then in history],
     }

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention
-from transformer.cache import Cache
 from transformer.config import ModelConfig
 from transformer.taps import Site, Tap
 
@@ -69,26 +68,17 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: ModelConfig, layer: int):
         super().__init__()
         stack = config.decoder
-        self.layer = layer
         self.self_attention = _attention(config, stack.n_heads, Site("decoder", layer, "self"))
         self.cross_attention = _attention(config, stack.n_heads, Site("decoder", layer, "cross"))
         self.feed_forward = FeedForward(config.d_model, stack.d_ff, config.activation)
         self.residuals = nn.ModuleList(Residual(config) for _ in range(3))
 
     def forward(
-        self, x: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, cache: Cache, tap: Tap | None = None
+        self, x: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, tap: Tap | None = None
     ) -> Tensor:
-        """`x` [B, T, d_model] are the tokens after those that `cache` holds; `memory` [B, S, d_model]."""
+        """`x` [B, T, d_model]; `memory` [B, S, d_model]; the masks broadcast to [B, H, T, T] and [B, H, T, S]."""
         around_self, around_cross, around_feed_forward = self.residuals
-
-        def look_back(h: Tensor) -> Tensor:
-            seen = cache.grow(self.layer, self.self_attention.keys_values(h))
-            return self.self_attention(h, seen, self_mask, tap)
-
-        def look_at_source(h: Tensor) -> Tensor:
-            source = cache.once(self.layer, lambda: self.cross_attention.keys_values(memory))
-            return self.cross_attention(h, source, cross_mask, tap)
-
-        x = around_self(x, look_back)
-        x = around_cross(x, look_at_source)
+        own, cross = self.self_attention, self.cross_attention
+        x = around_self(x, lambda h: own(h, own.keys_values(h), self_mask, tap))
+        x = around_cross(x, lambda h: cross(h, cross.keys_values(memory), cross_mask, tap))
         return around_feed_forward(x, self.feed_forward)

@@ -10,7 +10,6 @@ import math
 import torch
 from torch import Tensor, nn
 
-from transformer.cache import Cache
 from transformer.config import ModelConfig
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions, StoredPositions
@@ -87,21 +86,22 @@ class Decoder(nn.Module):
         self.norm = _last_norm(config)
 
     def forward(
-        self, tgt: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, cache: Cache, tap: Tap | None = None
+        self, tgt: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, tap: Tap | None = None
     ) -> Tensor:
-        x = self.embedding(tgt, start=cache.length)
+        x = self.embedding(tgt)
         for layer in self.layers:
-            x = layer(x, memory, self_mask, cross_mask, cache, tap)
-        cache.length += tgt.size(1)
+            x = layer(x, memory, self_mask, cross_mask, tap)
         return self.norm(x)
 
 
 class Transformer(nn.Module):
     """Reads `src` [B, S], writes the logits of the token after each of `tgt` [B, T]: [B, T, V].
 
-    Nothing is written to the model while it runs: a tap and a cache belong to the caller, so one model serves
-    any number of threads.
+    Nothing is written to the model while it runs: a tap belongs to the caller, so one model serves any number of
+    threads. `transformer.prepared` has the form in which it decodes.
     """
+
+    trainings = 0  # how often it was set to be trained, which changes weights
 
     def __init__(self, config: ModelConfig):
         super().__init__()
@@ -117,24 +117,19 @@ class Transformer(nn.Module):
         if config.tied != "none":  # the projection was drawn after the embedding that it is
             initialise(self.decoder.embedding.tokens)
 
+    def train(self, mode: bool = True) -> Transformer:
+        self.trainings += mode
+        return super().train(mode)
+
     def encode(self, src: Tensor, tap: Tap | None = None) -> Tensor:
         """The memory that the decoder looks at: [B, S, d_model]."""
         return self.encoder(src, visible_keys(src, self.config.pad_id), tap)
 
-    def decode(
-        self, tgt: Tensor, memory: Tensor, src: Tensor, cache: Cache | None = None, tap: Tap | None = None
-    ) -> Tensor:
-        """The decoder's last state at each token of `tgt`: [B, T, d_model].
-
-        With a cache, `tgt` is what comes after the tokens that it holds, and holds no padding.
-        """
-        cache = Cache() if cache is None else cache
-        if cache.length:
-            keys = cache.length + tgt.size(1)
-            self_mask = no_later_keys(tgt.size(1), keys, tgt.device)
-        else:
-            self_mask = no_later_keys(tgt.size(1), tgt.size(1), tgt.device) & visible_keys(tgt, self.config.pad_id)
-        return self.decoder(tgt, memory, self_mask, visible_keys(src, self.config.pad_id), cache, tap)
+    def decode(self, tgt: Tensor, memory: Tensor, src: Tensor, tap: Tap | None = None) -> Tensor:
+        """The decoder's last state at each token of `tgt`: [B, T, d_model]."""
+        pad_id, length = self.config.pad_id, tgt.size(1)
+        self_mask = no_later_keys(length, length, tgt.device) & visible_keys(tgt, pad_id)
+        return self.decoder(tgt, memory, self_mask, visible_keys(src, pad_id), tap)
 
     def forward(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
         return self.output(self.decode(tgt, self.encode(src, tap), src, tap=tap))

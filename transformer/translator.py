@@ -21,6 +21,7 @@ from transformer.data.batches import collate
 from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import Hypothesis, beam, finish, greedy, sample
 from transformer.model import Transformer
+from transformer.prepared import prepared
 from transformer.taps import Recorder, Tap, chain
 from transformer.trace import Tokens, Trace
 
@@ -39,6 +40,17 @@ class Translation:
     finished: bool  # False where the length limit came before [EOS]
 
 
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def in_precision(checkpoint: Checkpoint, precision: str) -> Checkpoint:
+    """The checkpoint, its weights brought to that precision. Raises ValueError for one that isn't offered."""
+    if precision not in PRECISIONS:
+        raise ValueError(f"The precision is {precision!r}; choose one of {', '.join(PRECISIONS)}.")
+    checkpoint.model.to(PRECISIONS[precision])
+    return checkpoint
+
+
 class Translator:
     """A checkpoint that reads and writes text. It is never written to, so threads may share it."""
 
@@ -46,9 +58,12 @@ class Translator:
         self.checkpoint = checkpoint
 
     @classmethod
-    def load(cls, folder: str | Path) -> Translator:
-        """Opens a checkpoint folder. Raises ValueError naming the file that is missing or wrong."""
-        return cls(checkpoints.load(folder))
+    def load(cls, folder: str | Path, precision: str = "float32") -> Translator:
+        """Opens a checkpoint folder, its weights in "float32", or in "bfloat16": half the memory and sooner done.
+
+        Raises ValueError naming the file that is missing or wrong.
+        """
+        return cls(in_precision(checkpoints.load(folder), precision))
 
     @property
     def model(self) -> Transformer:
@@ -163,7 +178,7 @@ class Translator:
         tgt = self._ids(tgt_ids, config.target_vocab_size, "tgt_ids")
         if len(src) != len(tgt):
             raise ValueError(f"src_ids has {len(src)} rows and tgt_ids {len(tgt)}; give one target for each source.")
-        return self.model(src, tgt, tap).float().log_softmax(-1)
+        return prepared(self.model)(src, tgt, tap).log_softmax(-1)
 
     def _ids(self, values: ArrayLike | Tensor, vocab_size: int, name: str) -> Tensor:
         ids = torch.as_tensor(np.asarray(values))

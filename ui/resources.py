@@ -22,7 +22,8 @@ from transformer.analysis import Check, check
 from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS
 from transformer.files import read_json
 from transformer.taps import Intervention
-from ui.turns import before_step, kept, sweep_forever
+from ui.sweep import sweep_forever
+from ui.turns import before_step, kept
 
 log = logging.getLogger("headlight")
 # Where the models and the runs are; the variables are for those who keep theirs elsewhere.
@@ -67,12 +68,12 @@ def model_folder(name: str) -> Path:
 
 @st.cache_resource
 def prepare() -> None:
-    """Once for the process: one core a request, all imports, and no full garbage collection after each script run.
+    """Once for the process: one core a request, all imports, and collections of garbage that are short.
 
     What is imported late is imported here: where many sessions come at once, Plotly would find a pandas that another
     thread has only half imported.
-    Streamlit collects after every run; over the objects of torch and plotly that takes a tenth of a second,
-    holding everybody up. Frozen, they are not looked at again.
+    A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody up. Frozen, they
+    are not looked at again.
     """
     torch.set_num_threads(1)
     sys.setswitchinterval(SWITCH)

@@ -49,7 +49,7 @@ def facts(model: Translator) -> list[str]:
         f"{shown} parameters",
     ]
     scores = card.get("scores", {})
-    if scores.get("exact", 0) > 0.9:
+    if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little of a grammar
         lines[-1] += f", {scores['exact']:.1%} exactly right"
     elif "BLEU" in scores:
         lines[-1] += f", BLEU {scores['BLEU']:.1f}"

@@ -23,7 +23,6 @@ T = TypeVar("T")
 SLICE = 0.3  # seconds that a long request may go on while others wait
 LOOK = 0.2  # seconds between two looks at whether a session that waits is still there
 SILENT = 0.4  # seconds of waiting that nobody is told of
-SWEEP = 20.0  # seconds between two looks at what nobody asked for any more
 LARGEST = 500_000_000  # bytes of arrays that one cache keeps, if more than one value
 PLACE = "waits"  # where in the session the place for the note is
 
@@ -238,6 +237,12 @@ class Kept(Generic[T]):
 _ALL: list[Kept[Any]] = []
 
 
+def sweep() -> None:
+    """Lets go, in every cache, what nobody asked for in time."""
+    for values in _ALL:
+        values.sweep()
+
+
 class Ask(Generic[P, T]):
     """A function whose values are kept."""
 
@@ -262,15 +267,3 @@ def kept(
     they were last asked for. It runs when it is its turn, unless it does not need the processor for itself;
     `doing` is what the page says meanwhile."""
     return lambda function: Ask(function, Kept(most, seconds), doing, turn)
-
-
-def sweep_forever() -> None:
-    """Starts the thread that lets go of what nobody asks for any more."""
-
-    def sweep() -> None:
-        while True:
-            time.sleep(SWEEP)
-            for values in _ALL:
-                values.sweep()
-
-    threading.Thread(target=sweep, daemon=True, name="sweep").start()

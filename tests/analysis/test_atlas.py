@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -374,6 +375,15 @@ def test_leaving_out_a_word_is_reading_the_sentence_without_it(small: Checkpoint
     assert found.attention[2, 1, 1] == pytest.approx(whole.cross[2, 1, :, 1].sum(), abs=1e-5)
     assert found.by_head.shape == (3, 2) and -1 <= found.mean <= 1
     assert faithfulness(small.model, src, tgt, [[0], [1]]) is None
+
+
+def test_leaving_words_out_can_be_interrupted(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[faithfulness.__module__], "MOST_TOKENS", 1)  # a pass a word
+    translator, passes = Translator(small), list[None]()
+    src, tgt = translator.encode("two dogs are running ."), translator.encode_target("une petite fille")
+    words = parts_of(small.source_tokenizer, src)
+    faithfulness(small.model, src, tgt, words, between=lambda: passes.append(None))
+    assert len(passes) == len(words) == 5
 
 
 def test_letters_are_left_out_one_by_one() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from tools.serving import VIEWPORT, launch, serve, wait_until_idle
 
@@ -15,6 +15,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
 Opener = Callable[..., Page]
+
+# On a busy machine a chart takes its time; a failure takes this long to show, a success does not.
+expect.set_options(timeout=60_000)
 
 
 @pytest.hookimpl(trylast=True)

@@ -35,7 +35,7 @@ SENTENCE, WRITTEN = " ".join([*HOSTILE, *WORDS]), "three <b>bold</b> one $x$ two
 TYPED = f"text={quote(SENTENCE)}&target={quote(WRITTEN)}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inner = tokenizers.Tokenizer(models.WordLevel({t: i for i, t in enumerate([*SPECIALS, *HOSTILE, *WORDS])}, "[UNK]"))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
@@ -59,12 +59,12 @@ def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
             yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def small(folder: Path) -> Translator:
     return Translator.load(folder / "a-small")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def trace(small: Translator) -> Trace:
     return small.trace(SENTENCE, target=WRITTEN)
 

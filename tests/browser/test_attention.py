@@ -42,7 +42,7 @@ LABELS = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Translator]:
     """A folder of checkpoints with one model whose depths differ and whose words are hostile."""
     inner = tokenizers.Tokenizer(models.WordLevel({t: i for i, t in enumerate([*SPECIALS, *HOSTILE, *WORDS])}, "[UNK]"))
@@ -56,7 +56,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Translator]:
     return folder, Translator.load(folder / "odd")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def odd_url(odd: tuple[Path, Translator], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(odd[0]))

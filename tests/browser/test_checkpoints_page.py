@@ -24,7 +24,7 @@ TUTORIAL = ROOT / "tests" / "fixtures" / "tutorial-checkpoints" / "ground-up" / 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models that differ in depth and tokenizer, one with a hostile name, and a broken folder."""
     folder = tmp_path_factory.mktemp("places")
@@ -38,7 +38,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shelves(browser: Browser, places: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(places / "checkpoints"))

@@ -33,7 +33,7 @@ SENTENCE = " ".join([*HOSTILE, *WORDS])
 BEAM = Strategy("beam", size=3, penalty=1.0)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocabulary = {token: i for i, token in enumerate([*SPECIALS, *HOSTILE, *WORDS])}
     inner = tokenizers.Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
@@ -50,12 +50,12 @@ def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def odd(models_folder: Path) -> Translator:
     return Translator.load(models_folder / "a-odd")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def odd_url(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models_folder))

@@ -45,8 +45,9 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     go(page, atlas_url, "?model=reverse&pairs=200")
     # The clearest head is open, with its number, and since when.
     expect(
-        page.get_by_text(re.compile(r"Looks at what it is translating: \d+.% of [\d,]+ words; chance"))
+        page.get_by_text(re.compile(r"Looks at what it is translating: \d+.% of [\d,]+ letters; chance"))
     ).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Measured on 200 sentences on \d+ \w+ \d{4}"))).to_be_visible()
     rail = page.get_by_role("slider", name="Snapshot of the training")
     expect(rail).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text(re.compile("since step [0-9,]+ of its training"))).to_be_visible()
@@ -58,6 +59,11 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     expect(page).to_have_url(re.compile(r"step=40(&|$)"))
     rail.press("End")
     wait_until_idle(page)
+    # The line of the chosen head among the others, with a dot wherever it had its name.
+    line = page.get_by_role("img", name=re.compile(r"Misaligned over its training: layer \d, head \d"))
+    expect(line).to_be_visible()
+    assert line.locator("path.own").count() == 1 and line.locator("path.other").count() == 8
+    assert 0 < line.locator("circle").count() < 11
     # Another head by the keyboard, and the same by its row.
     page.get_by_text("Encoder", exact=True).first.click()
     cell = page.locator('[data-place="next 1 1"]')

@@ -28,7 +28,7 @@ MODELS = {"a-waves": "sinusoidal", "b-learned": "learned", "c-none": "none"}
 WAVES = ".st-key-waves .js-plotly-plot"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("checkpoints")
     for name, positions in MODELS.items():
@@ -38,7 +38,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def small_url(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))

@@ -25,10 +25,10 @@ from transformer.training import Metrics, RunFolder, health, status
 from ui.training import film
 
 ROOT = Path(__file__).parents[2]
-WORKER = 120_000  # milliseconds that a worker may take until something comes of it, on a busy machine
+WORKER = 600_000  # milliseconds that a worker, which gives way to all else, may take until something comes of it
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Models for the other pages, and the shipped history of letters that are reversed."""
     folder = tmp_path_factory.mktemp("checkpoints")
@@ -39,7 +39,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two finished runs, of which the first has snapshots."""
     folder = tmp_path_factory.mktemp("looked-at")
@@ -62,7 +62,7 @@ def app(browser: Browser, models: Path, runs: Path, log: Path) -> Iterator[str]:
             yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def looking(browser: Browser, models: Path, looked_at: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with app(browser, models, looked_at, tmp_path_factory.mktemp("looking") / "log.txt") as address:
         yield address

@@ -5,7 +5,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from transformer.charts import THEMES, difference, heatmap, pattern, row_geometry
+from transformer.charts import THEMES, difference, heatmap, pattern, pattern_spec, row_geometry
 
 WRITES = ["Une", "fille", "est", "est", "[EOS]"]
 READS = ["[SOS]", "Une", "fille", "est", "est"]
@@ -194,6 +194,13 @@ def test_cells_are_square_and_the_picture_fits_its_width(size: int) -> None:
     assert row == pytest.approx(column, rel=0.02)
     assert top + size * row + layout.margin.b == layout.height
     assert layout.margin.l + size * column <= layout.width - layout.margin.r + 1
+
+
+def test_the_grid_never_claims_more_than_the_width_there_is() -> None:
+    """A share of 1.0000000000000002, which some numbers of columns give, is refused by Plotly."""
+    for columns in range(1, 60):
+        spec = pattern_spec(np.ones((1, columns), np.float32), ["a"], ["b"] * columns, width=440)
+        assert spec["layout"]["xaxis"]["domain"][1] <= 1
 
 
 def test_a_given_height_is_kept_and_the_rows_share_it() -> None:

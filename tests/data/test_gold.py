@@ -6,7 +6,17 @@ import pytest
 
 from transformer.data.about import about
 from transformer.data.corpora import open_corpus
-from transformer.data.gold import GoldCorpus, GoldPair, Pronoun, Word, gold_pair, held_out, split_of, words
+from transformer.data.gold import (
+    GoldCorpus,
+    GoldPair,
+    Pronoun,
+    Word,
+    gold_pair,
+    held_out,
+    rightly_shown,
+    split_of,
+    words,
+)
 from transformer.data.grammars import GRAMMARS
 from transformer.data.tokenizers import Kind, Tokenizer
 
@@ -72,6 +82,34 @@ def test_a_pair_is_written_from_its_words() -> None:
     assert pair.links == ((0, 0), (0, 1), (1, 2), (2, 2), (3, 3), (4, 3), (5, 3), (6, 4), (7, 4), (8, 5))
     assert pair.pronouns == (Pronoun(word=7, antecedent=2, written=0),)
     assert pair.combinations == {"a+b"}
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("Il n'a pas traversé la rue parce qu'il était fatigué.", 1),
+        ("Il n'a pas traversé la route parce qu'il était très las.", 1),  # other words are not its business
+        ("Il n'a pas traversé la rue parce qu'elle était fatiguée.", 0),
+        ("Elle n'a pas traversé la rue, il faisait nuit, parce qu'elle était fatiguée.", 0),  # another "il"
+        ("Il n'a pas traversé la rue.", 0),  # nothing is shown
+        ("", 0),
+    ],
+)
+def test_a_pronoun_is_understood_where_its_word_has_the_form(written: str, right: int) -> None:
+    gold = "Il n'a pas traversé la rue parce qu'il était fatigué."
+    place = words(gold).index("il")  # not the "Il" that begins the sentence
+    assert rightly_shown(GoldPair("", gold, (), (Pronoun(0, 0, place),)), written) == right
+    assert rightly_shown(GoldPair("", gold, ()), written) == 0
+
+
+@grammars
+def test_a_right_translation_shows_every_pronoun(grammar: str) -> None:
+    for pair in GoldCorpus(GRAMMARS[grammar], size=200).gold():
+        assert rightly_shown(pair, pair.target) == len(pair.pronouns)
+        without = words(pair.target)
+        for pronoun in pair.pronouns:
+            without[pronoun.written] = "?!"
+        assert rightly_shown(pair, " ".join(without)) == 0
 
 
 def test_a_held_out_combination_is_in_no_other_split() -> None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import replace
+from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tests.small import small_checkpoint
+from transformer import checkpoints
+from transformer.__main__ import main
+from ui import resources
 from ui.checkpoints.jobs import Progress
+from ui.heads import stored
 from ui.heads.corpus import EXAMPLES, FILE, UPLOAD, Chosen, choices, suited
-from ui.heads.jobs import KEPT, Asked, Jobs
+from ui.heads.jobs import KEPT, Asked, Jobs, find, find_history
 from ui.heads.view import HeadsView
 
 
@@ -25,10 +33,11 @@ def asked(number: int) -> Asked:
 
 def test_an_address_says_everything_and_nothing_that_makes_no_sense() -> None:
     view = HeadsView(
-        model="reverse", corpus="copy", pairs=200, measure="next", step=40, only="alignment", layer=2, head=1
-    )
+        model="reverse", corpus="copy", pairs=200, measure="next", step=40, only="alignment", layer=2, head=1,
+        columns=("entropy", "next"),
+    )  # fmt: skip
     assert HeadsView.from_query(view.to_query()) == view
-    query = {"pairs": "17", "measure": "beauty", "step": "-3", "only": "none", "kind": "other"}
+    query = {"pairs": "17", "measure": "beauty", "step": "-3", "only": "none", "kind": "other", "columns": "beauty,"}
     assert HeadsView.from_query(query) == HeadsView()
 
 
@@ -48,6 +57,68 @@ def test_nobody_brings_a_corpus_to_a_public_demonstration(monkeypatch: pytest.Mo
     assert {UPLOAD, FILE} <= choices(model()).keys()
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
     assert not {UPLOAD, FILE} & choices(model()).keys()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A shipped model beside an empty folder of runs."""
+    there = tmp_path / "checkpoints" / "small"
+    checkpoints.save(small_checkpoint(), there)
+    monkeypatch.setattr(resources, "CHECKPOINTS", tmp_path / "checkpoints")
+    monkeypatch.setattr(resources, "MODELS", tmp_path / "models")
+    monkeypatch.setattr(resources, "RUNS", tmp_path / "runs")
+    return there
+
+
+def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stored.find("heads", "small", "copy", 200) is None
+    stored.keep("heads", "small", "copy", 200, {"pairs": 1})
+    assert stored.find("heads", "small", "copy", 200) == {"pairs": 1}
+    assert stored.find("heads", "small", "copy", 1000) is stored.find("history", "small", "copy", 200) is None
+    assert stored.find("heads", "small", "reverse", 200) is None
+    (kept,) = (folder.parents[1] / "runs" / ".heads").iterdir()
+    kept.write_text("{", encoding="utf-8")  # cut off
+    assert stored.find("heads", "small", "copy", 200) is None
+    monkeypatch.setattr(stored, "MOST", 3)
+    for pairs in range(1, 6):
+        stored.keep("heads", "small", "copy", pairs, {"pairs": pairs})
+    assert len(list(kept.parent.iterdir())) == 3 and stored.find("heads", "small", "copy", 5)
+    config = folder / "config.json"
+    config.write_text(config.read_text().replace("\n", "\n\n", 1))  # another file, though the same network
+    assert stored.find("heads", "small", "copy", 5) is None
+
+
+def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Path) -> None:
+    table = folder.parent / "pairs.tsv"
+    table.write_text("two dogs are running\tune petite fille\n" * 3)
+    file = folder / stored.FILE
+    command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(file)]
+    assert main(command) == 0
+    known = Asked("small", resources.version("small"), Chosen(str(table)), 200)
+    found = find(known)
+    assert found is not None and found.found.pairs == 3 and found.when == stored.today() and found.by == ""
+    assert stored.shipped("small") is not None and find_history(known) is None  # it has none
+    assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=Chosen("copy"))) is None
+    assert find(replace(known, chosen=Chosen(str(table), brought=True))) is None
+    facts = json.loads(file.read_text())
+    file.write_text(json.dumps(facts | {"edition": facts["edition"] + 1}))
+    assert stored.shipped("small") is None and find(known) is None
+    file.write_text(json.dumps(facts | {"heads": 3}))  # nobody's work
+    assert find(known) is None
+
+
+SHIPPED = sorted(resources.CHECKPOINTS.glob(f"*/{stored.FILE}"))
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name)
+def test_what_ships_is_about_the_models_that_ship(file: Path) -> None:
+    """A stale file is not shown, and the page would begin with a measurement: measure it again."""
+    facts = stored.shipped(file.parent.name)
+    assert facts is not None and facts["asked"] == HeadsView.pairs and facts["split"] is None
+    assert file.stat().st_size < 1_000_000
+    assert bool(facts["history"]) == (file.parent / "history").is_dir()
 
 
 def test_a_measurement_is_made_once_and_only_the_latest_are_kept() -> None:

@@ -265,6 +265,15 @@ def test_few_ask_at_once() -> None:
     assert [at_once(cores) for cores in (1, 2, 4, 64)] == [1, 1, 2, 4]
 
 
+def test_every_cache_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_ALL", [])
+    caches = [Kept[int](5, seconds) for seconds in (-1.0, 600.0)]
+    for one in caches:
+        one.get("key", lambda: 1)
+    turns.sweep()
+    assert [len(one) for one in caches] == [0, 1]
+
+
 def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_typed() -> None:
     """Streamlit lets go of what is too old when something else is kept, on a quiet server never."""
     typed = {"text", "target", "reference", "one", "other", "output", "source"}
@@ -276,6 +285,8 @@ def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_type
             names = {argument.arg for argument in node.args.args}
             for decorator in node.decorator_list:
                 text = ast.unparse(decorator)
+                if text.startswith("kept(") and names & typed and "seconds=" in text:
+                    wrong.append(f"{path.name}: {node.name} keeps {names & typed} for longer than others")
                 if not text.startswith(("st.cache", "lru_cache", "cache", "functools")) or not names:
                     continue
                 if "max_entries" not in text and "maxsize" not in text:
@@ -283,3 +294,13 @@ def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_type
                 if text.startswith("st.") and names & typed:
                     wrong.append(f"{path.name}: {node.name} keeps {names & typed}")
     assert wrong == []
+
+
+def test_long_work_with_a_turn_lets_others_go_first() -> None:
+    """What runs the model again and again for one session is given the way to be interrupted."""
+    found = []
+    for path in (ROOT / "ui").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("faithfulness", "head_importance"):
+                found.append((path.name, {word.arg: ast.unparse(word.value) for word in node.keywords}.get("between")))
+    assert sorted(found) == [("faithful.py", "TURNS.breathe"), ("switches.py", "TURNS.breathe")]

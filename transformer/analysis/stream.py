@@ -12,7 +12,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transformer.cache import Cache
 from transformer.layers import DecoderLayer, EncoderLayer, Residual
 from transformer.model import Decoder, Encoder, Transformer, no_later_keys, visible_keys
 
@@ -93,7 +92,7 @@ def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -
     target_mask = no_later_keys(tgt.size(1), tgt.size(1), device) & visible_keys(tgt, pad)
     encoder = _run(model.encoder, src, lambda layer, x: layer(x, source_mask))
     memory = encoder.last[None]
-    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, target_mask, source_mask, Cache()))
+    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, target_mask, source_mask))
     return Stream(model, src[0], tgt[0], source_mask, target_mask, encoder, decoder)
 
 

@@ -1,7 +1,19 @@
 """Pictures: arrays and labels in, a plotly figure out. Nothing here knows torch, streamlit or a model."""
 
 from transformer.charts.colours import OKABE_ITO, THEMES, Theme, lookup
-from transformer.charts.frame import row_geometry
-from transformer.charts.heatmap import difference, heatmap, pattern
+from transformer.charts.frame import Spec, row_geometry
+from transformer.charts.heatmap import difference, difference_spec, heatmap, pattern, pattern_spec
 
-__all__ = ["OKABE_ITO", "THEMES", "Theme", "difference", "heatmap", "lookup", "pattern", "row_geometry"]
+__all__ = [
+    "OKABE_ITO",
+    "THEMES",
+    "Spec",
+    "Theme",
+    "difference",
+    "difference_spec",
+    "heatmap",
+    "lookup",
+    "pattern",
+    "pattern_spec",
+    "row_geometry",
+]

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from transformer.charts.colours import theme_named
-from transformer.charts.frame import Frame, colour_bar, figure_in
+from transformer.charts.frame import Frame, Spec, colour_bar, figure, spec_in
 from transformer.charts.labels import escaped, ordinal
 
 KINDS = ("encoder", "decoder", "cross")
@@ -43,6 +43,13 @@ class PatternOptions(FrameOptions, total=False):
     limit: float
 
 
+class DifferenceOptions(FrameOptions, total=False):
+    """The same of a difference; `difference` has the defaults."""
+
+    name: str
+    limit: float | None
+
+
 class Labelled(Protocol):
     @property
     def labels(self) -> list[str]: ...
@@ -73,12 +80,23 @@ def heatmap(trace: Trace, kind: str, layer: int, head: int, **options: Unpack[Pa
     options.setdefault("masked", trace.masked(kind))
     if kind != "encoder":
         options.setdefault("reads", trace.reads.labels)
-    figure = pattern(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), **options)
-    figure.layout.meta = f"{kind.capitalize()} attention, layer {layer}, head {head}: {figure.layout.meta}"
-    return figure
+    spec = pattern_spec(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), **options)
+    spec["layout"]["meta"] = f"{kind.capitalize()} attention, layer {layer}, head {head}: {spec['layout']['meta']}"
+    return figure(spec)
 
 
 def pattern(
+    weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[PatternOptions]
+) -> go.Figure:
+    """The heatmap of `weights` [Q, K]; the weight itself is on hover, however the colour is scaled.
+
+    `scale`: "fixed" (colours from 0 to `limit`), "row" (share of the row's largest) or "sqrt" (square
+    root, 0 to 1). `name` is what a value is called. A sentence about the picture is in `layout.meta`.
+    """
+    return figure(pattern_spec(weights, rows, columns, **options))
+
+
+def pattern_spec(
     weights: np.ndarray,
     rows: Sequence[str],
     columns: Sequence[str],
@@ -87,12 +105,8 @@ def pattern(
     name: str = "weight",
     limit: float = 1.0,
     **options: Unpack[FrameOptions],
-) -> go.Figure:
-    """The heatmap of `weights` [Q, K]; the weight itself is on hover, however the colour is scaled.
-
-    `scale`: "fixed" (colours from 0 to `limit`), "row" (share of the row's largest) or "sqrt" (square
-    root, 0 to 1). `name` is what a value is called. A sentence about the picture is in `layout.meta`.
-    """
+) -> Spec:
+    """What `pattern` makes a figure of."""
     if scale not in SCALES:
         raise ValueError(f"There is no scale {scale!r}: choose one of {', '.join(SCALES)}.")
     weights = np.asarray(weights, dtype=np.float32)
@@ -105,17 +119,28 @@ def pattern(
         "z": _scaled(seen, scale),
         "zmin": 0,
         "zmax": top,
-        "colorscale": frame.theme.sequential,
+        "colorscale": _steps(frame.theme.sequential),
         "colorbar": colour_bar(frame, SCALES[scale].format(name=name, limit=limit), ticks),
-        "customdata": None if scale == "fixed" else seen,
         "text": _ranks(seen),
         "hoverongaps": False,
         "hovertemplate": _hover(f"{_big(value)}, %{{text}} in its row"),
     }
-    return figure_in(frame, matrix, _sentence(seen, rows, columns, name))
+    if scale != "fixed":
+        matrix["customdata"] = seen
+    return spec_in(frame, matrix, _sentence(seen, rows, columns, name))
 
 
 def difference(
+    change: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[DifferenceOptions]
+) -> go.Figure:
+    """The heatmap of a difference of two patterns [Q, K]: blue less, grey the same, orange more.
+
+    The colours reach from -`limit` to `limit`, by default the largest change.
+    """
+    return figure(difference_spec(change, rows, columns, **options))
+
+
+def difference_spec(
     change: np.ndarray,
     rows: Sequence[str],
     columns: Sequence[str],
@@ -123,11 +148,8 @@ def difference(
     name: str = "weight",
     limit: float | None = None,
     **options: Unpack[FrameOptions],
-) -> go.Figure:
-    """The heatmap of a difference of two patterns [Q, K]: blue less, grey the same, orange more.
-
-    The colours reach from -`limit` to `limit`, by default the largest change.
-    """
+) -> Spec:
+    """What `difference` makes a figure of."""
     change = np.asarray(change, dtype=np.float32)
     frame = frame_of(change, rows, columns, **options)
     seen = np.where(frame.masked, np.float32(np.nan), change)
@@ -138,7 +160,7 @@ def difference(
         "z": seen,
         "zmin": -limit,
         "zmax": limit,
-        "colorscale": frame.theme.diverging,
+        "colorscale": _steps(frame.theme.diverging),
         "colorbar": colour_bar(
             frame,
             f"change in {name}, ±{limit:.2g}",
@@ -147,7 +169,7 @@ def difference(
         "hoverongaps": False,
         "hovertemplate": _hover(_big("%{z:+.3g}")),
     }
-    return figure_in(frame, matrix, f"The largest change in {name} is {largest:.3g}.")
+    return spec_in(frame, matrix, f"The largest change in {name} is {largest:.3g}.")
 
 
 def frame_of(
@@ -188,6 +210,11 @@ def _scaled(weights: np.ndarray, scale: str) -> np.ndarray:
         largest = np.fmax.reduce(weights, axis=1, keepdims=True)
         return np.divide(weights, largest, out=weights.copy(), where=largest > 0)
     return weights
+
+
+def _steps(colours: Sequence[str]) -> list[list[object]]:
+    """Colours evenly from 0 to 1, as Plotly's script wants them."""
+    return [[n / (len(colours) - 1), colour] for n, colour in enumerate(colours)]
 
 
 def _ranks(weights: np.ndarray) -> np.ndarray:

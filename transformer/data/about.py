@@ -66,7 +66,15 @@ _GRAMMARS: dict[str, dict[str, Any]] = {
         "title": "English to Hindi, by a grammar",
         "source": "English",
         "target": "Hindi",
-        "examples": ["I like pizza."],
+        "examples": [
+            "I like pizza.",
+            "Ram read the book.",
+            "Sunita danced because she was very happy.",
+            "Does Gita live in Delhi?",
+            "The boy sold the bicycle because it was old.",
+            "Meera gives a beautiful gift to her grandmother.",
+            "Anil knows that the tea is very hot.",
+        ],
     },
 }
 

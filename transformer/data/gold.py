@@ -4,6 +4,7 @@ A grammar builds both sides out of `Word`s, and each word of the target says whi
 written for. So the alignment is part of the sentence from the start, not found afterwards.
 """
 
+import difflib
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +38,19 @@ class GoldPair:
     links: tuple[tuple[int, int], ...]  # (word of the source, word of the target), sorted
     pronouns: tuple[Pronoun, ...] = ()
     combinations: frozenset[str] = frozenset()  # what a split can hold out, such as "noun+adjective: street+wide"
+
+
+def rightly_shown(pair: GoldPair, written: str) -> int:
+    """How many of the pair's pronouns a translation understood: the word that shows the noun has its gold form there.
+
+    Where "there" is, if other words differ, is found by matching the words of both texts in their order (difflib: the
+    longest run that both have, then the same before and after it). So a translation is judged by that word alone, and
+    another "il" of the sentence does not stand in for it; where the word is missing, nothing was shown.
+    """
+    here, there = words(pair.target), words(written)
+    same = difflib.SequenceMatcher(None, here, there, autojunk=False).get_matching_blocks()
+    kept = {start + place for start, _, size in same for place in range(size)}
+    return sum(pronoun.written in kept for pronoun in pair.pronouns)
 
 
 class Grammar(Protocol):

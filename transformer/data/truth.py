@@ -17,6 +17,7 @@ class Truth(NamedTuple):
     target: tuple[str, ...]
     links: tuple[tuple[int, int], ...]  # (unit of the source, unit of the target)
     pronouns: tuple[Pronoun, ...] = ()
+    units: str = "words"  # what they are called, or "letters"
 
 
 class Known(NamedTuple):
@@ -48,4 +49,4 @@ _LETTERS = {"copy": lambda place, count: place, "reverse": lambda place, count: 
 
 def _letters(task: str, source: str, target: str) -> Truth:
     links = sorted((_LETTERS[task](place, len(source)), place) for place in range(len(target)))
-    return Truth(tuple(source), tuple(target), tuple(links))
+    return Truth(tuple(source), tuple(target), tuple(links), units="letters")

@@ -15,6 +15,7 @@ from transformer.config import ModelConfig
 from transformer.decoding.choosers import Chooser, Live
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
+from transformer.prepared import prepared
 from transformer.taps import Recorder, Site, Tap, chain
 
 TapAt = Callable[[int], Tap | None]
@@ -50,10 +51,10 @@ class Search:
         record: bool,
     ):
         """`src` [B, S]; `forced` [B, F] says what must be written, with -1 where the choice is free."""
-        self.model, self.src, self.forced, self.choose = model, src, forced, choose
+        self.network, self.config = prepared(model), model.config
+        self.src, self.forced, self.choose = src, forced, choose
         self.tap, self.tap_at, self.record = tap, tap_at, record
-        self.cache = Cache()
-        self.memory: Tensor | None = None
+        self.cache: Cache | None = None
         sentences = torch.arange(len(src), device=src.device)
         self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
 
@@ -65,10 +66,10 @@ class Search:
     @torch.inference_mode()
     def _advance(self) -> DecodeStep:
         recorder = Recorder() if self.record else None
-        if self.memory is None:
-            self.memory = self.model.encode(self.src, chain(self.tap, recorder))
+        if self.cache is None:
+            self.cache = self.network.read(self.src, chain(self.tap, recorder))
         here = self.tap_at(self.live.length) if self.tap_at is not None else None
-        log_probs = self._log_probs(self.memory, chain(self.tap, here, recorder))
+        log_probs = self._log_probs(self.cache, chain(self.tap, here, recorder))
         chosen = self.choose(self.live, self._allowed(log_probs))
         step = DecodeStep(
             self.live.length, self.live.sentences, self.live.written, log_probs, *chosen, _patterns(recorder)
@@ -76,15 +77,11 @@ class Search:
         self._go_on(step)
         return step
 
-    def _log_probs(self, memory: Tensor, tap: Tap | None) -> Tensor:
-        """What the model says of each live hypothesis' next token: [N, V].
-
-        After the first step `memory` is no longer read, since the cache holds its keys and values.
-        """
-        sos = self.src.new_full((len(self.src), 1), self.model.config.sos_id)
+    def _log_probs(self, cache: Cache, tap: Tap | None) -> Tensor:
+        """What the model says of each live hypothesis' next token: [N, V]."""
+        sos = self.src.new_full((len(self.src), 1), self.config.sos_id)
         newest = self.live.written[:, -1:] if self.live.length else sos
-        state = self.model.decode(newest, memory, self.src, self.cache, tap)
-        log_probs = self.model.output(state[:, -1]).float().log_softmax(-1)
+        log_probs = self.network.write(newest, cache, tap)[:, -1].log_softmax(-1)
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
             raise ValueError(
                 f"The model's output at step {self.live.length + 1} is not a number: its weights are damaged, "
@@ -93,7 +90,7 @@ class Search:
         return log_probs
 
     def _allowed(self, log_probs: Tensor) -> Tensor:
-        free = allowed(log_probs, self.model.config)
+        free = allowed(log_probs, self.config)
         if self.live.length >= self.forced.size(1):
             return free
         return forced(log_probs, free, self.forced[self.live.sentences, self.live.length, None])
@@ -105,9 +102,8 @@ class Search:
         written = torch.cat([step.written[parents], step.tokens[kept, None]], 1)
         self.live = Live(step.sentences[parents], written, step.totals[kept])
         if not torch.equal(parents, torch.arange(len(step.sentences), device=parents.device)):
-            same_source = torch.equal(self.live.sentences, step.sentences)
-            self.cache.select(parents, same_source)
-            self.src = self.src if same_source else self.src[parents]
+            assert self.cache is not None
+            self.cache.select(parents)
 
 
 def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:

@@ -65,6 +65,8 @@ class RelativeBias(nn.Module):
 class T5Attention(MultiHeadAttention):
     """Attention without scaling; in self-attention with a bias for the distance, which all layers of a stack share."""
 
+    scale = 1.0
+
     def __init__(self, config: T5Config, n_heads: int, site: Site, position_bias: RelativeBias | None):
         nn.Module.__init__(self)
         width = n_heads * config.d_kv
@@ -79,7 +81,7 @@ class T5Attention(MultiHeadAttention):
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
         k, v = keys_values
         bias = None if self.position_bias is None else self.position_bias(x.size(1), k.size(2))
-        heads = attend(self._split(self.query(x)), k, v, mask, self.site, tap, scale=1.0, bias=bias)
+        heads = attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
         return self.output(heads.transpose(1, 2).flatten(-2))  # [B, H, Q, D] -> [B, Q, H * D]
 
 
@@ -122,7 +124,6 @@ class T5DecoderLayer(DecoderLayer):
     def __init__(self, config: T5Config, layer: int, position_bias: RelativeBias):
         nn.Module.__init__(self)
         stack = config.decoder
-        self.layer = layer
         self.self_attention = T5Attention(config, stack.n_heads, Site("decoder", layer, "self"), position_bias)
         self.cross_attention = T5Attention(config, stack.n_heads, Site("decoder", layer, "cross"), None)
         self.feed_forward = T5FeedForward(config, stack.d_ff)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import sacrebleu
 import torch
@@ -12,6 +13,7 @@ import torch
 from transformer.checkpoints import Checkpoint
 from transformer.data.batches import Example, bucket, collate
 from transformer.data.encoded import Encoded
+from transformer.data.gold import GoldCorpus, GoldPair, rightly_shown
 from transformer.data.pairs import Pair, Pairs
 from transformer.training.loop import batch_loss
 from transformer.translator import LENGTH_PENALTY, Translator
@@ -19,7 +21,10 @@ from transformer.translator import LENGTH_PENALTY, Translator
 
 @dataclass(frozen=True)
 class Evaluation:
-    """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share."""
+    """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share.
+
+    `pronouns` is how many of a grammar's pronouns were understood (`rightly_shown`), and of how many; else None.
+    """
 
     loss: float
     bleu: float
@@ -27,10 +32,26 @@ class Evaluation:
     exact: float
     signature: str  # what sacrebleu says of how BLEU was computed
     translations: list[str] = field(default_factory=list, repr=False)
+    pronouns: tuple[int, int] | None = None
 
     @property
     def perplexity(self) -> float:
         return math.exp(min(self.loss, 700.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a card has it; what is known of grammars alone is left out elsewhere."""
+        found = {
+            "BLEU": round(self.bleu, 2),
+            "chrF": round(self.chrf, 2),
+            "exact": round(self.exact, 4),
+            "loss": round(self.loss, 4),
+            "sentences": len(self.translations),
+            "signature": self.signature,
+        }
+        if self.pronouns is not None:
+            right, every = self.pronouns
+            found |= {"pronouns": round(right / every, 4), "pronouns_counted": every}
+        return found
 
 
 class Evaluator:
@@ -43,21 +64,24 @@ class Evaluator:
         self.references = list(references)
         self.batches = bucket(examples, budget=4_096)
         self.left_out = 0
+        self.gold: dict[str, GoldPair] = {}  # by source, of a grammar's corpus
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, name: str, pairs: Iterable[Pair]) -> Evaluator:
         """Of the `pairs` that the model can read and write; `left_out` says how many are longer than that."""
         source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-        pairs, longest = list(pairs), checkpoint.model.config.max_length
-        sources = source.encode_batch([pair.source for pair in pairs])
-        targets = target.encode_batch([pair.target for pair in pairs])
-        both = zip(pairs, sources, targets, strict=True)
+        every, longest = list(pairs), checkpoint.model.config.max_length
+        sources = source.encode_batch([pair.source for pair in every])
+        targets = target.encode_batch([pair.target for pair in every])
+        both = zip(every, sources, targets, strict=True)
         fitting = [pair for pair, s, t in both if s and t and max(len(s), len(t)) < longest]  # and a special token
         if not fitting:
             raise ValueError(f"{name} has no pair of at most {longest - 1} tokens a side to evaluate on.")
         examples = Encoded(Pairs(name, fitting), source, target, longest)
         evaluator = cls([pair.source for pair in fitting], [pair.target for pair in fitting], examples)
-        evaluator.left_out = len(pairs) - len(fitting)
+        evaluator.left_out = len(every) - len(fitting)
+        if isinstance(pairs, GoldCorpus):
+            evaluator.gold = {gold.source: gold for gold in pairs.gold()}
         return evaluator
 
     def __call__(
@@ -75,7 +99,16 @@ class Evaluator:
             sum(text == reference for text, reference in zip(texts, self.references, strict=True)) / len(texts),
             str(bleu.get_signature()),
             texts,
+            self._pronouns(texts),
         )
+
+    def _pronouns(self, texts: Sequence[str]) -> tuple[int, int] | None:
+        """How many were understood, and how many there are; None where there are none, or nobody knows."""
+        read = [
+            (self.gold[source], text) for source, text in zip(self.sources, texts, strict=True) if source in self.gold
+        ]
+        every = sum(len(pair.pronouns) for pair, _ in read)
+        return (sum(rightly_shown(pair, text) for pair, text in read), every) if every else None
 
     @torch.inference_mode()
     def _loss(self, checkpoint: Checkpoint) -> float:

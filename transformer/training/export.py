@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from transformer import checkpoints
-from transformer.data.corpora import open_parts
+from transformer.data.corpora import GoldCorpus, open_parts
 from transformer.training.evaluation import Evaluator
 from transformer.training.folder import RunFolder
 from transformer.translator import LENGTH_PENALTY
@@ -54,18 +54,24 @@ def _score(
     length_penalty: float,
     out: str,
 ) -> None:
-    """Writes into the card how good the model is on the test split, and the command that says so."""
-    test = open_parts(data, folder)[2]
-    if test is None:
-        return
-    scores = Evaluator.of(checkpoint, test.name, test)(checkpoint, beam_size, length_penalty)
-    checkpoint.card["scores"] = {
-        "on": test.name,
-        "BLEU": round(scores.bleu, 2),
-        "chrF": round(scores.chrf, 2),
-        "exact": round(scores.exact, 4),
-        "loss": round(scores.loss, 4),
-        "signature": scores.signature,
-        "command": f"python -m transformer evaluate {out} --data {data} --beam {beam_size} "
-        f"--length-penalty {length_penalty:g}",
-    }
+    """Writes into the card how good the model is on the test split, and the command that says so.
+
+    Of a grammar's also on the combinations of words that training never had.
+    """
+    train, _, test = open_parts(data, folder)
+    parts = {"scores": (data, test)}
+    if isinstance(train, GoldCorpus):
+        name = train.grammar.name
+        parts = {
+            key: (spec, open_parts(spec)[2])
+            for key, spec in (("scores", name), ("combinations", f"{name}:combinations"))
+        }
+    for key, (spec, corpus) in parts.items():
+        if corpus is not None:
+            scores = Evaluator.of(checkpoint, corpus.name, corpus)(checkpoint, beam_size, length_penalty)
+            checkpoint.card[key] = {
+                "on": corpus.name,
+                **scores.to_dict(),
+                "command": f"python -m transformer evaluate {out} --data {spec} --beam {beam_size} "
+                f"--length-penalty {length_penalty:g}",
+            }

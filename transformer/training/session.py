@@ -163,7 +163,7 @@ class Session:
         for name, parameter in self.trainer.model.named_parameters():
             full = self.processes.whole(parameter.detach())
             if self.processes.first:
-                held[name].data.copy_(full)
+                held[name].detach().copy_(full)  # counted as a change, as writing through `data` is not
 
 
 def snapshot_steps(config: TrainConfig) -> set[int]:

@@ -26,6 +26,15 @@ LAUNCH = 120.0  # seconds that a worker may take until its first word
 ROOT = Path(__file__).resolve().parents[2]  # where the package lies
 
 
+def _after_the_app(worker: int) -> None:
+    """The app answers first where both want the processor; alone, the worker has all of it."""
+    with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
+        os.setpriority(os.PRIO_PROCESS, worker, 10)
+    # Linux may share the processor between sessions first: then the number above counts only within the worker's own.
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{worker}/autogroup").write_text("10")
+
+
 def spawn(folder: RunFolder) -> int:
     """A worker in a process and a session of its own, which goes on when this process ends: its number."""
     with open(folder.log, "ab") as log:
@@ -37,9 +46,7 @@ def spawn(folder: RunFolder) -> int:
             start_new_session=True,
             env=environment(folder.recipe()),
         )
-    # The app answers first where both want the processor; alone, the worker has all of it.
-    with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
-        os.setpriority(os.PRIO_PROCESS, worker.pid, 10)
+    _after_the_app(worker.pid)
     health.children[worker.pid] = worker
     return worker.pid
 

@@ -18,7 +18,7 @@ def faithful(shown: Shown) -> None:
     """A line with the numbers, or the button that has them computed, which takes about as long as translating."""
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
-        st.caption(_told(held[1]))
+        st.caption(_told(held[1], shown))
         return
     st.button(
         "How far do they agree here?",
@@ -42,17 +42,21 @@ def _measure(shown: Shown) -> None:
     source, target = shown.plain.source.ids, shown.plain.target.ids
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
     with TURNS.turn():
-        st.session_state["faithful"] = _key(shown), faithfulness(shown.model.model, source, target, words)
+        found = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe)
+        st.session_state["faithful"] = _key(shown), found
 
 
-def _told(found: Faithfulness | None) -> str:
+def _told(found: Faithfulness | None, shown: Shown) -> str:
     if found is None:
         return "The sentence has too few words to compare attention with leaving one out."
     if np.isnan(found.mean):
         return "Every word gets the same attention, or matters as much: there is no order to compare."
+    labels = shown.plain.source.labels
+    letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in found.words)
+    what = f"{len(found.words)} {'letters' if letters else 'words'}"
     low, high = np.nanmin(found.by_head), np.nanmax(found.by_head)
     return (
-        f"Leaving out each of the {len(found.words)} words in turn: what that does and the attention that it gets "
+        f"Leaving out each of the {what} in turn: what that does and the attention that it gets "
         f"have a rank correlation of {_signed(found.mean)} (mean of all cross heads; {_signed(low)} to {_signed(high)} "
         "for single ones). 1 is the same order, 0 none."
     )

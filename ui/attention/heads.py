@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
+import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -14,7 +14,7 @@ from transformer.analysis import MEASURES, Measures
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
-from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, layout, measures, panel
+from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, panel
 from ui.attention.view import AttentionView
 from ui.view import take, update, widget_key, write_address
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
@@ -82,9 +82,8 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     """
     view: AttentionView = st.session_state["view"]
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    place = layout(shown.trace, view.kind, view.words, view.hide)
+    place, found = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
-    found = measures(shown.trace, place)
     left, middle, right = st.columns([28, 46, 26], gap="medium")
     with middle:  # first, so that it is painted first
         _head(large, view)
@@ -120,13 +119,13 @@ def every_head(shown: Shown, words: bool, hide: bool, scale: str) -> Kinds:
     """The patterns of all kinds for the overview, made once for what is shown."""
     how = words, hide, scale
     if how not in shown.packed:
-        kinds = {kind: _every_head(shown.trace, layout(shown.trace, kind, words, hide)) for kind in KINDS}
+        kinds = {kind: _every_head(shown.trace, *shown.measured(kind, words, hide)) for kind in KINDS}
         shown.packed[how] = pack_kinds(kinds, scale)  # type: ignore[arg-type]
     return shown.packed[how]
 
 
-def _every_head(trace: Trace, place: Layout) -> EveryHead:
-    patterns, found = place.apply(trace.pattern(place.kind)), measures(trace, place)
+def _every_head(trace: Trace, place: Layout, found: Measures) -> EveryHead:
+    patterns = place.apply(trace.pattern(place.kind))
     profile = Profile(
         [measure.label.lower() for measure in MEASURES],
         np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES]),
@@ -188,7 +187,7 @@ def _twin(large: Panel) -> None:
     st.dataframe(table, hide_index=True, column_config=numbers, key="twin-table")
 
 
-def _figure(large: Panel, view: AttentionView) -> go.Figure:
+def _figure(large: Panel, view: AttentionView) -> charts.Spec:
     place = large.place
     options: dict[str, Any] = {
         "masked": place.masked,
@@ -197,11 +196,12 @@ def _figure(large: Panel, view: AttentionView) -> go.Figure:
         "width": 440,
     }
     if large.signed:
-        figure = charts.difference(large.cells, place.rows, place.columns, **options)
+        figure = charts.difference_spec(large.cells, place.rows, place.columns, **options)
     else:
         scaled: dict[str, Any] = {"scale": view.scale, "name": large.name, "limit": large.limit}
-        figure = charts.pattern(large.cells, place.rows, place.columns, **scaled, **options)
-    return figure.update_layout(width=None)  # the column's own
+        figure = charts.pattern_spec(large.cells, place.rows, place.columns, **scaled, **options)
+    del figure["layout"]["width"]  # the column's own
+    return figure
 
 
 def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
@@ -263,7 +263,7 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
             update(layer=layer + 1, head=head + 1, lines=())
 
     st.dataframe(
-        table,
+        pa.table(table),  # as it travels: by way of pandas it would take three times as long
         key=key,
         hide_index=True,
         on_select=open_row,

@@ -64,6 +64,15 @@ class Shown:
     changes: tuple[Change, ...]
     checks: list[Check]
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
+    places: dict[tuple[str, bool, bool], tuple[Layout, Measures]] = field(default_factory=dict)  # by kind and these
+
+    def measured(self, kind: str, words: bool, hide: bool) -> tuple[Layout, Measures]:
+        """Where the tokens of a kind stand, and the numbers of its heads: made once for all the heads to choose."""
+        how = kind, words, hide
+        if how not in self.places:
+            place = layout(self.trace, kind, words, hide)
+            self.places[how] = place, measures(self.trace, place)
+        return self.places[how]
 
 
 def shown(name: str, text: str, view: AttentionView) -> Shown:
@@ -158,7 +167,10 @@ def captions(patterns: np.ndarray, place: Layout) -> list[list[tuple[str, float]
 
 def sharpest(trace: Trace, kind: str) -> tuple[int, int]:
     """The head to open first: the one that looks most narrowly at something else than special tokens."""
-    found = measures(trace, layout(trace, kind, words=False, hide=False))
+    return _narrowest(measures(trace, layout(trace, kind, words=False, hide=False)))
+
+
+def _narrowest(found: Measures) -> tuple[int, int]:
     score = np.nan_to_num(found.entropy / max(found.largest["entropy"], 1e-9) + found.special, nan=np.inf)
     layer, head = np.unravel_index(int(score.argmin()), score.shape)
     return int(layer), int(head)
@@ -207,7 +219,7 @@ def chosen_head(shown: Shown, view: AttentionView) -> tuple[int, int]:
     head = view.head if view.head and view.head <= n_heads else None
     if layer and head:
         return layer - 1, head - 1
-    first = sharpest(shown.trace, view.kind)
+    first = _narrowest(shown.measured(view.kind, words=False, hide=False)[1])
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 

@@ -146,7 +146,7 @@ def told_score(card: Mapping[str, Any]) -> tuple[str, str]:
         return "", ""
     exact, bleu = _number(scores, "exact"), _number(scores, "BLEU")
     on = f" on {scores['on']}" if scores.get("on") else ""
-    if exact is not None and (exact > 0.9 or bleu is None):
+    if exact is not None and (exact > 0.9 or bleu is None or "pronouns" in scores):
         return f"{exact:.1%}", f"{exact:.1%} exactly right{on}"
     if bleu is not None:
         return brief(bleu), f"BLEU {bleu:.1f}{on}"

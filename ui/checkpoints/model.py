@@ -20,7 +20,8 @@ from ui.training.elsewhere import open_elsewhere
 from ui.training.shelf import card as read_card
 from ui.training.words import literal
 
-_SHOWN = {"title", "source", "target", "examples", "scores", "command", "origin"}  # elsewhere than among the facts
+# Elsewhere than among the facts.
+_SHOWN = {"title", "source", "target", "examples", "scores", "combinations", "command", "origin"}
 
 
 def model(entry: Entry) -> None:
@@ -86,22 +87,29 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
 
 def _scores(card: Mapping[str, Any]) -> None:
     st.markdown("**Scores, and the command that gave them**")
-    scores = card.get("scores")
-    if not isinstance(scores, Mapping) or not scores:
+    scored = [card[name] for name in ("scores", "combinations") if isinstance(card.get(name), Mapping) and card[name]]
+    if not scored:
         st.caption("Nobody has scored it yet: `python -m transformer evaluate FOLDER --data CORPUS`.")
-        return
-    numbers = {name: value for name, value in scores.items() if isinstance(value, int | float) and name != "exact"}
+    for scores in scored:
+        _scored(scores)
+
+
+def _scored(scores: Mapping[str, Any]) -> None:
+    """The scores on one part of a corpus: shares of a grammar, else BLEU and chrF first."""
+    shares = {"exact": "exactly right", "pronouns": "pronouns understood"}
+    counts = {"sentences", "pronouns_counted"}
+    numbers = {n: v for n, v in scores.items() if isinstance(v, int | float) and n not in (*shares, *counts)}
     shown = [(name, f"{value:.2f}") for name, value in numbers.items()]
-    exact = scores.get("exact")
-    if isinstance(exact, int | float):
-        shown.append(("exactly right", f"{exact:.1%}"))
+    told = [(said, f"{scores[n]:.1%}") for n, said in shares.items() if isinstance(scores.get(n), int | float)]
+    shown = [*told, *shown] if "pronouns" in scores else [*shown, *told]
     with st.container(horizontal=True, gap="medium"):
         for name, value in shown[:6]:
             st.markdown(f":gray[{literal(str(name))}]  \n**{value}**", width="content")
     if scores.get("command"):
         st.code(str(scores["command"]), language="bash", wrap_lines=True)
+    of = [f"{scores[n]:,} {n.removesuffix('_counted')}" for n in sorted(counts) if isinstance(scores.get(n), int)]
     notes = [
-        f"On {scores['on']}." if scores.get("on") else "",
+        f"On {scores['on']}{': ' + ', '.join(reversed(of)) if of else ''}." if scores.get("on") else "",
         f"sacreBLEU {scores['signature']}." if scores.get("signature") else "",
     ]
     st.caption(literal(" ".join(note for note in notes if note)))

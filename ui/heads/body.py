@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Mapping
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -17,7 +19,17 @@ from ui.checkpoints.jobs import Job
 from ui.heads.components import atlas_picture
 from ui.heads.corpus import EXAMPLES, Chosen, choose
 from ui.heads.head import chosen_head, chosen_measure, head
-from ui.heads.jobs import AT_SNAPSHOTS, Asked, History, Measured, history_files, jobs, measure, measure_history
+from ui.heads.jobs import (
+    Asked,
+    History,
+    Measured,
+    find,
+    find_history,
+    history_files,
+    jobs,
+    measure,
+    measure_history,
+)
 from ui.heads.payload import header
 from ui.heads.table import table
 from ui.heads.view import HeadsView
@@ -26,19 +38,21 @@ from ui.view import take, update, widget_key, write_address
 
 log = logging.getLogger("headlight")
 TICK = 0.4  # seconds between two looks at a measurement
+AT_ONCE = 1.5  # seconds in which what lies on the disk is there, so that no bar flashes up
 
 
 def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:
     bar = st.columns([5, 4], gap="medium", vertical_alignment="bottom")
     with bar[0]:
-        chosen = choose(model, view)
+        chosen = choose(name, model, view)
     with bar[1]:
         kind = st.container()
     if chosen.spec is None:
         st.info("Choose a corpus to measure the heads over.", icon=":material/dataset:")
         return
     asked = Asked(name, version(name), chosen, view.pairs)
-    job = jobs().get("heads", asked, partial(measure, asked))
+    job = jobs().get("heads", asked, partial(measure, asked), partial(find, asked))
+    _wait(job)
     if not job.done:
         _at_work(job, "heads")
         return
@@ -46,10 +60,13 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         _failed("heads", asked, job.error)
         return
     assert isinstance(job.result, Measured)
-    past = jobs().get("history", asked, partial(measure_history, asked)) if history_files(name) else None
+    past = None
+    if history_files(name):
+        past = jobs().get("history", asked, partial(measure_history, asked), partial(find_history, asked))
+        _wait(past)
     with kind:
         _kind(view)
-    _shown(job.result, past, chosen)
+    _shown(job.result, past, asked)
     with actions:
         st.download_button(
             "JSON",
@@ -59,8 +76,6 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
             icon=":material/download:",
             help="Every number with its spread, as `python -m transformer heads --json` writes it.",
         )
-    if past is not None and not past.done:
-        _at_work(past, "history")
 
 
 def _kind(view: HeadsView) -> None:
@@ -78,7 +93,7 @@ def _kind(view: HeadsView) -> None:
 
 
 @st.fragment
-def _shown(measured: Measured, past: Job[Any] | None, chosen: Chosen) -> None:
+def _shown(measured: Measured, past: Job[Any] | None, asked: Asked) -> None:
     """The picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
     found = measured.found
@@ -87,12 +102,14 @@ def _shown(measured: Measured, past: Job[Any] | None, chosen: Chosen) -> None:
     name = chosen_measure(found, view.kind, place, view)
     left, right = st.columns([62, 38], gap="medium")
     with left:
+        if past is not None and not past.done:
+            _at_work(past, "history")
         told = header(found, history, view.kind, place, measure=name, step=view.step)
         atlas_picture(told, key="heads-atlas", on_pick=_take_pick)
-        st.caption(_told(measured, bool(history), chosen))
+        _about(measured, history, asked)
     with right:
         head(found, history, view, place, name)
-    table(found, view, place)
+    table(found, history, view, place)
     write_address()
 
 
@@ -104,10 +121,21 @@ def _take_pick(pick: Mapping[str, Any]) -> None:
         update(step=pick["step"])
 
 
-def _told(measured: Measured, with_history: bool, chosen: Chosen) -> str:
-    """What was measured on what, and what is missing and why."""
+def _about(measured: Measured, history: History, asked: Asked) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(_told(measured, history, asked.chosen), width="stretch")
+        help = "What was found is kept on the disk, and shown for as long as the model and the measures are the same."
+        if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
+            jobs().again("heads", asked, partial(measure, asked))
+            st.rerun()
+
+
+def _told(measured: Measured, history: History, chosen: Chosen) -> str:
+    """What was measured on what and when, and what is missing and why."""
     found = measured.found
-    said = [f"{found.pairs:,} sentences, loss {found.loss.mean[0, 0]:.3f} nats a token."]
+    day = date.fromisoformat(measured.when)
+    loss = found.loss.mean[0, 0]
+    said = [f"Measured on {found.pairs:,} sentences on {day.day} {day:%B %Y}; loss {loss:.3f} nats a token."]
     if chosen.spec == EXAMPLES:
         said.append("The translations are the model's own.")
     if measured.by == "gold":
@@ -129,13 +157,19 @@ def _told(measured: Measured, with_history: bool, chosen: Chosen) -> str:
                 "Rank correlation of attention (mean of all cross heads) with what leaving a word out does: "
                 f"{_signed(mean)} ± {spread:.2f}."
             )
-    if with_history:
-        said.append(f"Snapshots are measured on the first {min(AT_SNAPSHOTS, found.pairs)}.")
+    if history and history[0][1].pairs < found.pairs:
+        said.append(f"Snapshots are measured on the first {history[0][1].pairs}.")
     return " ".join(said)
 
 
 def _signed(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
+
+
+def _wait(job: Job[Any]) -> None:
+    until = time.monotonic() + AT_ONCE
+    while not job.done and job.share == 0 and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 # ---- work that goes on ---------------------------------------------------------------------------------------------

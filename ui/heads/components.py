@@ -14,7 +14,8 @@ _ATLAS = st.components.v2.component(
     "headlight_atlas",
     html='<div class="hl"></div>',
     css=style("viewer") + style("atlas"),
-    js=script("core", "shared", "atlas", "streamlit") + "\nexport default given => component(mountAtlas, given);\n",
+    js=script("core", "icons", "shared", "atlas", "streamlit")
+    + "\nexport default given => component(mountAtlas, given);\n",
 )
 
 

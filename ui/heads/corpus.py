@@ -18,6 +18,7 @@ from transformer.data.grammars import GRAMMARS
 from transformer.data.pairs import Pair, Pairs
 from transformer.data.truth import Known, known
 from transformer.heads import open_split, truths
+from ui.heads.stored import shipped
 from ui.heads.view import COUNTS, HeadsView
 from ui.public import private_only, public
 from ui.training.uploads import upload
@@ -32,6 +33,7 @@ class Chosen:
 
     spec: str | None
     written: tuple[int, ...] = ()
+    brought: bool = False  # by whoever looks, and nobody else's business
 
 
 def choices(model: Translator) -> dict[str, str]:
@@ -67,10 +69,11 @@ def suited(model: Translator, among: Iterable[str]) -> str:
     return EXAMPLES if EXAMPLES in among else among[0]
 
 
-def choose(model: Translator, view: HeadsView) -> Chosen:
+def choose(name: str, model: Translator, view: HeadsView) -> Chosen:
     """Draws the choice of the corpus and how much of it, and what it needs to know."""
     found = choices(model)
-    chosen = view.corpus if view.corpus in found else suited(model, found)
+    there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
+    chosen = view.corpus if view.corpus in found else there if there in found else suited(model, found)
     left, right = st.columns([3, 1], gap="small")
     key = widget_key("corpus")
     left.selectbox(
@@ -96,6 +99,7 @@ def choose(model: Translator, view: HeadsView) -> Chosen:
     )
     if chosen in (UPLOAD, FILE):
         private_only()
+        st.caption(":material/link_off: A link to this view does not carry the corpus: only you can see it.")
     if chosen == UPLOAD:
         return _written(upload())
     if chosen == FILE:
@@ -114,7 +118,7 @@ def _written(spec: str | None) -> Chosen:
     for part in (spec or "").split(","):
         path = Path(part if Path(part).is_file() else part.partition(":")[0])
         times.append(path.stat().st_mtime_ns if path.is_file() else 0)
-    return Chosen(spec, tuple(times))
+    return Chosen(spec, tuple(times), brought=True)
 
 
 def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[Known]], str]:

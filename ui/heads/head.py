@@ -14,7 +14,7 @@ from transformer.analysis.atlas.roles import RULE, Role, roles, shows, since
 from transformer.trace import Kind
 from ui.heads.jobs import History
 from ui.heads.view import HeadsView
-from ui.heads.words import BY_NAME, head_name, present, value_text
+from ui.heads.words import head_name, present, value_text
 from ui.view import reseed, update
 
 ATTENTION = "app_pages/attention.py"
@@ -22,24 +22,25 @@ STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 
 def chosen_head(found: Atlas, view: HeadsView) -> tuple[int, int]:
-    """(layer, head) from 0: the view's where this model has it, else the one with the clearest role."""
+    """(layer, head) from 0: the view's where this model has it, else one that finds antecedents, or the clearest."""
     n_layers, n_heads = found.heads[view.kind]["entropy"].mean.shape
     if view.layer and view.head and view.layer <= n_layers and view.head <= n_heads:
         return view.layer - 1, view.head - 1
     every = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
 
-    def clearest(place: tuple[int, int]) -> float:
-        return max((role.value for role in roles(found, view.kind, *place)), default=0.0)
+    def clearest(place: tuple[int, int]) -> tuple[bool, float]:
+        named = roles(found, view.kind, *place)
+        return max(((role.what.measure == "antecedent", role.value) for role in named), default=(False, 0.0))
 
     return max(every, key=clearest)
 
 
 def chosen_measure(found: Atlas, kind: Kind, place: tuple[int, int], view: HeadsView) -> str:
-    """The measure whose sentences are shown: the view's, else that of the head's clearest role, else the entropy."""
+    """The measure whose sentences are shown: the view's, else that of the head's role, else the entropy."""
     if view.measure in found.heads[kind]:
         return str(view.measure)
-    first = next(iter(roles(found, kind, *place)), None)
-    return first.what.measure if first else "entropy"
+    measures = [role.what.measure for role in roles(found, kind, *place)]
+    return "antecedent" if "antecedent" in measures else next(iter(measures), "entropy")
 
 
 def head(found: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:
@@ -50,14 +51,21 @@ def head(found: Atlas, history: History, view: HeadsView, place: tuple[int, int]
         st.markdown(f":material/label: {_sentence(role, history, kind, place)}")
     if not given:
         st.markdown(":gray[No name: nothing that is measured here says clearly what it does.]", help=RULE)
-    _examples(found, kind, place, measure)
-    _numbers(found, kind, place)
+    sentences, numbers = st.tabs(["In sentences", "In numbers"])
+    with sentences:
+        _examples(found, kind, place, measure)
+    with numbers:
+        _numbers(found, kind, place)
+
+
+def since_step(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> int | None:
+    """The snapshot from which on the head has this role; None where it is not there at the last one."""
+    names = [{one.name for one in roles(then, kind, *place)} for _, then in history]
+    return since([step for step, _ in history], names, role.name)
 
 
 def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> str:
-    text = str(role)
-    names = [{one.name for one in roles(then, kind, *place)} for _, then in history]
-    step = since([step for step, _ in history], names, role.name)
+    text, step = str(role), since_step(role, history, kind, place)
     if history:
         text += f"; since step {step:,} of its training" if step is not None else "; at no snapshot before"
     return text[0].upper() + text[1:] + "."
@@ -65,9 +73,10 @@ def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) 
 
 def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
     """The sentence in which the measure is at its best, and the one in which it is at its worst."""
-    what, ends = BY_NAME[measure], shows(found, kind, *place, measure)
+    (what,) = (one for one in present(found, kind) if one.name == measure)
+    ends = shows(found, kind, *place, measure)
     best, worst = ("Shows it best", "Fails most") if what.unit == "share" else ("Most", "Least")
-    st.caption(f"{what.label}, sentence by sentence")
+    st.caption(f"{what.label}, sentence by sentence", help=what.meaning)
     for label, index in zip((best, worst), ends, strict=True):
         pair = found.examples.get(index)
         if pair is None:
@@ -125,8 +134,8 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
         hide_index=True,
         key="heads-numbers",
         alt=f"Every measure of {head_name(kind, *place)} with its spread over sentences.",
-        height=min(28 * (len(table["Mean"]) + 1) + 2, 340),
-        row_height=28,
+        height=min(25 * (len(table["Mean"]) + 1) + 14, 320),
+        row_height=25,
         column_config={
             "Measure": st.column_config.TextColumn(width=112),
             "Mean": st.column_config.TextColumn(width=62),

@@ -1,10 +1,13 @@
-"""Measurements under way and done, for all sessions: each is made once, one at a time, and the latest are kept."""
+"""Measurements under way and done, for all sessions: each is made once, one at a time, and the latest are kept.
+
+What lies on the disk is not measured again, unless somebody asks for it.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -19,6 +22,7 @@ from transformer.data.truth import Known
 from transformer.heads import snapshots, step_of
 from ui import resources
 from ui.checkpoints.jobs import Job, Progress
+from ui.heads import stored
 from ui.heads.corpus import Chosen, opened
 from ui.turns import TURNS
 
@@ -40,10 +44,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Measured:
-    """`by` says whose the alignment is: "gold", an aligner, or "" for nobody's."""
+    """`by` says whose the alignment is: "gold", an aligner, or "" for nobody's; `when` is a date, "2026-11-21"."""
 
     found: Atlas
     by: str
+    when: str
 
 
 History = list[tuple[int, Atlas]]  # a step, and what was found there
@@ -56,12 +61,14 @@ class Jobs:
         self._jobs: OrderedDict[tuple[str, Asked], Job[object]] = OrderedDict()
         self._lock, self._one = Lock(), Lock()
 
-    def get(self, what: str, asked: Asked, do: Callable[[Progress], object]) -> Job[object]:
-        """Begins it where it was not asked for before."""
+    def get(
+        self, what: str, asked: Asked, do: Callable[[Progress], object], find: Callable[[], object] = lambda: None
+    ) -> Job[object]:
+        """Begins it where it was not asked for before; `find` may have it already, and waits for nobody."""
         with self._lock:
             job = self._jobs.get((what, asked))
             if job is None:
-                job = self._jobs[what, asked] = Job(partial(self._alone, do))
+                job = self._jobs[what, asked] = Job(partial(self._found_or_made, find, do))
                 while len(self._jobs) > KEPT:
                     self._jobs.popitem(last=False)[1].cancel()
             self._jobs.move_to_end((what, asked))
@@ -71,6 +78,17 @@ class Jobs:
         """So that it can be asked for again."""
         with self._lock:
             self._jobs.pop((what, asked), None)
+
+    def again(self, what: str, asked: Asked, do: Callable[[Progress], object]) -> None:
+        """Begins it, whatever there is."""
+        self.forget(what, asked)
+        self.get(what, asked, do)
+
+    def _found_or_made(
+        self, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
+    ) -> object:
+        found = find()
+        return self._alone(do, progress) if found is None else found
 
     def _alone(self, do: Callable[[Progress], object], progress: Progress) -> object:
         while not self._one.acquire(timeout=0.5):
@@ -92,7 +110,9 @@ def measure(asked: Asked, progress: Progress) -> Measured:
     model = resources.translator(asked.name)
     with TURNS.turn():
         pairs, by = opened(model, _spec(asked), asked.pairs)
-        return Measured(_atlas(model.checkpoint, pairs, asked.pairs, SAMPLE, progress), by)
+        found = Measured(_atlas(model.checkpoint, pairs, asked.pairs, SAMPLE, progress), by, stored.today())
+    _keep("heads", asked, {"alignment": found.by, "measured": found.when, **found.found.to_dict()})
+    return found
 
 
 def measure_history(asked: Asked, progress: Progress) -> History:
@@ -109,7 +129,39 @@ def measure_history(asked: Asked, progress: Progress) -> History:
                 progress((number + share) / len(files), f"Snapshot {number + 1} of {len(files)}")
 
             found.append((step_of(file), _atlas(then, pairs, AT_SNAPSHOTS, 0, told)))
+    kept = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in found]
+    _keep("history", asked, {"history": kept})
     return found
+
+
+def find(asked: Asked) -> Measured | None:
+    """What `measure` found before."""
+    facts = _find("heads", asked)
+    try:
+        return Measured(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
+    except (KeyError, TypeError, ValueError, AttributeError):  # written by another edition, or by somebody else
+        return None
+
+
+def find_history(asked: Asked) -> History | None:
+    facts = _find("history", asked)
+    try:
+        return [(one["step"], Atlas.from_dict(one)) for one in facts["history"]] if facts else None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _find(what: str, asked: Asked) -> stored.Facts | None:
+    return None if asked.chosen.spec is None or asked.chosen.brought else stored.find(what, *_key(asked))
+
+
+def _keep(what: str, asked: Asked, facts: stored.Facts) -> None:
+    if not asked.chosen.brought:
+        stored.keep(what, *_key(asked), facts)
+
+
+def _key(asked: Asked) -> tuple[str, str, int]:
+    return asked.name, _spec(asked), asked.pairs
 
 
 def _spec(asked: Asked) -> str:
@@ -121,7 +173,7 @@ def _atlas(
     checkpoint: Checkpoint, pairs: Callable[[], Iterable[Known]], most: int, sample: int, progress: Progress
 ) -> Atlas:
     def read(count: int) -> None:
-        progress(count / most, f"{count:,} sentences")
+        progress(count / most, f"{count:,} sentences" if count else "switching each off in turn")
         TURNS.breathe()
 
     tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer

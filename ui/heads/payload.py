@@ -12,10 +12,7 @@ from transformer.trace import Kind
 from ui.heads.jobs import History
 from ui.heads.words import Measure, present, value_text
 
-NOTE = (
-    "A row is a layer, a column a head; the first layer is on top. Shares run from 0 to 100\u00a0%. A dot marks a head "
-    "that is named after the measure. Click one to open it on the right."
-)
+NOTE = "Rows are layers, columns heads; a dot marks a head that is named after the measure. Click to open one."
 
 
 def header(found: Atlas, history: History, kind: Kind, selected: tuple[int, int], **chosen: Any) -> dict[str, Any]:

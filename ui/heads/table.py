@@ -7,24 +7,30 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.atlas import OF_GOLD, OF_SAMPLE, Atlas
+from transformer.analysis.atlas import Atlas
 from transformer.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
 from transformer.heads import places
-from transformer.trace import Kind
+from transformer.trace import KINDS, Kind
+from ui.heads.head import since_step
+from ui.heads.jobs import History
 from ui.heads.view import ANY, NAMED, HeadsView
-from ui.heads.words import MEASURES
+from ui.heads.words import MEASURES, Measure, present
 from ui.view import take, update, widget_key
 
 Place = tuple[Kind, int, int]
-_LAST = ("entropy", "distance")  # what is known from gold or from passes of its own tells more than what is seen
-_ORDER = sorted(MEASURES, key=lambda m: (m.name in _LAST, m.name not in (*OF_GOLD, *OF_SAMPLE)))
+FIRST = ("alignment", "antecedent", "importance", "agreement", "entropy", "distance", "previous")  # fit beside names
+FEWEST = 6  # columns, where some of these are not measured
 
 
-def table(found: Atlas, view: HeadsView, chosen: tuple[int, int]) -> None:
+def table(found: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
-    named = {place: roles(found, *place) for place in places(found)}
-    rows = _filtered(named, view)
-    columns, config = _columns(found, named, rows, (view.kind, *chosen))
+    # Those of the kind that is looked at first.
+    named = {place: roles(found, *place) for place in sorted(places(found), key=lambda place: place[0] != view.kind)}
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        rows = _filtered(named, view)
+        measures = _chosen_columns(found, view)
+    st.caption("Sort a column to find the head to open; a row opens it above.", help=RULE)
+    columns, config = _columns(found, history, named, rows, (view.kind, *chosen), measures)
     key = widget_key(f"heads-table-{view.only}")
 
     def open_row() -> None:
@@ -60,20 +66,19 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
         name = BY_MEASURE[option].name
         return f"{name[0].upper()}{name[1:]} {count}"
 
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        key = widget_key("heads-only")
-        st.pills(
-            "Heads",
-            options,
-            default=only,
-            required=True,
-            format_func=label,
-            key=key,
-            on_change=take,
-            args=("only", key),
-            label_visibility="collapsed",
-        )
-    st.caption("Sort a column to find the head to open; a row opens it above.", help=RULE)
+    key = widget_key("heads-only")
+    st.pills(
+        "Heads",
+        options,
+        default=only,
+        required=True,
+        format_func=label,
+        key=key,
+        on_change=take,
+        args=("only", key),
+        label_visibility="collapsed",
+        width="content",
+    )
     if only == ANY:
         return list(named)
     if only == NAMED:
@@ -81,8 +86,40 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
     return [place for place, given in named.items() if any(role.what.measure == only for role in given)]
 
 
+def _chosen_columns(found: Atlas, view: HeadsView) -> list[Measure]:
+    """Draws the choice of the columns; those that fit, where none was made."""
+    there = {measure.name: measure for kind in KINDS for measure in present(found, kind)}
+    every = [there[measure.name] for measure in MEASURES if measure.name in there]
+    names = [measure.name for measure in every]
+    usual = [name for name in names if name in FIRST]
+    usual += [name for name in names if name not in usual][: max(0, FEWEST - len(usual))]
+    chosen = [name for name in names if name in view.columns] or usual
+    key = widget_key("heads-columns")
+
+    def chose() -> None:
+        picked = st.session_state[key]
+        update(columns=() if set(picked) == set(usual) else tuple(picked))
+
+    with st.popover("Columns", icon=":material/view_column:"):
+        st.pills(
+            "Measures in the table",
+            names,
+            selection_mode="multi",
+            default=chosen,
+            format_func={measure.name: measure.label for measure in every}.__getitem__,
+            key=key,
+            on_change=chose,
+        )
+    return [measure for measure in every if measure.name in chosen]
+
+
 def _columns(
-    found: Atlas, named: dict[Place, list[Role]], rows: list[Place], chosen: Place
+    found: Atlas,
+    history: History,
+    named: dict[Place, list[Role]],
+    rows: list[Place],
+    chosen: Place,
+    measures: list[Measure],
 ) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     columns: dict[str, list[Any]] = {
         "Head": [
@@ -92,10 +129,14 @@ def _columns(
         "Named": [", ".join(role.name for role in named[place]) for place in rows],
     }
     config: dict[str, Any] = {
-        "Head": st.column_config.TextColumn(width=96, help="The kind of attention, its layer and its head."),
+        "Head": st.column_config.TextColumn(width=104, help="The kind of attention, its layer and its head."),
         "Named": st.column_config.TextColumn(width=150, help=RULE),
     }
-    for measure in _ORDER:
+    if history:
+        columns["Since step"] = [_since(named[place], history, place) for place in rows]
+        help = "The snapshot of its training from which on the head has the first of its names."
+        config["Since step"] = st.column_config.NumberColumn(width=82, format="localized", help=help)
+    for measure in measures:
         values = [_value(found, place, measure.name) for place in rows]
         if all(value is None for value in values):
             continue
@@ -109,6 +150,11 @@ def _columns(
             digits = 4 if measure.name == "importance" else 2
             config[measure.label] = st.column_config.NumberColumn(width=78, format=f"%.{digits}f", help=help)
     return columns, config
+
+
+def _since(given: list[Role], history: History, place: Place) -> int | None:
+    kind, layer, head = place
+    return since_step(given[0], history, kind, (layer, head)) if given else None
 
 
 def _value(found: Atlas, place: Place, name: str) -> float | None:

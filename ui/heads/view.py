@@ -23,6 +23,7 @@ class HeadsView(View):
     pairs: int = 1000
     measure: str | None = None  # whose best and worst sentences are shown
     step: int | None = None  # the snapshot that is looked at; None is the model as it is
+    columns: tuple[str, ...] = ()  # of the table; none are those that the page chooses
     only: str = ANY  # of the table: all heads, those with a name, or those of one measure's role
 
     @classmethod
@@ -34,5 +35,6 @@ class HeadsView(View):
             "pairs": pairs if pairs in COUNTS else cls.pairs,
             "measure": measure or None,
             "step": whole(query.get("step", ""), 0, 10**9),
+            "columns": tuple(name for name in query.get("columns", "").split(",") if name in NAMES),
             "only": one_of(query.get("only"), (ANY, NAMED, *NAMES), ANY),
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from transformer.analysis.atlas import Atlas
+from transformer.analysis.atlas.roles import named
 from transformer.trace import Kind
 
 
@@ -17,15 +18,8 @@ class Measure(NamedTuple):
     meaning: str
 
 
+# What is known from gold or from passes of its own tells more than what is seen in the patterns, and comes first.
 MEASURES = (
-    Measure("entropy", "Entropy", "bits", "How widely the head looks: 0 is at one token, each bit twice as many."),
-    Measure("distance", "Distance", "tokens", "How far from its own place the head looks, on average."),
-    Measure("previous", "Previous", "share", "How much goes to the token one place before."),
-    Measure("same", "Same place", "share", "How much goes to the token at the same place."),
-    Measure("next", "Next", "share", "How much goes to the token one place after."),
-    Measure("first", "First", "share", "How much goes to the first token."),
-    Measure("special", "Special", "share", "How much goes to special tokens such as [EOS]."),
-    Measure("punctuation", "Punctuation", "share", "How much goes to punctuation."),
     Measure(
         "alignment",
         "Misaligned",
@@ -59,13 +53,24 @@ MEASURES = (
         "Spearman's rank correlation, over the words of a source sentence, of the attention that a word gets with how "
         "much less likely the output is without the word: 1 is the same order, 0 none.",
     ),
+    Measure("entropy", "Entropy", "bits", "How widely the head looks: 0 is at one token, each bit twice as many."),
+    Measure("distance", "Distance", "tokens", "How far from its own place the head looks, on average."),
+    Measure("previous", "Previous", "share", "How much goes to the token one place before."),
+    Measure("same", "Same place", "share", "How much goes to the token at the same place."),
+    Measure("next", "Next", "share", "How much goes to the token one place after."),
+    Measure("first", "First", "share", "How much goes to the first token."),
+    Measure("special", "Special", "share", "How much goes to special tokens such as [EOS]."),
+    Measure("punctuation", "Punctuation", "share", "How much goes to punctuation."),
 )
-BY_NAME = {measure.name: measure for measure in MEASURES}
 
 
 def present(found: Atlas, kind: Kind) -> list[Measure]:
-    """The measures that this kind of attention has here."""
-    return [measure for measure in MEASURES if measure.name in found.heads[kind]]
+    """The measures that this kind of attention has here, told of what this corpus is aligned by."""
+    return [
+        measure._replace(meaning=named(measure.meaning, found.units))
+        for measure in MEASURES
+        if measure.name in found.heads[kind]
+    ]
 
 
 def value_text(measure: Measure, value: float) -> str:

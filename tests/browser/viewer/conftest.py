@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from tools.serving import serve
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
-
-# On a busy machine a Plotly chart takes its time; a failure takes this long to show, a success does not.
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ import torch
 from tests.small import small_checkpoint
 from transformer import Translator, checkpoints
 from transformer.decoding import allowed, beam, finish, recorded, sample, tempered
-from transformer.model import Transformer
+from transformer.prepared import Prepared
 from transformer.taps import Replace, Site, chain
 from ui import resources
 from ui.decoding import search as searching
@@ -144,13 +144,13 @@ def test_pointing_a_step_is_a_decode_with_that_row_replaced(found: Search, model
 
 def passes(patch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
-    decode = Transformer.decode
+    write = Prepared.write
 
-    def counting(self: Transformer, *arguments: Any, **options: Any) -> Any:
+    def counting(self: Prepared, *arguments: Any, **options: Any) -> Any:
         counted.append(1)
-        return decode(self, *arguments, **options)
+        return write(self, *arguments, **options)
 
-    patch.setattr(Transformer, "decode", counting)
+    patch.setattr(Prepared, "write", counting)
     return counted
 
 

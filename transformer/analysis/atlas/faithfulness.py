@@ -10,7 +10,7 @@ compare the two in this way, by Kendall's τ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,9 +48,16 @@ class Faithfulness:
 
 
 def faithfulness(
-    model: Transformer, source: Sequence[int], target: Sequence[int], words: Sequence[Sequence[int]]
+    model: Transformer,
+    source: Sequence[int],
+    target: Sequence[int],
+    words: Sequence[Sequence[int]],
+    between: Callable[[], None] = lambda: None,
 ) -> Faithfulness | None:
-    """Of one pair of ids; `words` group the places in `source` that are left out together. None under FEWEST words."""
+    """Of one pair of ids; `words` group the places in `source` that are left out together. None under FEWEST words.
+
+    `between` is called before each pass: it may let others compute, or end it all by an error.
+    """
     assert not model.training, "dropout would drown the differences"
     if len(words) < FEWEST:
         return None
@@ -61,7 +68,10 @@ def faithfulness(
     attention = np.stack([received[..., list(word)].sum(-1) for word in words], -1)
     without = [[id for place, id in enumerate(source) if place not in set(word)] for word in words]
     rows = max(1, MOST_TOKENS // max(len(source), len(target)))
-    parts = [_log_probs(model, without[i : i + rows], target, None) for i in range(0, len(without), rows)]
+    parts = []
+    for first in range(0, len(without), rows):
+        between()
+        parts.append(_log_probs(model, without[first : first + rows], target, None))
     return Faithfulness([list(word) for word in words], attention, whole - np.concatenate(parts))
 
 

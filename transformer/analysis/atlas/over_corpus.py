@@ -36,6 +36,8 @@ OF_PATTERNS = ("entropy", "distance", "previous", "same", "next", "first", "spec
 OF_GOLD = ("alignment", "reading", "antecedent")
 OF_SAMPLE = ("importance", "agreement")  # measured on the first sentences only, since each takes many passes
 NAMES = (*OF_PATTERNS, *OF_GOLD, *OF_SAMPLE)
+# Of what is measured and of the generated corpora: raised when either changes, so that what was kept is not shown.
+EDITION = 1
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Atlas:
     chance: dict[Kind, dict[str, float]]  # what a head measures that looks at all it may see alike
     left: Left
     examples: dict[int, Known] = field(default_factory=dict)  # the sentences that the spreads name
+    units: str = "words"  # what is aligned, or "letters"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -71,6 +74,7 @@ class Atlas:
             "chance": self.chance,
             "left": vars(self.left),
             "examples": {index: [one.source, one.target] for index, one in self.examples.items()},
+            "units": self.units,
         }
 
     @classmethod
@@ -84,6 +88,7 @@ class Atlas:
             values["chance"],
             Left(**values["left"]),
             {int(index): Known(*pair) for index, pair in values["examples"].items()},
+            values["units"],
         )
 
 
@@ -232,6 +237,7 @@ class _Work:
                     for kind, of in self.chance.items()
                 },
                 "left": self.left,
+                "units": self.reader.units,
             }
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from transformer.config import ModelConfig
@@ -48,6 +49,7 @@ class Reader:
 
     def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer) -> None:
         self.config, self.source, self.target = config, source, target
+        self.units = "words"  # what the gold is about, as far as it was read
 
     def chunks(self, pairs: Iterable[Known], left: Left) -> Iterator[list[Reading]]:
         """The readings of CHUNK pairs at a time; what cannot be measured is counted in `left`."""
@@ -71,6 +73,7 @@ class Reader:
                 found.append(Reading(index, src, tgt))
                 continue
             truth = pair.truth
+            self.units = truth.units
             of_source, of_target = units(self.source, src, truth.source), units(self.target, tgt, truth.target)
             if of_source is None or of_target is None:
                 left.unmatched += 1
@@ -87,8 +90,9 @@ def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> l
     """
     special = [id in tokenizer.special_ids and id != tokenizer.unk_id for id in ids]
     plain = [place for place, gone in enumerate(special) if not gone]
-    for groups in (tokenizer.word_groups(ids), [[place] for place in range(len(ids))]):
-        groups = [group for group in groups if not special[group[0]]]
+    # Single tokens first, which cost less to look at; where each is a word, the groups are the same.
+    for grouped in (lambda: [[place] for place in plain], lambda: tokenizer.word_groups(ids)):
+        groups = [group for group in grouped() if not special[group[0]]]
         if len(groups) == len(spelled) and all(
             _spells(tokenizer, [ids[place] for place in group], unit)
             for group, unit in zip(groups, spelled, strict=True)
@@ -109,6 +113,7 @@ def _spells(tokenizer: Tokenizer, ids: Sequence[int], unit: str) -> bool:
     return _plain(text) == _plain(unit)
 
 
+@lru_cache(maxsize=100_000)
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 

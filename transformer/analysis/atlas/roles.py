@@ -60,16 +60,17 @@ class Role(NamedTuple):
     value: float
     chance: float
     units: int
+    of: str = "words"  # what the corpus is aligned by
 
     @property
     def name(self) -> str:
         return self.what.name
 
     def __str__(self) -> str:
-        counted = f"of {self.units:,} {self.what.of}"
+        counted = f"of {self.units:,} {named(self.what.of, self.of)}"
         if self.what.of == "its weight":
             counted = f"of its weight in {self.units:,} sentences"
-        return f"{self.what.does}: {_percent(self.value)} {counted}; chance {_percent(self.chance)}"
+        return f"{named(self.what.does, self.of)}: {_percent(self.value)} {counted}; chance {_percent(self.chance)}"
 
 
 def roles(found: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
@@ -84,11 +85,16 @@ def roles(found: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
             value, chance = 1 - value, 1 - chance
         units = int(spread.units[layer, head])
         if units >= FEWEST and value - error >= max(HALF, TIMES * chance):
-            given.append(Role(what, value, chance, units))
+            given.append(Role(what, value, chance, units, found.units))
     measures = {role.what.measure: role.value for role in given}
     # In the decoder the first token is the special one: one name for one thing.
     once = [r for r in given if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
     return sorted(once, key=lambda role: -role.value)
+
+
+def named(text: str, units: str) -> str:
+    """A text about words, about what the corpus is aligned by: "looks at what the letter before ..."."""
+    return text.replace("word", units.removesuffix("s"))
 
 
 def shows(found: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[int, int]:

@@ -6,7 +6,8 @@
 //   there is none), texts [N][L][H], named [N] of [layer, head] }].
 // Emits "pick" { head, measure } or { step }.
 
-const PANEL = { least: 108, cell: 13, most: 26 };
+const PANEL = { least: 102, cell: 13, most: 26 };
+const PAST = { height: 92, left: 44, right: 8, top: 8, bottom: 22 };
 const DIVERGING = { light: ["#0877bd", "#f1f2f4", "#f59322"], dark: ["#0877bd", "#1c222d", "#f59322"] };
 
 class Atlas {
@@ -19,8 +20,9 @@ class Atlas {
     this.told = el("output", { "aria-live": "polite" });
     this.scrub = el("div", { class: "scrub" }, el("span", {}, "In training"), this.rail, this.told);
     this.panels = el("div", { class: "atlas" });
+    this.past = el("figure", { class: "past" });
     this.said = el("div", { class: "said", "aria-live": "polite" });
-    root.replaceChildren(this.scrub, this.panels, this.said);
+    root.replaceChildren(this.scrub, this.panels, this.past, this.said);
     this.send = paced((name, value) => this.emit(name, value), 300);
     this.panels.onkeydown = event => this.key(event);
   }
@@ -65,6 +67,7 @@ class Atlas {
       panel.dataset.measure = measure.name;
       return panel;
     }));
+    this.past.hidden = this.header.steps.length < 3;
     this.paint();
     if (focused !== undefined) this.cells.get(focused)?.focus({ preventScroll: true });
   }
@@ -95,7 +98,51 @@ class Atlas {
     const step = steps[this.at];
     this.told.textContent = step === null || step === undefined ? "the model as it is" : `step ${step.toLocaleString("en")}`;
     this.rail.setAttribute("aria-valuetext", this.told.textContent);
+    this.drawPast();
     this.say();
+  }
+
+  // ---- how it came to be -----------------------------------------------------------------------------
+
+  // A line a head over the snapshots: the chosen one strong, with a dot where it has its name.
+  drawPast() {
+    if (this.past.hidden) return;
+    const { measures, steps, layers, heads } = this.header, [atLayer, atHead] = this.selected.head;
+    const measure = measures.find(one => one.name === this.selected.measure) ?? measures[0];
+    const width = Math.max(240, this.past.clientWidth || this.root.clientWidth || 560), { left, right, top, bottom } = PAST;
+    const known = steps.map((_, n) => n).filter(n => measure.values[n]);
+    const x = n => left + (width - left - right) * n / (steps.length - 1);
+    const y = value => top + (PAST.height - top - bottom) * (1 - this.share(measure, value));
+    const line = (layer, head, cls) => svg("path", {
+      class: cls,
+      d: known.filter(n => measure.values[n][layer][head] !== null)
+        .map((n, i) => `${i ? "L" : "M"}${x(n).toFixed(1)} ${y(measure.values[n][layer][head]).toFixed(1)}`).join(""),
+    });
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${PAST.height}`, width, height: PAST.height, "aria-hidden": "true" });
+    for (const [value, text] of [[measure.least, this.end(measure, measure.least)], [measure.most, this.end(measure, measure.most)]]) {
+      picture.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
+      picture.append(svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, text));
+    }
+    steps.forEach((step, n) => {
+      const text = step === null ? "now" : step.toLocaleString("en");
+      const anchor = n === 0 ? "start" : n === steps.length - 1 ? "end" : "middle";
+      picture.append(svg("text", { x: x(n), y: PAST.height - 4, "text-anchor": anchor }, text));
+    });
+    for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) picture.append(line(layer, head, "other"));
+    picture.append(line(atLayer, atHead, "own"));
+    for (const n of known) {
+      const value = measure.values[n][atLayer][atHead], has = measure.named[n].some(([l, h]) => l === atLayer && h === atHead);
+      if (value !== null && has) picture.append(svg("circle", { class: "own", cx: x(n), cy: y(value), r: 3.5 }));
+    }
+    picture.append(svg("line", { class: "now", x1: x(this.at), x2: x(this.at), y1: top, y2: PAST.height - bottom }));
+    const told = `${measure.label} over its training: layer ${atLayer + 1}, head ${atHead + 1} among all of this kind`;
+    this.past.setAttribute("role", "img");
+    this.past.setAttribute("aria-label", `${told}. ${known.map(n => `${steps[n] === null ? "now" : `Step ${steps[n]}`}: ${measure.texts[n][atLayer][atHead]}`).join("; ")}`);
+    this.past.replaceChildren(el("figcaption", {}, bold(measure.label), ` over its training: layer ${atLayer + 1}, head ${atHead + 1} among all`), picture);
+  }
+
+  end(measure, value) {
+    return measure.range === "" ? `${100 * value} %` : String(+value.toPrecision(2)).replace("-", "−");
   }
 
   share(measure, value) {

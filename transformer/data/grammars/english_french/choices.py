@@ -70,7 +70,7 @@ def plural(rng: random.Random, noun: Noun, share: float = 0.25) -> bool:
 
 
 def adjectives(rng: random.Random, noun: Noun) -> list[Quality]:
-    """Up to one that French writes before the noun and one after it, which is their order in English, too."""
+    """Up to one that French writes before the noun and one after it."""
     positions: tuple[Position, ...] = ("before", "after")
     groups = [_fitting(noun, position) for position in positions]
     return [rng.choice(group) for group in groups if group and rng.random() < 0.25]

@@ -377,7 +377,8 @@ careful | prudent | after | person animal
 curious | curieux | after | animal
 clumsy | maladroit | after | person animal
 injured! | blessé | after | animal
-poor | pauvre | after | person
+poor | pauvre | predicate | person
+rich! | riche | after | person
 hungry | =faim | predicate | person animal
 thirsty | =soif | predicate | person animal
 sleepy | =sommeil | predicate | person animal
@@ -427,11 +428,16 @@ Russian! | russe | after | text doll tea prince princess actor actress
 Japanese! | japonais | after | vehicle text restaurant sword tea
 """)
 
+AGES = frozenset(("old", "new", "young"))
+COLOURS = frozenset(("red", "blue", "green", "yellow", "white", "black", "grey", "brown"))
+ORIGINS = frozenset(("French", "English", "German", "Italian", "Spanish", "American", "Russian", "Japanese"))
 # Fit beside whatever a sentence says, since they are no reason for anything in it.
-NEUTRAL = frozenset(
-    ("beautiful", "handsome", "red", "blue", "green", "yellow", "white", "black", "grey", "brown")
-    + ("French", "English", "German", "Italian", "Spanish", "American", "Russian", "Japanese")
-)
+NEUTRAL = COLOURS | ORIGINS | {"beautiful", "handsome"}
+
+
+def english_place(quality: Quality) -> int:
+    """Of an adjective among others before its noun: "her rich old uncle", "my new red car"."""
+    return next((place for place, names in ((2, COLOURS | ORIGINS), (1, AGES)) if quality.english in names), 0)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from transformer.data.gold import GoldPair, Word, gold_pair
 from transformer.data.grammars import english
 from transformer.data.grammars.english_french import french
 from transformer.data.grammars.english_french.french import IL, ILS, JE, NOUS, VOUS, Gender, begins_with_vowel
-from transformer.data.grammars.english_french.lexicon import Aligned, Noun, Quality
+from transformer.data.grammars.english_french.lexicon import Aligned, Noun, Quality, english_place
 
 
 @dataclass
@@ -113,7 +113,7 @@ def noun_phrase(
         else:
             after.append(Word(text, (word,)))
 
-    source = [*(word for _, word in adjectives), head]
+    source = [*(word for _, word in sorted(adjectives, key=lambda one: english_place(one[0]))), head]
     target = [*before, nominal, *after]
     first = Word(determiner.plural if is_plural else determiner.singular)
     article = [Word(determiner.french(noun.gender, is_plural, target[0].text), (first,))]

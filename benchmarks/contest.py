@@ -1,0 +1,86 @@
+"""Contestants that train: each a process of its own, which answers one question at a time while the others wait."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from transformer.training.steer import worker_environment
+
+ROOT = Path(__file__).resolve().parents[1]
+THREADS = 2
+JOEYNMT_AT = ROOT / ".venv-joeynmt" / "bin" / "python"  # where `make bench` installs it
+ABSENT = (
+    "JoeyNMT does not take part: install requirements-joeynmt.txt into an environment of its own, "
+    "and name its interpreter with --joeynmt."
+)
+
+Answer = Callable[..., Any]
+
+
+class Contestant:
+    """The process of `python -m MODULE ARGUMENTS`. Raises ValueError with its own words where it cannot take part."""
+
+    def __init__(self, module: str, *arguments: object, ours: bool, python: Path | str = sys.executable) -> None:
+        # Ours as its worker is launched; the peers plain, as one trains them by hand.
+        threads = worker_environment(THREADS) if ours else {"OMP_NUM_THREADS": str(THREADS)}
+        self.process = subprocess.Popen(
+            [str(python), "-m", module, *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, **threads},
+        )
+        self.facts: Any = self._read()
+
+    def ask(self, name: str, *values: object) -> Any:
+        """What the function called `name` of the process returns for these values."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([name, *values]) + "\n")
+        self.process.stdin.flush()
+        return self._read()
+
+    def _read(self) -> Any:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise ValueError(f"{' '.join(map(str, self.process.args))} ended: see above.")  # type: ignore[arg-type]
+        answer = json.loads(line)
+        if "refused" in answer:
+            raise ValueError(answer["refused"])
+        return answer["answer"]
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> None:
+    """What a contestant's process does: says what `make` tells of it, then answers until nobody asks any more."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what a library prints is no answer
+    try:
+        facts, functions = make()
+    except (ImportError, ValueError) as error:
+        answers.write(json.dumps({"refused": f"{name} cannot take part: {error}"}) + "\n")
+        return
+    answers.write(json.dumps({"answer": facts}) + "\n")
+    for line in sys.stdin:
+        asked, *values = json.loads(line)
+        answers.write(json.dumps({"answer": functions[asked](*values)}) + "\n")
+
+
+def joeynmt(python: Path | None) -> Path | None:
+    """The interpreter that has JoeyNMT; None where there is none, which is said. Raises ValueError for a wrong one."""
+    if python is not None and not python.is_file():
+        raise ValueError(f"There is no interpreter {python}.")
+    python = python or (JOEYNMT_AT if JOEYNMT_AT.is_file() else None)
+    if python is None:
+        print(ABSENT, flush=True)
+    return python

@@ -1,0 +1,318 @@
+"""Sentences a second in decoding, beside what else there is: 30 tokens each, greedy and with a beam of 5.
+
+Every contestant has the same network with the same weights, drawn at random: 6 + 6 layers, d_model 256, 8 heads, d_ff
+2048, vocabulary 8,000, in Marian's form, which all of them read. Its end is never likely, so everyone writes as many
+tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read anew at each step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.contest import ROOT, Contestant, compete
+from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
+from transformer import checkpoints
+from transformer.checkpoints.marian_export import export_marian
+from transformer.checkpoints.native import Checkpoint
+from transformer.data.corpora import open_corpus
+from transformer.data.tokenizers import Tokenizer
+from transformer.decoding import beam, finish, greedy
+from transformer.model import Transformer
+from transformer.presets import preset
+from transformer.training import Evaluator
+from transformer.translator import in_precision
+
+VOCABULARY, BATCH, BEAM = 8000, 64, 5
+END, UNKNOWN, START = 0, 1, VOCABULARY - 1  # Marian pads and starts with its last token, whose vector is 0
+
+F32, BF16, RECORDING = "Headlight, float32", "Headlight, bfloat16 weights", "Headlight, recording"
+MARIAN, TUTORIAL = "generate of transformers", "the tutorials' loop"
+CT2, CT2_INT8 = "CTranslate2, float32", "CTranslate2, int8"
+NAMES = [F32, BF16, RECORDING, MARIAN, CT2, CT2_INT8, TUTORIAL]
+# How: beam, sentences at a time.
+WAYS = [(1, 1), (BEAM, 1), (1, BATCH), (BEAM, BATCH)]
+
+
+def targets(size: int, batch: int) -> list[tuple[str, str, float | None]]:
+    """Ours, theirs, how many times as fast it should be, where that was asked for."""
+    found: list[tuple[str, str, float | None]] = [
+        (F32, CT2, 0.9 if batch > 1 else 0.6),
+        (BF16, CT2, 1.3 if batch > 1 else None),
+        (BF16, CT2_INT8, None),
+        (F32, MARIAN, 1.4),
+        (RECORDING, F32, 1 / 1.15),
+    ]
+    return found + ([(F32, TUTORIAL, 10 if size > 1 else None)] if batch == 1 else [])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; generated sentences without it")
+    parser.add_argument("--sentences", type=int, default=200)
+    parser.add_argument("--tokens", type=int, default=30, help="tokens that are written for each sentence")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.set_defaults(run=run)
+
+
+def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None:
+    """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
+    result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        export(Path(folder))
+        for size, batch in WAYS:
+            mode = (
+                f"{'greedy' if size == 1 else f'beam {size}'}, {'one sentence' if batch == 1 else f'{batch} at once'}"
+            )
+            names = [name for name in NAMES if name != TUTORIAL or batch == 1]
+            contestants: dict[str, Contestant] = {}
+            try:
+                for name in names:
+                    options = name, folder, multi30k or "", sentences, tokens, size, batch
+                    contestants[name] = Contestant(__name__, *options, ours=False)
+                result["modes"][mode] = measured(contestants, rounds) | {"beam": size, "batch": batch}
+            finally:
+                for one in contestants.values():
+                    one.end()
+            print(told(mode, result["modes"][mode]), flush=True)
+    if multi30k is not None:
+        result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
+        print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
+    result["load_after"] = round(os.getloadavg()[0], 1)
+    keep("decoding", result, "Decoding: sentences a second", panels(result))
+
+
+def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
+    """Each at its own best number of threads, found first."""
+    found: dict[str, Any] = {"threads": {}}
+    for name, one in contestants.items():
+        speeds = {threads: max(one.ask("round", threads, True) for _ in range(2)) for threads in (1, 2)}
+        found["threads"][name] = max(speeds, key=lambda threads: speeds[threads])
+    written = {name: one.ask("written") for name, one in contestants.items()}
+    found["agree"] = {name: agreement(one, written[F32]) for name, one in written.items()}
+    found["distinct_tokens"] = len({token for sentence in written[F32] for token in sentence})
+    speeds = alternate(rounds, {name: round_of(one, found["threads"][name]) for name, one in contestants.items()})
+    found["sentences_per_second"] = {name: spread(values) for name, values in speeds.items()}
+    found["times"] = {f"{a} / {b}": ratios(speeds[a], speeds[b]) for a in speeds for b in speeds if a != b}
+    return found
+
+
+def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
+    """The task that measures the sentences a second over the next part of them."""
+    return lambda: float(contestant.ask("round", threads, False))
+
+
+def agreement(one: list[list[int]], other: list[list[int]]) -> str:
+    """Of the sentences that were written, how many are the same to the last token."""
+    same = sum(a == b for a, b in zip(one, other, strict=False))
+    return f"{same} of {min(len(one), len(other))}"
+
+
+def bleu(multi30k: Path, precision: str) -> float:
+    checkpoint = in_precision(checkpoints.load(ROOT / "checkpoints" / "de-en"), precision)
+    test = open_corpus("multi30k:de-en", folder=multi30k).test
+    assert test is not None
+    return round(Evaluator.of(checkpoint, test.name, test)(checkpoint, BEAM).bleu, 2)
+
+
+# ---- the network and its sentences ----------------------------------------------------------------
+
+
+def network(max_length: int = 512) -> Transformer:
+    torch.manual_seed(0)
+    special = {"pad_id": START, "sos_id": START, "eos_id": END}
+    shape = {"norm": "post", "final_norm": False, "tied": "none", "max_length": max(512, max_length)}
+    model = Transformer(preset("nlp7-en-hi", VOCABULARY, VOCABULARY, **shape, **special)).eval()
+    with torch.no_grad():
+        model.output.weight.mul_(3)  # sharper, so that few choices are near a tie
+        for side in (model.encoder, model.decoder):
+            side.embedding.tokens.weight[START] = 0
+        model.output.bias[[END, UNKNOWN, START]] = -1e4
+    return model
+
+
+def export(folder: Path) -> None:
+    """The network for the peers. Raises ValueError where CTranslate2 is missing."""
+    words = ["</s>", "<unk>", *(f"w{id}" for id in range(2, START)), "<pad>"]
+    tokenizer = Tokenizer.of_words(words, START, START, END, UNKNOWN)
+    export_marian(Checkpoint(network(), tokenizer, tokenizer), folder / "marian")
+    try:
+        from ctranslate2.converters import TransformersConverter  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise ValueError(f"CTranslate2 is missing ({error}); install requirements-bench.txt.") from None
+    for kind in ("float32", "int8"):
+        TransformersConverter(str(folder / "marian")).convert(str(folder / kind), quantization=kind)
+
+
+def sources(multi30k: Path | None, count: int) -> list[list[int]]:
+    """Sentences as ids, the longest last, so that those that stand together are about as long."""
+    if multi30k is None:
+        draw = random.Random(0)
+        found = [[draw.randrange(2, START) for _ in range(draw.randint(8, 22))] for _ in range(count)]
+    else:
+        tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
+        test = open_corpus("multi30k:en-fr", folder=multi30k).test
+        assert test is not None
+        texts = [pair.source for pair in list(test)[:count]]
+        found = [[min(max(id, 2), START - 1) for id in ids] for ids in tokenizer.encode_batch(texts)]
+    return sorted(([*ids, END] for ids in found), key=len)
+
+
+# ---- in a contestant's process --------------------------------------------------------------------
+
+Write = Callable[[list[list[int]]], list[list[int]]]  # source ids, padded by whoever reads them, to what was written
+
+
+def contestant(
+    name: str, folder: Path, multi30k: Path | None, count: int, tokens: int, size: int, batch: int
+) -> tuple[None, dict[str, Callable]]:
+    every = sources(multi30k, count)
+    if batch == 1:  # over the rounds all lengths come alike
+        random.Random(1).shuffle(every)
+    part = {TUTORIAL: 1}.get(name, 20) if batch == 1 else len(every)
+    writers = {threads: writer(name, folder, tokens, size, threads) for threads in (1, 2)}
+    place = 0
+
+    def round(threads: int, trial: bool) -> float:
+        nonlocal place
+        torch.set_num_threads(threads)
+        chosen = [every[(place + i) % len(every)] for i in range(part)]
+        if trial:
+            chosen = chosen[: 4 if batch == 1 else batch]
+        else:
+            place += part
+        start = time.perf_counter()
+        for first in range(0, len(chosen), batch):
+            found = writers[threads](chosen[first : first + batch])
+            assert all(len(ids) == tokens for ids in found), f"not {tokens} tokens: {found[0]}"
+        return len(chosen) / (time.perf_counter() - start)
+
+    def written() -> list[list[int]]:
+        return [ids for source in every[: 2 if name == TUTORIAL else 10] for ids in writers[1]([source])]
+
+    return None, {"round": round, "written": written}
+
+
+def writer(name: str, folder: Path, tokens: int, size: int, threads: int) -> Write:
+    if name in (CT2, CT2_INT8):
+        return ctranslate2(folder / ("int8" if name == CT2_INT8 else "float32"), tokens, size, threads)
+    if name == MARIAN:
+        return marian(folder / "marian", tokens, size)
+    model = network()
+    if name == TUTORIAL:
+        return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]
+    if name == BF16:
+        model.bfloat16()
+    record = name == RECORDING
+
+    def write(batch: list[list[int]]) -> list[list[int]]:
+        src = padded(batch)
+        if size == 1:
+            steps = greedy(model, src, max_length=tokens, record=record)
+        else:
+            steps = beam(model, src, size, max_length=tokens, record=record)
+        return [list(best[0].ids) for best in finish(steps)]
+
+    return write
+
+
+def padded(batch: list[list[int]]) -> torch.Tensor:
+    longest = max(map(len, batch))
+    return torch.tensor([ids + [START] * (longest - len(ids)) for ids in batch])
+
+
+def marian(folder: Path, tokens: int, size: int) -> Write:
+    from transformers import MarianMTModel  # type: ignore[import-not-found]
+
+    model = MarianMTModel.from_pretrained(folder).eval()
+    model.generation_config.max_length = None  # `max_new_tokens` says it
+
+    def write(batch: list[list[int]]) -> list[list[int]]:
+        src = padded(batch)
+        mask = (src != START).long()
+        found = model.generate(src, attention_mask=mask, num_beams=size, max_new_tokens=tokens, do_sample=False)
+        return [ids[1:] for ids in found.tolist()]
+
+    return write
+
+
+def ctranslate2(folder: Path, tokens: int, size: int, threads: int) -> Write:
+    import ctranslate2  # type: ignore[import-not-found]
+
+    translator = ctranslate2.Translator(str(folder), compute_type=folder.name, inter_threads=1, intra_threads=threads)
+
+    def write(batch: list[list[int]]) -> list[list[int]]:
+        texts = [[f"w{id}" for id in ids[:-1]] + ["</s>"] for ids in batch]
+        found = translator.translate_batch(texts, beam_size=size, max_decoding_length=tokens)
+        return [[int(token[1:]) for token in one.hypotheses[0]] for one in found]
+
+    return write
+
+
+@torch.inference_mode()
+def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list[int]:
+    """Each hypothesis by itself, and its whole sentence so far at each step."""
+    src = torch.tensor([ids])
+    memory = model.encode(src)
+    live = [([START], 0.0)]
+    for _ in range(tokens):
+        grown = []
+        for written, total in live:
+            state = model.decode(torch.tensor([written]), memory, src)
+            best = model.output(state[:, -1]).log_softmax(-1)[0].topk(size)
+            grown += [
+                ([*written, token], total + value)
+                for token, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+            ]
+        live = sorted(grown, key=lambda pair: -pair[1])[:size]
+    return live[0][0][1:]
+
+
+# ---- what is told ---------------------------------------------------------------------------------
+
+
+def told(mode: str, found: dict[str, Any]) -> str:
+    rows = [
+        [name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})", found["threads"][name]]
+        for name, one in found["sentences_per_second"].items()
+    ]
+    rows = [[*row, found["agree"][row[0]]] for row in rows]
+    times = []
+    for ours, theirs, target in targets(found["beam"], found["batch"]):
+        one = found["times"][f"{ours} / {theirs}"]
+        reached = "" if target is None else f"{target:.2f}: {'reached' if one['median'] >= target else 'missed'}"
+        times.append([ours, theirs, f"{one['median']:.2f} ({one['least']:.2f} to {one['most']:.2f})", reached])
+    return "\n\n".join(
+        [
+            f"Sentences a second, {mode}: median (least to most), at its best number of threads",
+            table(["", "sentences/s", "threads", "written as Headlight in float32"], rows),
+            "Times as fast, round by round",
+            table(["ours", "theirs", "median (least to most)", "target"], times),
+            "",
+        ]
+    )
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    ours = (F32, BF16, RECORDING)
+    return {
+        mode: [
+            Dot(name, one["median"], short(one["median"]), OURS if name in ours else THEIRS)
+            for name, one in found["sentences_per_second"].items()
+        ]
+        for mode, found in result["modes"].items()
+    }
+
+
+if __name__ == "__main__":
+    asked, at, corpus, *numbers = sys.argv[1:]
+    compete(asked, lambda: contestant(asked, Path(at), Path(corpus) if corpus else None, *map(int, numbers)))

@@ -1,0 +1,225 @@
+"""A contestant of the quality benchmark, in its process: it trains for so many seconds, and it translates.
+
+All read the same batches of the same tokens and have the same update: Adam (0.9, 0.98, 1e-9), gradients clipped at 1,
+label smoothing 0.1, a learning rate that rises and then falls in a straight line to 0 where the time is used up. The
+network, its precision, its loss, its search and the peak of its learning rate are each one's own.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import sacrebleu
+import torch
+from torch import Tensor, nn
+
+from benchmarks.contest import ROOT, THREADS, compete
+from benchmarks.peers import LONGEST, SMOOTHING, VOCABULARY, Joey, Marian, Peer
+from transformer import Translator
+from transformer.checkpoints import Checkpoint
+from transformer.config import TrainConfig
+from transformer.data.batches import Batch, BatchStream, Example, bucket, collate
+from transformer.data.corpora import open_corpus
+from transformer.data.encoded import Encoded
+from transformer.data.tokenizers import EOS, PAD, SOS, Tokenizer
+from transformer.model import Transformer, count_parameters
+from transformer.presets import preset
+from transformer.training.loop import Trainer, train_dtype
+from transformer.training.schedule import learning_rate
+
+DROPOUT = 0.2
+BATCH_TOKENS = 2048
+WARMUP = 0.1  # of the updates
+OURS_NAME, MARIAN, JOEYNMT = "Headlight", "Marian in transformers", "JoeyNMT"
+PEAKS = {OURS_NAME: 1.5e-3, MARIAN: 1e-3, JOEYNMT: 1.5e-3}  # of the learning rate
+CHECKED = 32  # sentences whose greedy translation is compared with a plain pass over it
+
+
+class Ours:
+    """Our network and our trainer, with the settings of the shipped model's command."""
+
+    pad = PAD
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.model = Transformer(preset("small", VOCABULARY, VOCABULARY, dropout=DROPOUT, tied="all"))
+        self.trainer = Trainer(self.model, TrainConfig(label_smoothing=SMOOTHING))
+        self.translator = Translator(Checkpoint(self.model, tokenizer, tokenizer))
+
+    def update(self, batch: Batch, plan: TrainConfig) -> None:
+        self.trainer.config = plan
+        self.trainer.update(iter([batch]))
+
+    def logits(self, src: Tensor, reads: Tensor) -> Tensor:
+        return self.model(src, reads)
+
+    def write(self, texts: list[str], beam: int) -> list[list[int]]:
+        found = self.translator.translate_batch(texts, beam, max_length=LONGEST)
+        return [translation.ids for translation in found]
+
+
+class Theirs:
+    """A peer in the plain loop that its documentation shows."""
+
+    def __init__(self, tokenizer: Tokenizer, peer: Peer, bf16: bool) -> None:
+        self.tokenizer, self.model, self.pad, self.bf16, self.step = tokenizer, peer, peer.pad, bf16, 0
+        self.optimizer = torch.optim.Adam(peer.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
+
+    def update(self, batch: Batch, plan: TrainConfig) -> None:
+        self.step += 1
+        self.model.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.step, plan)
+        self.optimizer.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
+            loss = self.model.loss(batch)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), plan.clip)
+        self.optimizer.step()
+        loss.item()
+
+    def logits(self, src: Tensor, reads: Tensor) -> Tensor:
+        return self.model(src, reads)
+
+    def write(self, texts: list[str], beam: int) -> list[list[int]]:
+        """64 sentences of about the same length at a time, as ours."""
+        sources = [[*ids, EOS] for ids in self.tokenizer.encode_batch(texts)]
+        order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
+        found: dict[int, list[int]] = {}
+        for start in range(0, len(order), 64):
+            chosen = order[start : start + 64]
+            src = collate([(sources[i], [SOS]) for i in chosen], self.pad).src
+            written = self.model.search(src, beam).tolist()
+            found.update((i, until_end(ids, self.pad)) for i, ids in zip(chosen, written, strict=True))
+        return [found[i] for i in range(len(texts))]
+
+
+def until_end(ids: list[int], pad: int) -> list[int]:
+    """What was written, [EOS] included where it came; what fills it up is cut off."""
+    end = next((i + 1 if id == EOS else i for i, id in enumerate(ids) if id in (EOS, pad)), len(ids))
+    return ids[:end]
+
+
+class Learner:
+    """What the parent asks: `speed`, `train`, `score`."""
+
+    def __init__(self, name: str, pair: str, multi30k: Path | None) -> None:
+        torch.set_num_threads(THREADS)
+        corpus = open_corpus(f"multi30k:{pair}", folder=multi30k)
+        assert corpus.test is not None
+        self.name = name
+        self.tokenizer = Tokenizer.load(ROOT / "checkpoints" / pair / "tokenizer.json")
+        self.pairs = self._examples(corpus.train)
+        self.sources = [each.source for each in corpus.test]
+        self.references = [each.target for each in corpus.test]
+        self.tests = bucket(self._examples(corpus.test), budget=4096)
+        self._begin()
+        self.parameters = count_parameters(self.network.model)
+
+    def _examples(self, corpus: Any) -> list[Example]:
+        return list(Encoded(corpus, self.tokenizer, self.tokenizer, max_tokens=128))
+
+    def _begin(self) -> None:
+        torch.manual_seed(0)
+        self.network = self._network()
+        self.batches = iter(BatchStream(self.pairs, BATCH_TOKENS, self.network.pad))
+        self.step, self.tokens, self.seconds = 0, 0, 0.0
+        self.warmup: int | None = None
+
+    def _network(self) -> Ours | Theirs:
+        if self.name == OURS_NAME:
+            return Ours(self.tokenizer)
+        if self.name == MARIAN:
+            fast = train_dtype("auto", torch.device("cpu")) == torch.bfloat16
+            return Theirs(self.tokenizer, Marian(DROPOUT), bf16=fast)
+        return Theirs(self.tokenizer, Joey(DROPOUT), bf16=False)  # which it leaves to graphics cards
+
+    def speed(self, seconds: float) -> float:
+        """Updates a second of a network that is thrown away."""
+        self._begin()
+        plan = TrainConfig(schedule="constant", label_smoothing=SMOOTHING)
+        for batch in islice(self.batches, 3):  # the first take memory, and longer
+            self.network.update(batch, plan)
+        start, count = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds or count < 3:
+            self.network.update(next(self.batches), plan)
+            count += 1
+        self.rate = count / (time.perf_counter() - start)
+        self._begin()
+        return self.rate
+
+    def train(self, until: float, budget: float) -> dict[str, float]:
+        """Trains until it has trained for `until` seconds in all, by the plan that ends after `budget` of them.
+
+        How many updates are left is reckoned from the speed of the seconds before, once in a call.
+        """
+        plan = self._plan(budget)
+        before, count, start = self.seconds, self.step, time.perf_counter()
+        while self.seconds < until:
+            batch = next(self.batches)
+            self.network.update(batch, plan)
+            self.step, self.tokens = self.step + 1, self.tokens + batch.n_tokens
+            self.seconds = before + time.perf_counter() - start
+        if self.step > count:
+            self.rate = (self.step - count) / (self.seconds - before)
+        return {"seconds": self.seconds, "updates": self.step, "tokens": self.tokens}
+
+    def _plan(self, budget: float) -> TrainConfig:
+        steps = self.step + max(round((budget - self.seconds) * self.rate), 1)
+        if self.warmup is None:
+            self.warmup = round(WARMUP * steps)
+        return TrainConfig(steps, BATCH_TOKENS, 1, PEAKS[self.name], "linear", self.warmup, SMOOTHING)
+
+    @torch.inference_mode()
+    def score(self, beam: int) -> dict[str, Any]:
+        """BLEU and chrF on the test set, the cross-entropy of its tokens, and how long writing it took."""
+        self.network.model.eval()
+        start = time.perf_counter()
+        written = self.network.write(self.sources, beam)
+        seconds = time.perf_counter() - start
+        texts = [self.tokenizer.decode(ids) for ids in written]
+        found: dict[str, Any] = {"translations": texts, "seconds_to_write": seconds, "loss": self._loss()}
+        for name, metric in (("BLEU", sacrebleu.metrics.BLEU()), ("chrF", sacrebleu.metrics.CHRF())):
+            found[name] = metric.corpus_score(texts, [self.references]).score
+            found[f"{name} signature"] = str(metric.get_signature())
+        if beam == 1:
+            found["agreement"] = self._agreement(written)
+        return found
+
+    def _loss(self) -> float:
+        """Nats a token, without smoothing; the tokens are the same for all."""
+        total, count = 0.0, 0
+        for examples in self.tests:
+            batch = collate(examples, self.network.pad)
+            writes = batch.tgt[:, 1:]
+            logits = self.network.logits(batch.src, batch.tgt[:, :-1]).flatten(0, 1).float()
+            options: dict[str, Any] = {"ignore_index": self.network.pad, "reduction": "sum"}
+            total += nn.functional.cross_entropy(logits, writes.flatten(), **options).item()
+            count += batch.n_tokens
+        return total / count
+
+    def _agreement(self, written: list[list[int]]) -> float:
+        """The share of greedily written tokens that a plain pass, a sentence alone, holds likeliest too."""
+        right, count = 0, 0
+        for text, ids in list(zip(self.sources, written, strict=True))[:CHECKED]:
+            src = torch.tensor([[*self.tokenizer.encode(text), EOS]])
+            likeliest = self.network.logits(src, torch.tensor([[SOS, *ids[:-1]]]))[0].argmax(-1).tolist()
+            right += sum(a == b for a, b in zip(likeliest, ids, strict=True))
+            count += len(ids)
+        return right / count
+
+
+def contestant(name: str, pair: str, multi30k: Path | None) -> tuple[Any, dict[str, Callable[..., Any]]]:
+    """What a contestant tells of itself, and what it answers."""
+    learner = Learner(name, pair, multi30k)
+    facts = {"parameters": learner.parameters, "references": learner.references}
+    return facts, {"speed": learner.speed, "train": learner.train, "score": learner.score}
+
+
+if __name__ == "__main__":
+    who, languages, folder = sys.argv[1:]
+    compete(who, lambda: contestant(who, languages, Path(folder) if folder else None))

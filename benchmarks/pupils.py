@@ -1,0 +1,152 @@
+"""The pupils of a class: what each does, what it was shown, and whether that was its own answer."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import html
+import random
+import re
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import psutil
+
+from tools.streamlit_client import Session
+from tools.streamlit_client import opened as session
+from transformer import Translator
+
+MODEL = "en-fr"
+LAYERS, HEADS = 3, 4  # of the model
+PAUSE = 2.0, 8.0  # seconds between two acts of a pupil
+TYPES = 0.2  # the share of a pupil's acts that are a new sentence
+LONGEST = 512  # tokens of a huge request
+BEAM = 10
+
+
+@dataclass
+class Answer:
+    """What a session was shown: of which sentence, which head, and how the translation is read out."""
+
+    text: str
+    layer: int  # from 0, as the head
+    head: int
+    title: str
+    weights: np.ndarray
+    spoken: str
+
+
+@dataclass
+class Register:
+    """What happened in the class."""
+
+    beside: str = ""  # what goes on beside it just now
+    took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # milliseconds by act and `beside`
+    answers: list[Answer] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    huge: list[float] = field(default_factory=list)  # seconds
+    probe: list[float] = field(default_factory=list)  # milliseconds
+    memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
+
+    async def timed(self, what: str, act: Awaitable[None]) -> None:
+        """An act counts as one beside something where that went on at its beginning or at its end."""
+        before, begun = self.beside, time.perf_counter()
+        await act
+        beside = before or self.beside
+        self.took[f"{what} {beside}".strip()].append(1000 * (time.perf_counter() - begun))
+
+
+async def pupil(
+    url: str,
+    number: int,
+    texts: Iterator[str],
+    over: Callable[[], bool],
+    register: Register,
+    pause: tuple[float, float] = PAUSE,
+) -> None:
+    """One session: it opens the app, and chooses heads and types sentences until the class is over."""
+    draw = random.Random(number)
+    try:
+        await asyncio.sleep(draw.uniform(0, 5 * pause[1] / 3))
+        text = next(texts)
+        async with session(url, model=MODEL, text=text, layer="1", head="1") as page:
+            await register.timed("opening", page.run())
+            layer = head = 0
+            register.answers.append(answer(page, text, layer, head))
+            while True:
+                await asyncio.sleep(draw.uniform(*pause))
+                if over():
+                    return
+                if draw.random() < TYPES:
+                    text = next(texts)
+                    await register.timed("typing", page.type(text))
+                else:
+                    layer, head = draw.randrange(LAYERS), draw.randrange(HEADS)
+                    await register.timed("choosing", page.choose(layer, head))
+                register.errors += page.errors()
+                register.answers.append(answer(page, text, layer, head))
+    except Exception as error:  # whatever it is, the class goes on and tells of it
+        register.errors.append(f"pupil {number}: {type(error).__name__}: {error}")
+
+
+def answer(page: Session, text: str, layer: int, head: int) -> Answer:
+    title, figure = page.chart()
+    return Answer(text, layer, head, title, _numbers(figure["data"][0]["z"]), page.translation())
+
+
+def _numbers(array: Any) -> np.ndarray:
+    """An array as Plotly writes it."""
+    if not isinstance(array, dict):
+        return np.array(array, np.float32)
+    shape = [int(part) for part in str(array["shape"]).split(",")]
+    return np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"]).reshape(shape).astype(np.float32)
+
+
+def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
+    """The answers that are not those of the library for the same sentence and head."""
+    found = []
+    for text in dict.fromkeys(answer.text for answer in answers):
+        trace = model.trace(text)
+        for one in (answer for answer in answers if answer.text == text):
+            weights = trace.cross[one.layer, one.head]
+            right = one.title == f"Layer {one.layer + 1}, head {one.head + 1}"
+            right = right and one.weights.shape == weights.shape and np.allclose(one.weights, weights, atol=1e-5)
+            words = re.search(r'aria-label="[^:]*: (.*)\. Log-probability', one.spoken)
+            right = right and words is not None and words[1] == html.escape(trace.translation)
+            found += [] if right else [one]
+    return found
+
+
+async def huge(url: str, model: Translator, register: Register) -> None:
+    """One who asks for the longest that the model reads, with the widest beam, again and again."""
+    while True:
+        text = longest(model, len(register.huge))
+        async with session(url, "decoding", model=MODEL, text=text, strategy="beam", size=str(BEAM)) as page:
+            begun = time.perf_counter()
+            await page.run(seconds=600)
+            register.huge.append(time.perf_counter() - begun)
+
+
+def longest(model: Translator, number: int) -> str:
+    """A text of just as many tokens as the model reads, another for each number."""
+    words = f"{number} dogs run on the beach while a man in a blue shirt looks at the water . ".split()
+    size = LONGEST
+    while True:
+        text = " ".join(words[n % len(words)] for n in range(size))
+        over = len(model.checkpoint.source_tokenizer.encode(text)) + 1 - LONGEST
+        if over <= 0:
+            return text
+        size -= max(1, over // 2)
+
+
+def server_of(url: str) -> psutil.Process:
+    """The process that answers at an address."""
+    port = int(url.rsplit(":", 1)[1])
+    for child in psutil.Process().children(recursive=True):
+        if any(c.laddr.port == port and c.status == psutil.CONN_LISTEN for c in child.net_connections("tcp")):
+            return child
+    raise ValueError(f"Nothing listens at {url}.")

@@ -1,0 +1,220 @@
+"""How good a model becomes in a time of training: ours, Marian of `transformers` and JoeyNMT, from scratch.
+
+Every contestant has the network, the tokenizer and the batches of the training benchmark, and the same budget: seconds
+of training on this machine with two threads. They train in turns, a slice of time each, so that what else the machine
+does hits all. Translating the test set is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contest import THREADS, Contestant, joeynmt
+from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAKS, WARMUP
+from benchmarks.measure import OURS, THEIRS, keep_drawn, machine, svg, svg_line, svg_text, table
+
+POINTS = 4  # of the budget, at which the test set is translated
+BEAM = 5
+DASHES = {OURS_NAME: "", MARIAN: "7 4", JOEYNMT: "2 3"}
+SAMPLES = 1000  # of the sentences, for how sure a difference is
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--minutes", type=float, default=10.0, help="of training, for each")
+    parser.add_argument("--slice", type=float, default=60.0, help="seconds that a turn lasts, at most")
+    parser.add_argument("--pair", choices=("de-en", "en-fr"), default="de-en")
+    parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; downloaded without it")
+    parser.add_argument("--joeynmt", type=Path, metavar="PYTHON", help="an interpreter that has JoeyNMT")
+    parser.set_defaults(run=run)
+
+
+def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt: Path | None) -> None:
+    """Trains, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    result: dict[str, Any] = {
+        "machine": machine("torch", "transformers", "sacrebleu"),
+        "pair": pair,
+        "minutes": minutes,
+        "threads": THREADS,
+        "batch_tokens": BATCH_TOKENS,
+        "dropout": DROPOUT,
+        "warmup": WARMUP,
+    }
+    contestants: dict[str, Contestant] = {}
+    try:
+        for name, python in interpreters(joeynmt).items():
+            ours = name == OURS_NAME
+            contestants[name] = Contestant("benchmarks.learning", name, pair, multi30k or "", ours=ours, python=python)
+        result["contestants"] = compete(contestants, 60 * minutes, slice)
+        references = contestants[OURS_NAME].facts["references"]
+    finally:
+        for one in contestants.values():
+            one.end()
+    result["load_after"] = round(os.getloadavg()[0], 1)
+    final = {name: one["beam"].pop("translations") for name, one in result["contestants"].items()}
+    result["differences"] = differences(final, references)
+    print(told(result))
+    title = f"Multi30k {pair}, test_2016_flickr: BLEU of the greedy translation against minutes of training"
+    keep_drawn("quality", result, picture(title, result["contestants"]))
+
+
+def interpreters(joey: Path | None) -> dict[str, Path | str]:
+    """Who takes part, and the Python that each runs in."""
+    python = joeynmt(joey)
+    return {OURS_NAME: sys.executable, MARIAN: sys.executable, **({} if python is None else {JOEYNMT: python})}
+
+
+def turns(budget: float, slice: float) -> list[tuple[float, bool]]:
+    """When each turn ends, in seconds of training; and whether the test set is translated then."""
+    each = math.ceil(budget / (POINTS * slice) - 1e-9)  # turns to a point
+    count = POINTS * each
+    return [(budget * n / count, n % each == 0) for n in range(1, count + 1)]
+
+
+def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> dict[str, dict[str, Any]]:
+    """Every contestant's points and its last translations; every other turn they train in the opposite order."""
+    found: dict[str, dict[str, Any]] = {
+        name: {"parameters": one.facts["parameters"], "peak": PEAKS[name], "points": []}
+        for name, one in contestants.items()
+    }
+    for one in contestants.values():
+        one.ask("speed", min(20.0, budget / 6))
+    for number, (until, scored) in enumerate(turns(budget, slice)):
+        for name in list(contestants)[:: -1 if number % 2 else 1]:
+            progress = contestants[name].ask("train", until, budget)
+            if scored:
+                point = {**progress, **contestants[name].ask("score", 1)}
+                del point["translations"]
+                found[name]["points"].append(point)
+                print(f"{name}: {told_point(point)}", flush=True)
+    for name, one in contestants.items():
+        found[name]["beam"] = one.ask("score", BEAM)
+    return found
+
+
+def differences(translations: dict[str, list[str]], references: list[str]) -> dict[str, Any]:
+    """BLEU and chrF over sentences drawn anew: mean, half of the 95 % interval, and p of being as good as the first."""
+    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.significance import PairedTest
+
+    metrics = {"BLEU": BLEU(references=[references]), "chrF": CHRF(references=[references])}
+    test = PairedTest(list(translations.items()), metrics, None, test_type="bs", n_samples=SAMPLES)
+    scores: dict[str, Any] = dict(test()[1])
+    names = scores.pop("System")
+    return {
+        str(metric): {
+            name: {
+                "mean": float(one.mean),
+                "half": float(one.ci),
+                "p": None if one.p_value is None else float(one.p_value),
+            }
+            for name, one in zip(names, results, strict=True)
+        }
+        for metric, results in scores.items()
+    }
+
+
+def minutes_to(points: Sequence[dict[str, Any]], bleu: float) -> float | None:
+    """When the straight lines between the points first reach this BLEU; None where they do not."""
+    start = {"seconds": 0.0, "BLEU": 0.0}
+    for before, after in pairwise([start, *points]):
+        if after["BLEU"] >= bleu:
+            part = (bleu - before["BLEU"]) / max(after["BLEU"] - before["BLEU"], 1e-9)
+            return float((before["seconds"] + max(part, 0.0) * (after["seconds"] - before["seconds"])) / 60)
+    return None
+
+
+# ---- what is told ---------------------------------------------------------------------------------
+
+
+def told_point(point: dict[str, Any]) -> str:
+    return (
+        f"{point['seconds'] / 60:.1f} min, {point['updates']:,} updates, BLEU {point['BLEU']:.1f}, "
+        f"chrF {point['chrF']:.1f}, loss {point['loss']:.3f}"
+    )
+
+
+def told(result: dict[str, Any]) -> str:
+    found, curve, last = result["contestants"], [], []
+    for points in zip(*(one["points"] for one in found.values()), strict=True):
+        cells = [f"{point['BLEU']:.1f} / {point['chrF']:.1f}" for point in points]
+        ahead = [f"{points[0]['BLEU'] - point['BLEU']:+.1f}" for point in points[1:]]
+        curve.append([f"{points[0]['seconds'] / 60:.1f}", *cells, *ahead])
+    ours = found[OURS_NAME]["points"]
+    for name, one in found.items():
+        end, beam = one["points"][-1], one["beam"]
+        there = minutes_to(ours, end["BLEU"])
+        sure = result["differences"]["BLEU"][name]
+        last.append(
+            [
+                name,
+                f"{end['updates']:,}",
+                f"{end['tokens'] / end['seconds']:,.0f}",
+                f"{end['loss']:.3f}",
+                f"{end['BLEU']:.1f}",
+                f"{beam['BLEU']:.1f} (±{sure['half']:.1f})",
+                f"{beam['chrF']:.1f}",
+                "" if sure["p"] is None else f"{sure['p']:.3f}",
+                "" if name == OURS_NAME else ("not reached" if there is None else f"{there:.1f} min"),
+                f"{100 * end['agreement']:.1f} %",
+                f"{end['seconds_to_write']:.0f} / {beam['seconds_to_write']:.0f}",
+            ]
+        )
+    others = [f"Headlight − {name}" for name in list(found)[1:]]
+    head = ["", "updates", "tokens/s", "test loss", "BLEU, greedy", f"BLEU, beam {BEAM}", "chrF, beam", "p"]
+    head += ["ours reached its BLEU after", "greedy tokens that a plain pass agrees with", "seconds to translate"]
+    beam = found[OURS_NAME]["beam"]
+    return "\n\n".join(
+        [
+            f"\nMulti30k {result['pair']}, test_2016_flickr, greedy: BLEU / chrF",
+            table(["minutes", *found, *others], curve),
+            f"After {result['minutes']:g} minutes of training each",
+            table(head, last),
+            f"BLEU {beam['BLEU signature']}\nchrF {beam['chrF signature']}",
+        ]
+    )
+
+
+def picture(title: str, contestants: dict[str, dict[str, Any]]) -> str:
+    """An SVG of BLEU against minutes of training, a line for each contestant; the square is its beam search."""
+    left, top, width, height = 70, 60, 560, 320
+    last = max(one["points"][-1]["seconds"] for one in contestants.values()) / 60
+    best = max(one["beam"]["BLEU"] for one in contestants.values())
+    most = 10 * math.ceil(max(best, 1) / 10)
+
+    def x(minutes: float) -> float:
+        return left + width * minutes / last
+
+    def y(bleu: float) -> float:
+        return top + height * (1 - bleu / most)
+
+    parts = [svg_text(16, 28, title, size=17, weight=650)]
+    for bleu in range(0, most + 1, 10):
+        parts += [
+            svg_line(left, y(bleu), left + width, y(bleu), "#e6e9ee"),
+            svg_text(left - 8, y(bleu) + 5, str(bleu), anchor="end"),
+        ]
+    for part in range(5):
+        parts.append(svg_text(x(last * part / 4), top + height + 22, f"{last * part / 4:.3g}", anchor="middle"))
+    parts.append(svg_text(left + width, top + height + 42, "minutes of training", anchor="end"))
+    labels: list[float] = []
+    for name, one in sorted(contestants.items(), key=lambda item: -item[1]["points"][-1]["BLEU"]):
+        colour = OURS if name == OURS_NAME else THEIRS
+        places = [(x(point["seconds"] / 60), y(point["BLEU"])) for point in one["points"]]
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+        dashes = f'stroke-dasharray="{DASHES[name]}"'
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" {dashes}/>')
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{colour}"/>' for a, b in places]
+        end, beam = one["points"][-1]["BLEU"], one["beam"]["BLEU"]
+        side = x(last) - 5
+        parts.append(f'<rect x="{side:.1f}" y="{y(beam) - 5:.1f}" width="10" height="10" fill="{colour}"/>')
+        place = max([y(end) + 5, *(label + 20 for label in labels[-1:])])
+        labels.append(place)
+        parts.append(svg_text(left + width + 14, place, f"{name}: {end:.1f}, beam {BEAM}: {beam:.1f}"))
+    return svg(980, 440, parts)

@@ -1,0 +1,165 @@
+"""What it costs to keep every pattern: a pass through both stacks with all of them kept, against one without.
+
+The network is that of the decoding benchmark (6 + 6 layers, d_model 256, 8 heads, d_ff 2048); a source of so many
+tokens is read and a target of as many is read along, on one thread. Times are the process's own, which other programs
+disturb less; memory is the most that is resident during the pass above what was before it, each pass in a process of
+its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.contest import Contestant, compete
+from benchmarks.decoding import START, export, network
+from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
+from transformer.prepared import prepared
+from transformer.taps import Recorder
+
+LENGTHS = [32, 128, 512, 1024]
+TIME = {32: 1.05, 128: 1.05, 512: 1.25}  # times as long, at most
+MEMORY = 1.1  # times the patterns, at most
+PLAIN, KEPT = "Headlight", "Headlight, every pattern kept"
+SDPA, ATTENTIONS = "Marian in transformers, sdpa", "Marian in transformers, output_attentions=True"
+HEADS, LAYERS = 8, 18  # attentions: 6 of the encoder, 6 and 6 of the decoder
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="tokens on each side")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.set_defaults(run=run)
+
+
+def run(lengths: list[int], rounds: int) -> None:
+    """Measures, prints and writes everything. Raises ValueError where a peer is missing."""
+    result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "tokens": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        export(Path(folder))
+        for length in lengths:
+            result["tokens"][length] = measured(folder, length, rounds)
+            print(f"{length} tokens done", flush=True)
+    print(told(result))
+    keep("recording", result, "Recording: times as long as the same pass without", panels(result))
+
+
+def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
+    names = [PLAIN, KEPT, SDPA, ATTENTIONS]
+    peaks = {}
+    for name in names:
+        alone = Contestant(__name__, name, folder, length, ours=False)
+        peaks[name] = alone.ask("peak")
+        alone.end()
+    contestants: dict[str, Contestant] = {}
+    try:
+        for name in names:
+            contestants[name] = Contestant(__name__, name, folder, length, ours=False)
+        seconds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
+    finally:
+        for one in contestants.values():
+            one.end()
+    patterns = LAYERS * HEADS * length**2 * 4
+    return {
+        "patterns_bytes": patterns,
+        "milliseconds": {name: spread(1000 * s for s in values) for name, values in seconds.items()},
+        "times": {KEPT: ratios(seconds[KEPT], seconds[PLAIN]), ATTENTIONS: ratios(seconds[ATTENTIONS], seconds[SDPA])},
+        "above_the_pass_bytes": {KEPT: peaks[KEPT] - peaks[PLAIN], ATTENTIONS: peaks[ATTENTIONS] - peaks[SDPA]},
+    }
+
+
+def round_of(contestant: Contestant) -> Callable[[], float]:
+    """The task that measures a pass, in seconds of the processor."""
+    return lambda: float(contestant.ask("round"))
+
+
+# ---- in a contestant's process --------------------------------------------------------------------
+
+
+def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Callable]]:
+    torch.set_num_threads(1)
+    ids = torch.randint(2, START, (2, 1, length), generator=torch.Generator().manual_seed(0))
+    one_pass = passes(name, folder, ids[0], ids[1], length)
+
+    def round() -> float:
+        for _ in range(max(1, 256 // length)):  # so that a round is longer than the clock is coarse
+            start = time.process_time()
+            one_pass()
+            taken = time.process_time() - start
+        return taken
+
+    def peak() -> int:
+        """Bytes that the first pass takes above what the process had."""
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        one_pass()
+        return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+
+    return None, {"round": round, "peak": peak}
+
+
+def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
+    if name in (PLAIN, KEPT):
+        model = prepared(network(length))
+        return lambda: model(src, tgt, Recorder() if name == KEPT else None)
+    from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
+
+    config = MarianConfig.from_pretrained(folder / "marian", max_position_embeddings=max(512, length))
+    config._attn_implementation = "eager" if name == ATTENTIONS else "sdpa"
+    theirs = MarianMTModel(config).eval()
+
+    @torch.inference_mode()
+    def one_pass() -> object:
+        return theirs(input_ids=src, decoder_input_ids=tgt, output_attentions=name == ATTENTIONS, use_cache=False)
+
+    return one_pass
+
+
+# ---- what is told ---------------------------------------------------------------------------------
+
+
+def told(result: dict[str, Any]) -> str:
+    rows = []
+    for length, one in result["tokens"].items():
+        for name in (KEPT, ATTENTIONS):
+            times, above = one["times"][name], one["above_the_pass_bytes"][name]
+            most = TIME.get(length) if name == KEPT else None
+            share = above / one["patterns_bytes"]
+            rows.append(
+                [
+                    length,
+                    name,
+                    f"{times['median']:.2f} ({times['least']:.2f} to {times['most']:.2f})",
+                    "" if most is None else f"{most}: {'reached' if times['median'] <= most else 'missed'}",
+                    f"{above / 2**20:.1f} MiB, {share:.2f} of the patterns",
+                    "" if name != KEPT else f"{MEMORY}: {'reached' if share <= MEMORY else 'missed'}",
+                ]
+            )
+    return table(["tokens", "", "times as long as without, median (least to most)", "aim", "memory above", "aim"], rows)
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    return {
+        f"{length} tokens": [
+            Dot(
+                name,
+                one["times"][name]["median"],
+                short(one["times"][name]["median"]),
+                OURS if name == KEPT else THEIRS,
+                TIME.get(length) if name == KEPT else None,
+            )
+            for name in (KEPT, ATTENTIONS)
+        ]
+        for length, one in result["tokens"].items()
+    }
+
+
+if __name__ == "__main__":
+    asked, at, tokens = sys.argv[1:]
+    compete(asked, lambda: contestant(asked, Path(at), int(tokens)))

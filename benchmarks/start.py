@@ -1,0 +1,317 @@
+"""From starting a program until its first heatmap is painted in an open browser, and the memory that it takes.
+
+Ours is `streamlit run app.py`, as `make run` starts it; the page opens as soon as the server answers. The peer is what
+one would write instead: a script that loads a Marian of the same size, translates a sentence of as many tokens, and
+writes BertViz's `model_view` into a file, which is opened then.
+
+Cold: the files are read from the disk, our own have no bytecode, as after `git clone`, and the browser has nothing in
+its cache. Warm: the same was started just before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.measure import OURS, THEIRS, Dot, keep, machine, ratios, short, spread, table
+from transformer import Translator
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("app.py", "app_pages", "ui", "transformer", ".streamlit")  # what the app is made of
+MODEL = ROOT / "checkpoints" / "en-fr"
+DROP = Path("/proc/sys/vm/drop_caches")
+LIMIT = 120.0  # seconds until a heatmap
+OURS_NAME, PEER = "Headlight", "BertViz, a script"
+COLD, WARM = "cold", "warm"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--scripts", type=Path, help="folder of require.js, jquery.min.js and d3.min.js, for BertViz's page offline"
+    )
+    parser.set_defaults(run=run)
+
+
+@dataclass
+class Started:
+    """One start: milliseconds until each thing was seen, seconds of processor time, and megabytes."""
+
+    seen: dict[str, float] = field(default_factory=dict)
+    processor: float = 0.0
+    memory: dict[str, float] = field(default_factory=dict)
+
+
+def run(rounds: int, scripts: Path | None) -> None:
+    """Measures, prints and writes everything. Raises ValueError where a peer or its scripts are missing."""
+    from playwright.sync_api import sync_playwright
+
+    from tools.serving import launch
+
+    packages = machine("torch", "streamlit", "transformers", "bertviz", "playwright")
+    result: dict[str, Any] = {"machine": packages, "rounds": rounds}
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder, chromium = Path(name), launch(playwright)
+        make_peer(folder / "marian")
+        starts: dict[str, Any] = {OURS_NAME: Ours(folder), PEER: Peer(folder, scripts)}
+        contexts = {who: chromium.new_context() for who in starts}
+
+        def start(who: str, kind: str) -> Started:
+            if kind == WARM:
+                return starts[who](contexts[who])
+            starts[who].forget()
+            result["emptied"] = drop_files([ROOT, folder, *map(Path, sys.path)])
+            context = chromium.new_context()
+            try:
+                return starts[who](context)
+            finally:
+                context.close()
+
+        found = in_turns(rounds, {(who, kind): partial(start, who, kind) for kind in (COLD, WARM) for who in starts})
+    result |= summary(found) | {"load_after": round(os.getloadavg()[0], 1)}
+    print(told(result))
+    keep("start", result, "From starting it to the first heatmap: Headlight beside a BertViz script", panels(result))
+
+
+def in_turns(rounds: int, tasks: dict[tuple[str, str], Callable[[], Started]]) -> dict[tuple[str, str], list[Started]]:
+    """Every start, round by round after one round that does not count; a warm start always follows its cold one."""
+    found: dict[tuple[str, str], list[Started]] = {name: [] for name in tasks}
+    for turn in range(rounds + 1):
+        for who in [OURS_NAME, PEER][:: 1 if turn % 2 else -1]:
+            for kind in (COLD, WARM):
+                one = tasks[who, kind]()
+                if turn:
+                    found[who, kind].append(one)
+    return found
+
+
+# ---- ours -----------------------------------------------------------------------------------------
+
+
+class Ours:
+    """The app in a copy of the repository."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place, self.port = folder / "headlight", free_port()
+        self.log = folder / "log.txt"
+        self.forget()
+        (folder / "checkpoints").mkdir()
+        (folder / "checkpoints" / MODEL.name).symlink_to(MODEL, target_is_directory=True)
+        self.environment = {**os.environ, "HEADLIGHT_CHECKPOINTS": str(folder / "checkpoints")}
+
+    def forget(self) -> None:
+        """Begins with a new copy, which has no bytecode."""
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.place.mkdir()
+        for part in PARTS:
+            copy = partial(shutil.copytree, ignore=shutil.ignore_patterns("__pycache__"))
+            (copy if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, self.place / part)
+
+    def __call__(self, context: Any) -> Started:
+        page = context.new_page()
+        page.add_init_script(path=Path(__file__).with_name("painted.js"))
+        found, begun = Started(), time.perf_counter()
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={self.port}"]
+        command += ["--server.headless=true", "--server.address=127.0.0.1"]
+        with self.log.open("wb") as output:
+            server = subprocess.Popen(command, cwd=self.place, env=self.environment, stdout=output, stderr=output)
+        try:
+            wait_for_server(server, self.port, self.log)
+            found.seen["the server answers"] = since(begun)
+            page.goto(f"http://127.0.0.1:{self.port}")
+            for what in ("overview", "head"):
+                page.wait_for_function(f"painted.{what}()", polling="raf", timeout=1000 * LIMIT)
+                two_frames(page)
+                found.seen[what] = since(begun)
+            process = psutil.Process(server.pid)
+            found.processor = sum(process.cpu_times()[:2])
+            memory = process.memory_full_info()
+            found.memory = {"RSS": memory.rss / 1e6, "PSS": memory.pss / 1e6}
+        finally:
+            page.close()
+            server.terminate()
+            server.wait(20)
+        return found
+
+
+def wait_for_server(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Returns as soon as the port is open. Raises ValueError with the end of its log where it does not open."""
+    end = time.monotonic() + LIMIT
+    while server.poll() is None and time.monotonic() < end:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.01)
+    raise ValueError(f"The app did not start:\n{log.read_text(errors='replace')[-2000:]}")
+
+
+# ---- the peer -------------------------------------------------------------------------------------
+
+
+def make_peer(folder: Path) -> None:
+    """A Marian of our size with random weights, and our tokenizer in its form. Raises ValueError without the peers."""
+    try:
+        import bertviz  # type: ignore[import-not-found]  # noqa: F401
+        from transformers import PreTrainedTokenizerFast  # type: ignore[import-not-found]
+    except ImportError:
+        raise ValueError("A peer is not installed: pip install -r requirements-bench.txt") from None
+    from benchmarks.peers import Marian
+
+    Marian(dropout=0.1).model.save_pretrained(folder)
+    PreTrainedTokenizerFast(
+        tokenizer_file=str(MODEL / "tokenizer.json"), pad_token="[PAD]", eos_token="[EOS]"
+    ).save_pretrained(folder)
+
+
+class Peer:
+    """The script, and the page that it writes."""
+
+    def __init__(self, folder: Path, scripts: Path | None) -> None:
+        self.scripts, self.model, self.page = scripts, folder / "marian", folder / "model_view.html"
+        ours = Translator.load(MODEL)
+        self.text = str(ours.card["examples"][0])  # which our app opens with
+        self.tokens = len(ours.translate(self.text).ids)
+
+    def forget(self) -> None:
+        self.page.unlink(missing_ok=True)
+
+    def __call__(self, context: Any) -> Started:
+        from benchmarks.browser import serve_scripts
+
+        page = context.new_page()
+        if self.scripts is not None:
+            serve_scripts(page, self.scripts)
+        script = Path(__file__).with_name("start_peer.py")
+        command = [sys.executable, str(script), str(self.model), self.text, str(self.tokens), str(self.page)]
+        found, begun = Started(), time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise ValueError(f"The peer's script ended with code {process.returncode}; run it: {' '.join(command)}")
+        found.seen["the page is written"] = since(begun)
+        page.goto(self.page.as_uri(), wait_until="commit")
+        page.wait_for_selector("#vis line", state="attached", timeout=1000 * LIMIT)
+        two_frames(page)
+        found.seen["overview"] = since(begun)
+        found.processor = used.ru_utime + used.ru_stime
+        found.memory = {"RSS": used.ru_maxrss / 1e3}
+        page.close()
+        return found
+
+
+# ---- both -----------------------------------------------------------------------------------------
+
+
+def since(begun: float) -> float:
+    return 1000 * (time.perf_counter() - begun)
+
+
+def two_frames(page: Any) -> None:
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def drop_files(folders: list[Path]) -> str:
+    """Takes files out of the system's cache, and says how: all of them, or those below these folders."""
+    os.sync()  # what is not written yet stays
+    try:
+        DROP.write_text("3\n")
+        return "all files of the machine"
+    except OSError:
+        for folder in folders:
+            for path in folder.rglob("*") if folder.is_dir() else []:
+                _drop_file(path)
+        return "the files of the environment, the repository and the model, where no other process has them open"
+
+
+def _drop_file(path: Path) -> None:
+    if path.is_file() and os.access(path, os.R_OK):
+        with path.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+# ---- what is told ---------------------------------------------------------------------------------
+
+
+def summary(found: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
+    """Spreads of everything, and the ratio round by round, of cold and of warm starts."""
+    result: dict[str, Any] = {}
+    for kind in (COLD, WARM):
+        result[kind] = {
+            who: {
+                "milliseconds": {what: spread(one.seen[what] for one in starts) for what in starts[0].seen},
+                "processor_seconds": spread(one.processor for one in starts),
+                "megabytes": {what: spread(one.memory[what] for one in starts) for what in starts[0].memory},
+            }
+            for who in (OURS_NAME, PEER)
+            for starts in [found[who, kind]]
+        }
+        first = {who: [one.seen["overview"] for one in found[who, kind]] for who in (OURS_NAME, PEER)}
+        result[kind]["times_longer"] = ratios(first[PEER], first[OURS_NAME])
+    return result
+
+
+NAMES = {"overview": "every head is painted", "head": "and one large"}
+
+
+def told(result: dict[str, Any]) -> str:
+    rows, memory = [], []
+    for kind in (COLD, WARM):
+        for who in (OURS_NAME, PEER):
+            one = result[kind][who]
+            for what, took in one["milliseconds"].items():
+                found = f"{short(took['median'])} ({short(took['least'])} to {short(took['most'])})"
+                rows.append([kind, who, NAMES.get(what, what), found])
+            sizes = [f"{name} {short(size['median'])} MB" for name, size in one["megabytes"].items()]
+            memory.append([kind, who, ", ".join(sizes), f"{one['processor_seconds']['median']:.1f}"])
+    longer = [f"{kind} {_range(result[kind]['times_longer'])}" for kind in (COLD, WARM)]
+    return "\n\n".join(
+        [
+            f"Milliseconds from the start of the program; cold: out of the cache were {result['emptied']}",
+            table(["", "", "until", "median (least to most)"], rows),
+            f"BertViz's script takes so many times as long until every head is painted: {', '.join(longer)}",
+            "Memory then (of the script: at most), and seconds of the processor",
+            table(["", "", "memory, median", "processor, s"], memory),
+        ]
+    )
+
+
+def _range(found: dict[str, float]) -> str:
+    return f"{found['median']:.2f} ({found['least']:.2f} to {found['most']:.2f})"
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    first = [
+        Dot(f"{who}, {kind}", took["median"], f"{short(took['median'])} ms", OURS if who == OURS_NAME else THEIRS)
+        for kind in (COLD, WARM)
+        for who in (OURS_NAME, PEER)
+        for took in [result[kind][who]["milliseconds"]["overview"]]
+    ]
+    sizes = [
+        Dot(f"{who}, {name}", size["median"], f"{short(size['median'])} MB", OURS if who == OURS_NAME else THEIRS)
+        for who in (OURS_NAME, PEER)
+        for name, size in result[WARM][who]["megabytes"].items()
+    ]
+    return {
+        "Milliseconds until every head is painted, median": first,
+        "Megabytes: of the server then, of the script at most; median": sizes,
+    }

@@ -1,0 +1,26 @@
+"""The script that one would write to see the heads of a Marian in BertViz: it translates, looks, and writes a page."""
+
+import sys
+
+import torch
+from bertviz import model_view  # type: ignore[import-not-found]
+from transformers import AutoTokenizer, MarianMTModel  # type: ignore[import-not-found]
+
+folder, text, tokens, page = sys.argv[1:]
+tokenizer = AutoTokenizer.from_pretrained(folder)
+model = MarianMTModel.from_pretrained(folder, attn_implementation="eager").eval()
+source = torch.tensor([[*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]])
+count = int(tokens)  # random weights do not know when to stop
+with torch.no_grad():
+    written = model.generate(source, num_beams=5, min_new_tokens=count, max_new_tokens=count)
+    seen = model(input_ids=source, decoder_input_ids=written[:, :-1], output_attentions=True)
+html = model_view(
+    encoder_attention=seen.encoder_attentions,
+    decoder_attention=seen.decoder_attentions,
+    cross_attention=seen.cross_attentions,
+    encoder_tokens=tokenizer.convert_ids_to_tokens(source[0]),
+    decoder_tokens=tokenizer.convert_ids_to_tokens(written[0, :-1]),
+    html_action="return",
+)
+with open(page, "w", encoding="utf-8") as file:
+    file.write(html.data)

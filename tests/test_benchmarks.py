@@ -1,0 +1,144 @@
+"""What the benchmarks reckon and tell, without measuring anything."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmarks import learning, quality, showing, start, training
+from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
+from benchmarks.measure import picture, spread
+from transformer.training.schedule import learning_rate
+
+
+@pytest.mark.parametrize("budget, slice", [(600.0, 60.0), (30.0, 60.0), (100.0, 7.0)])
+def test_turns_use_up_the_budget_and_stop_at_its_quarters(budget: float, slice: float) -> None:
+    turns = quality.turns(budget, slice)
+    ends = [end for end, _ in turns]
+    assert max(b - a for a, b in zip([0.0, *ends], ends, strict=False)) <= slice + 1e-9
+    assert [end for end, scored in turns if scored] == pytest.approx([budget * n / 4 for n in (1, 2, 3, 4)])
+    assert turns[-1][1] and ends == sorted(ends)
+
+
+def test_a_bleu_is_reached_between_two_points() -> None:
+    points = [{"seconds": 60.0, "BLEU": 10.0}, {"seconds": 120.0, "BLEU": 30.0}]
+    assert quality.minutes_to(points, 20.0) == pytest.approx(1.5)
+    assert quality.minutes_to(points, 5.0) == pytest.approx(0.5)
+    assert quality.minutes_to(points, 30.1) is None
+
+
+def test_what_stands_behind_the_end_is_not_written() -> None:
+    assert until_end([7, 8, 3, 9, 1], pad=1) == [7, 8, 3]
+    assert until_end([7, 8, 1, 1], pad=1) == until_end([7, 8], pad=1) == [7, 8]
+
+
+def test_the_learning_rate_ends_at_nothing_however_the_speed_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, rates = [0.0], []
+    monkeypatch.setattr(learning.time, "perf_counter", lambda: now[0])
+
+    def update(batch: Any, plan: Any) -> None:
+        now[0] += 0.1 if now[0] < 30 else 0.2  # half as fast after a third of the time
+        rates.append(learning_rate(len(rates) + 1, plan))
+
+    learner = Learner.__new__(Learner)
+    learner.name, learner.rate, learner.warmup = OURS_NAME, 10.0, None
+    learner.step, learner.tokens, learner.seconds = 0, 0, 0.0
+    learner.network = SimpleNamespace(update=update)  # type: ignore[assignment]
+    learner.batches = iter(lambda: SimpleNamespace(n_tokens=100), None)  # type: ignore[assignment,arg-type]
+    for until in (25.0, 50.0, 75.0, 90.0):
+        progress = learner.train(until, 90.0)
+    assert progress["updates"] == len(rates) == pytest.approx(600, abs=5)
+    assert max(rates) == pytest.approx(learning.PEAKS[OURS_NAME], rel=0.02)
+    assert rates[-1] < 0.05 * max(rates)  # a plan made once for 900 updates would end at a third
+
+
+def test_the_better_translations_are_told_to_be_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quality, "SAMPLES", 100)
+    references = [f"a man number {n} sits on a bench near the water" for n in range(30)]
+    worse = [text.replace("bench near", "chair by") for text in references]
+    found = quality.differences({OURS_NAME: references, MARIAN: worse}, references)
+    assert found["BLEU"][OURS_NAME]["mean"] > found["BLEU"][MARIAN]["mean"] + 5
+    assert found["BLEU"][MARIAN]["p"] < 0.05
+    json.dumps(found)  # as it is kept
+
+
+def learned(*bleu: float) -> dict[str, Any]:
+    score = {"chrF": 50.0, "loss": 2.0, "agreement": 1.0, "seconds_to_write": 3.0, "BLEU signature": "13a"}
+    score |= {"chrF signature": "c6"}
+    points = [
+        {"seconds": 150.0 * n, "updates": 100 * n, "tokens": 1000 * n, "BLEU": b, **score}
+        for n, b in enumerate(bleu, 1)
+    ]
+    return {"points": points, "beam": {**score, "BLEU": bleu[-1] + 1}}
+
+
+def test_quality_is_told_and_drawn_for_all_who_took_part() -> None:
+    contestants = {OURS_NAME: learned(10.0, 20.0, 28.0, 30.0), MARIAN: learned(5.0, 12.0, 18.0, 20.0)}
+    sure = {"mean": 30.0, "half": 1.2}
+    differences = {"BLEU": {OURS_NAME: {**sure, "p": None}, MARIAN: {**sure, "p": 0.001}}}
+    told = quality.told({"contestants": contestants, "pair": "de-en", "minutes": 10, "differences": differences})
+    assert "+10.0" in told and "5.0 min" in told
+    drawn = ElementTree.fromstring(quality.picture("BLEU & <time>", contestants))
+    lines = drawn.findall(".//{*}polyline")
+    assert [len(line.attrib["points"].split()) for line in lines] == [4, 4]
+    assert {MARIAN in text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text") if text.text} == {
+        True,
+        False,
+    }
+
+
+def test_what_is_slow_is_not_repeated() -> None:
+    quick, slow = iter(range(100)), iter([-1.0])
+    assert showing.repeated(3, {"a": lambda: next(quick)}, {"a": 5.0}) == {"a": [1, 2, 3]}
+    assert showing.repeated(9, {"a": lambda: next(slow)}, {"a": 40.0}) == {"a": [40.0]}
+    assert showing.repeated(9, {"a": lambda: next(slow)}, {"a": 40_000.0}, unit=1e-3) == {"a": [40_000.0]}
+
+
+def test_a_page_that_is_not_painted_is_told_of() -> None:
+    one = spread([1.0])
+    sizes = {
+        "bytes": {"headlight": 100, "app": 200, "headlight_file": 300, "model_view": 3000},
+        "failed": {"head_view": "not made in 300 s"},
+        "seconds": {"headlight": one, "headlight_file": one, "model_view": one},
+        "times_longer": {"model_view": one},
+    }
+    opened = {
+        "app": one,
+        "headlight_file": one,
+        "failed": {"model_view": "not painted in 90 s"},
+        "times_longer_than_app": {},
+        "times_longer_than_headlight_file": {},
+    }
+    app = dict.fromkeys(showing.TARGETS, one)
+    assert "not made in 300 s" in showing.told_sizes({512: sizes})
+    told = showing.told_times({512: opened}, app)
+    assert "not painted in 90 s" in told and "not made" in told
+    drawn = picture("showing", showing.panels({"sizes": {512: sizes}, "opened": {512: opened}, "app": app}))
+    assert "512 tokens, BertViz model_view" in drawn and "BertViz head_view" not in drawn
+
+
+def test_starts_are_compared_cold_with_cold() -> None:
+    def started(milliseconds: float) -> start.Started:
+        return start.Started({"overview": milliseconds}, 1.0, {"RSS": 500.0})
+
+    found = {
+        (start.OURS_NAME, "cold"): [started(4000.0), started(5000.0)],
+        (start.PEER, "cold"): [started(8000.0), started(15_000.0)],
+        (start.OURS_NAME, "warm"): [started(2000.0)],
+        (start.PEER, "warm"): [started(3000.0)],
+    }
+    result = {**start.summary(found), "emptied": "all files"}
+    assert result["cold"]["times_longer"]["median"] == pytest.approx(2.5)
+    assert result["warm"]["times_longer"]["median"] == pytest.approx(1.5)
+    assert "cold 2.50 (2.00 to 3.00), warm 1.50" in start.told(result)
+    ElementTree.fromstring(picture("start", start.panels(result)))
+
+
+def test_training_tells_of_those_who_took_part_alone() -> None:
+    names = [training.OURS_BF16, training.OURS_F32, training.TORCH_F32]
+    speeds = {name: spread([100.0, 200.0]) for name in names}
+    times = {f"{training.OURS_BF16} / {training.TORCH_F32}": spread([1.9, 2.1])}
+    told = training.told({"tokens_per_second": speeds, "times": times})
+    assert "2: reached" in told and "JoeyNMT" not in told and "Marian" not in told

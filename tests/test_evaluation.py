@@ -1,0 +1,89 @@
+"""How good a model is on a grammar: sentences exactly right and pronouns understood, each split by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from transformer import checkpoints
+from transformer.__main__ import main
+from transformer.checkpoints import Checkpoint
+from transformer.config import ModelConfig, StackConfig
+from transformer.data import gold
+from transformer.data.gold import GoldCorpus
+from transformer.data.grammars import GRAMMARS
+from transformer.data.tokenizers import Tokenizer
+from transformer.model import Transformer
+from transformer.training import Evaluator
+from transformer.training.export import _score
+from transformer.translator import Translator
+
+FRENCH = GRAMMARS["english-french"]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Checkpoint:
+    """Splits of twenty sentences, and an untrained model that translates as `answers` say."""
+    monkeypatch.setattr(gold, "SIZES", dict.fromkeys(gold.SIZES, 20))
+    texts = [text for split in ("test", "combinations") for pair in GoldCorpus(FRENCH, split) for text in pair[1:]]
+    tokenizer = Tokenizer.train(texts, "words", 1000, min_frequency=1)
+    size, stack = tokenizer.vocab_size, StackConfig(n_layers=1, n_heads=2, d_ff=16)
+    config = ModelConfig(size, size, d_model=16, encoder=stack, decoder=stack, max_length=64)
+    return Checkpoint(Transformer(config).eval(), tokenizer, tokenizer, {})
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, **others: str) -> None:
+    """Every translation is the grammar's own, with some words changed."""
+    right = {pair.source: pair.target for split in ("test", "combinations") for pair in GoldCorpus(FRENCH, split)}
+
+    def translate(self: Translator, sources: list[str], *_: object) -> list[SimpleNamespace]:
+        found = []
+        for source in sources:
+            words = [others.get(word, word) for word in right[source].split()]
+            found.append(SimpleNamespace(text=" ".join(words)))
+        return found
+
+    monkeypatch.setattr(Translator, "translate_batch", translate)
+
+
+def test_each_part_of_a_grammar_is_scored_by_itself(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer(monkeypatch)
+    _score(small, "english-french", None, 1, 1.0, "checkpoints/x")
+    test, apart = small.card["scores"], small.card["combinations"]
+    assert test["exact"] == test["pronouns"] == apart["exact"] == apart["pronouns"] == 1
+    counts = [
+        sum(len(pair.pronouns) for pair in GoldCorpus(FRENCH, split).gold()) for split in ("test", "combinations")
+    ]
+    assert [test["pronouns_counted"], apart["pronouns_counted"]] == counts and min(counts) > 3
+    assert apart["on"] == "english-french (combinations)" and test["sentences"] == apart["sentences"] == 20
+    assert "--data english-french --beam 1" in test["command"]
+    assert "evaluate checkpoints/x --data english-french:combinations --beam 1" in apart["command"]
+
+
+def test_a_wrong_gender_is_a_pronoun_that_was_not_understood(
+    small: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(monkeypatch, **{"qu'il": "qu'elle"})
+    corpus = GoldCorpus(FRENCH, "combinations")
+    scores = Evaluator.of(small, corpus.name, corpus)(small)
+    pairs = list(corpus.gold())
+    wrong = sum("qu'il " in pair.target and "qu'il y" not in pair.target for pair in pairs)
+    assert wrong > 1 and scores.pronouns is not None
+    right, every = scores.pronouns
+    assert every - right == sum(len(pair.pronouns) for pair in pairs if "parce qu'il " in pair.target)
+    assert scores.exact == pytest.approx(1 - wrong / 20)
+
+
+def test_the_command_says_and_writes_it(
+    small: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(monkeypatch)
+    checkpoints.save(small, tmp_path / "model")
+    out = tmp_path / "scores.json"
+    assert main(["evaluate", str(tmp_path / "model"), "--data", "english-french:combinations", "--json", str(out)]) == 0
+    facts, said = json.loads(out.read_text()), capsys.readouterr().out
+    assert f"pronouns understood 100.0% of {facts['pronouns_counted']}" in said
+    assert facts["exact"] == 1 and facts["on"] == "english-french (combinations)"

@@ -1,0 +1,265 @@
+"""What a model is made into before it runs computes what its plain modules compute, for every architecture."""
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.small import small_t5_checkpoint
+from transformer.config import ModelConfig, StackConfig
+from transformer.decoding import beam, finish, greedy, recorded
+from transformer.model import Transformer
+from transformer.prepared import Linear, prepared
+from transformer.presets import PRESETS, preset
+from transformer.taps import Ablate, Recorder, Scale, Site, Tap, Uniform, chain
+
+PAD, SOS, EOS = 0, 2, 3
+BART = {"norm": "post", "positions": "learned", "embedding_norm": True, "activation": "gelu", "scale_embeddings": False}
+VARIANTS: list[dict[str, Any]] = [
+    {"norm": "pre", "final_norm": True, "tied": "output"},
+    {"norm": "post", "tied": "all"},
+    {"norm": "pre", "activation": "silu", "positions": "none", "logits_bias": False},
+    {"qkv_bias": False, "attention_output_bias": False, "positions": "stored", "final_norm": True},
+    BART,
+]
+
+
+def small(**changes: Any) -> Transformer:
+    torch.manual_seed(0)
+    model = Transformer(ModelConfig(23, 23, 24, StackConfig(1, 4, 20), StackConfig(2, 6, 52), max_length=24, **changes))
+    return shaken(model.eval())
+
+
+def shaken(model: Transformer) -> Transformer:
+    with torch.no_grad():  # biases and norms start at 0 and 1, where a missing one would not be noticed
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+        model.output.weight.mul_(2)
+    return model
+
+
+def t5(**changes: Any) -> Transformer:
+    return small_t5_checkpoint(**changes).model
+
+
+MODELS = [pytest.param(lambda c=c: small(**c), id="-".join(map(str, c.values()))) for c in VARIANTS] + [
+    pytest.param(lambda: t5(gated=True), id="t5-gated"),
+    pytest.param(lambda: t5(gated=False, activation="relu", tied="none"), id="t5"),
+]
+EVERY_MODEL = pytest.mark.parametrize("make", MODELS)
+
+
+def sources(model: Transformer, rows: int = 3) -> Tensor:
+    config = model.config
+    ids = torch.randint(4, config.source_vocab_size, (rows, 7), generator=torch.Generator().manual_seed(1))
+    for row in range(rows):
+        ids[row, 6 - row] = config.eos_id
+        ids[row, 7 - row :] = config.pad_id
+    return ids
+
+
+def targets(model: Transformer, rows: int = 3, length: int = 11) -> Tensor:
+    ids = torch.randint(4, model.config.target_vocab_size, (rows, length), generator=torch.Generator().manual_seed(2))
+    ids[:, 0] = model.config.sos_id
+    return ids
+
+
+def close(one: Tensor, other: Tensor) -> None:
+    torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
+def same_patterns(one: Recorder, other: Recorder) -> None:
+    assert one.keys() == other.keys()
+    for site, (pattern,) in one.items():
+        close(pattern, other[site][0])
+
+
+@EVERY_MODEL
+@torch.no_grad()
+def test_a_whole_pass_is_that_of_the_plain_modules(make: Callable[[], Transformer]) -> None:
+    model = make()
+    src, tgt = sources(model), targets(model)
+    tgt[1, 8:] = model.config.pad_id
+    plain, fast = Recorder(), Recorder()
+    close(prepared(model)(src, tgt, fast), model(src, tgt, plain))
+    close(prepared(model)(src, tgt), model(src, tgt))
+    same_patterns(fast, plain)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@torch.no_grad()
+def test_every_preset(name: str) -> None:
+    stack = PRESETS[name]["encoder"]
+    small_stack = StackConfig(1, stack.n_heads, 64)
+    torch.manual_seed(0)
+    sizes = {"d_model": 32, "encoder": small_stack, "decoder": small_stack}
+    model = shaken(Transformer(preset(name, 23, 23, **sizes)).eval())
+    src, tgt = sources(model), targets(model)
+    close(prepared(model)(src, tgt), model(src, tgt))
+
+
+@EVERY_MODEL
+@torch.no_grad()
+def test_token_by_token_it_is_the_whole_pass(make: Callable[[], Transformer]) -> None:
+    """Over more tokens than the cache has places at first, recorded, and with the patterns of each step."""
+    model = make()
+    src, tgt = sources(model), targets(model, length=19)
+    whole = Recorder()
+    expected = model(src, tgt, whole)
+    network, steps = prepared(model), []
+    cache, seen = network.read(src), Recorder()
+    for place, token in enumerate(tgt.split(1, 1)):
+        steps.append(network.write(token, cache, seen))
+        for site, rows in seen.items():
+            close(rows[place][:, :, 0], whole[site][0][:, :, place, : rows[place].size(-1)])
+    close(torch.cat(steps, 1), expected)
+    assert cache.length == 19
+
+
+@pytest.mark.parametrize("parents", [[0, 0, 1, 1, 2, 2], [2, 2, 2], [0, 0, 0, 1, 2, 2], [1, 2], [0, 0, 2]])
+@pytest.mark.parametrize("tap", [None, Recorder(), chain(Recorder(), Recorder())])
+@EVERY_MODEL
+@torch.no_grad()
+def test_rows_that_share_a_sentence_read_it_as_their_own(
+    make: Callable[[], Transformer], parents: list[int], tap: Tap | None
+) -> None:
+    """Selected once from single rows, and then, reversed within each sentence, from those that share."""
+    model = make()
+    src, tgt = sources(model), targets(model, length=5)
+    network = prepared(model)
+    cache = network.read(src)
+    network.write(tgt, cache)
+    rows = torch.tensor(parents)
+    cache.select(rows)
+    grown = torch.cat([tgt[rows], torch.arange(4, 4 + len(rows))[:, None]], 1)
+    close(network.write(grown[:, 5:], cache, tap), model(src[rows], grown)[:, -1:])
+    kept = torch.arange(len(rows))[1:]
+    cache.select(kept)
+    last = torch.cat([grown[kept], torch.arange(5, 5 + len(kept))[:, None]], 1)
+    recorder = Recorder()
+    plain = Recorder()
+    close(network.write(last[:, 6:], cache, recorder), model(src[rows][kept], last, plain)[:, -1:])
+    for site, (pattern,) in recorder.items():
+        close(pattern, plain[site][0][:, :, -1:])
+
+
+def searched_by_hand(model: Transformer, src: Tensor, bound: int, tap: Tap | None) -> list[int]:
+    ids = [model.config.sos_id]
+    never = [i for i in (model.config.pad_id, model.config.sos_id) if i != model.config.eos_id]
+    while len(ids) <= bound and (len(ids) == 1 or ids[-1] != model.config.eos_id):
+        logits = model(src, torch.tensor([ids]), tap)[0, -1]
+        logits[never] = -torch.inf
+        ids.append(int(logits.argmax()))
+    return ids[1:]
+
+
+@pytest.mark.parametrize("tap", [None, Ablate(Site("decoder", 1, "cross"), 1), Uniform(Site("decoder", 0, "self"), 0)])
+@EVERY_MODEL
+@torch.no_grad()
+def test_greedy_writes_the_tokens_of_the_plain_modules(make: Callable[[], Transformer], tap: Tap | None) -> None:
+    model = make()
+    src = sources(model)
+    found = finish(greedy(model, src, max_length=9, tap=tap))
+    for row, (best,) in enumerate(found):
+        alone = src[row : row + 1, : 7 - row]
+        assert list(best.ids) == searched_by_hand(model, alone, 9, tap)
+
+
+@EVERY_MODEL
+@torch.no_grad()
+def test_a_beam_scores_and_records_what_the_plain_modules_say(make: Callable[[], Transformer]) -> None:
+    model = make()
+    src = sources(model)
+    steps = list(beam(model, src, 4, max_length=12, record=True))
+    quiet = finish(beam(model, src, 4, max_length=12))
+    for row, hypotheses in enumerate(finish(steps)):
+        assert [h.ids for h in hypotheses] == [h.ids for h in quiet[row]]
+        best = hypotheses[0]
+        whole = Recorder()
+        read = torch.tensor([[model.config.sos_id, *best.ids[:-1]]])
+        log_probs = model(src[row : row + 1], read, whole)[0].log_softmax(-1)
+        assert float(log_probs.gather(1, torch.tensor(best.ids)[:, None]).sum()) == pytest.approx(
+            best.log_prob, abs=1e-4
+        )
+        for site, pattern in recorded(steps, row, best.ids).items():
+            close(pattern, whole[site][0][0])
+
+
+def test_weights_that_changed_are_prepared_anew() -> None:
+    model = small()
+    src, tgt = sources(model), targets(model)
+    first = prepared(model)
+    assert prepared(model) is first
+    for change in (
+        lambda: model.output.weight.mul_(2),
+        lambda: model.load_state_dict(small(norm="pre").state_dict()),
+        lambda: torch.optim.SGD(model.parameters(), 0.1).step(),
+    ):
+        model(src, tgt).sum().backward()
+        with torch.no_grad():
+            change()
+            close(prepared(model)(src, tgt), model(src, tgt))
+
+
+def test_an_update_whose_optimizer_counts_no_change_is_prepared_anew() -> None:
+    model = small()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
+    src, tgt = sources(model), targets(model)
+    before = prepared(model)(src, tgt)
+    model.train()
+    model(src, tgt).logsumexp(-1).sum().backward()
+    optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        close(prepared(model)(src, tgt), model(src, tgt))
+    assert not torch.allclose(prepared(model)(src, tgt), before, atol=0.1)
+
+
+def test_what_was_prepared_goes_with_its_model() -> None:
+    model = small()
+    made = weakref.ref(prepared(model))
+    del model
+    gc.collect()
+    assert made() is None
+
+
+def test_weights_of_half_precision_are_rounded_and_nothing_else() -> None:
+    """Close to the same weights, rounded, in single precision, and closer than arithmetic in half precision is."""
+    model = small(norm="pre", final_norm=True)
+    src, tgt = sources(model), targets(model)
+    rounded = small(norm="pre", final_norm=True)
+    rounded.bfloat16().float()
+    with torch.no_grad():
+        exact = rounded(src, tgt)
+        half = prepared(model.bfloat16())(src, tgt)
+        plain = model(src, tgt).float()
+    assert half.dtype == torch.float32
+    assert (half - exact).abs().mean() < 0.03 * exact.abs().mean()
+    assert (half - exact).abs().mean() < (plain - exact).abs().mean()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@torch.no_grad()
+def test_joined_maps_are_the_maps_side_by_side(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    maps = [torch.nn.Linear(6, n).to(dtype) for n in (3, 5)]
+    x = torch.randn(4, 6)
+    expected = torch.cat([m(x.to(dtype)) for m in maps], -1)
+    torch.testing.assert_close(Linear(*maps)(x), expected, atol=2e-2 if dtype == torch.bfloat16 else 1e-6, rtol=0.01)
+    torch.testing.assert_close(
+        Linear(*maps).relu(x), expected.relu(), atol=2e-2 if dtype == torch.bfloat16 else 1e-6, rtol=0.01
+    )
+
+
+def test_scaled_heads_act_on_shared_sentences_as_on_their_own() -> None:
+    model = small(norm="pre")
+    tap = Scale(Site("decoder", 0, "cross"), 2, 3.0)
+    src = sources(model)
+    together = finish(beam(model, src, 3, max_length=8, tap=tap))
+    for row in range(len(src)):
+        alone = finish(beam(model, src[row : row + 1, : 7 - row], 3, max_length=8, tap=tap))[0]
+        assert [h.ids for h in together[row]] == [h.ids for h in alone]

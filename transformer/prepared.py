@@ -1,0 +1,279 @@
+"""The network made ready to run, and to write token by token: what `Transformer` computes, in half the time.
+
+It is the flow of `transformer.layers` for inference: no dropout, maps that read the same vector joined into one
+product, and each weight in the order in which the processor's library (oneDNN) reads it fastest. The weights may be
+in half precision; all that is not a linear map is computed in single.
+
+Shapes: B sentences, N hypotheses of them, a row each, H heads, Q queries, K keys, D = d_head, S source tokens,
+T target tokens, V target vocabulary.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer.attention import MultiHeadAttention, attend
+from transformer.cache import Cache, KeysValues
+from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
+from transformer.model import Decoder, Encoder, Transformer, no_later_keys, visible_keys
+from transformer.taps import Recorder, Tap
+
+
+def prepared(model: Transformer) -> Prepared:
+    """The prepared form of a model in evaluation mode, made when it is first asked for and when weights changed.
+
+    A change is noticed by the versions that torch counts, and by `train()`, since fused optimizers count none. Writing
+    through `parameter.data` passes both by.
+    """
+    assert not model.training, "dropout is left out"
+    versions = ((p.data_ptr(), 0 if p.is_inference() else p._version, p.dtype) for p in model.parameters())
+    weights = model.trainings, *versions
+    with _lock:
+        found = _prepared.get(model)
+    if found is None or found[0] != weights:
+        found = weights, Prepared(model)
+        with _lock:
+            _prepared[model] = found
+    return found[1]
+
+
+_prepared: WeakKeyDictionary[Transformer, tuple[object, Prepared]] = WeakKeyDictionary()
+_lock = Lock()
+
+
+class Prepared:
+    """Holds weights of its own, and nothing of a run: any number of threads may use it."""
+
+    @torch.inference_mode()
+    def __init__(self, model: Transformer):
+        self.pad_id = model.config.pad_id
+        self.encoder = PreparedEncoder(model.encoder)
+        self.decoder = PreparedDecoder(model.decoder)
+        self.output = Linear(model.output)
+
+    @torch.inference_mode()
+    def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
+        """The logits of the token after each of `tgt` [B, T], as `Transformer` gives them: [B, T, V]."""
+        return self.write(tgt, self.read(src, tap), tap)
+
+    @torch.inference_mode()
+    def read(self, src: Tensor, tap: Tap | None = None) -> Cache:
+        """What writing after `src` [B, S] needs of it."""
+        visible: Tensor | None = visible_keys(src, self.pad_id)
+        if visible is not None and visible.all():
+            visible = None
+        memory = self.encoder(src, visible, tap)
+        return Cache([layer.cross_attention.source(memory) for layer in self.decoder.layers], visible)
+
+    @torch.inference_mode()
+    def write(self, tgt: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+        """The logits after each of `tgt` [N, T], which come after the tokens that `cache` holds: [N, T, V].
+
+        Several tokens at once may only be the first.
+        """
+        mask = None
+        if tgt.size(1) > 1:
+            assert not cache.length, "after the first, tokens come one by one"
+            mask = no_later_keys(tgt.size(1), tgt.size(1), tgt.device) & visible_keys(tgt, self.pad_id)
+        return self.output(self.decoder(tgt, mask, cache, tap)).float()
+
+
+class PreparedEncoder:
+    def __init__(self, plain: Encoder):
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm)
+        self.layers = [PreparedEncoderLayer(layer) for layer in each(EncoderLayer, plain.layers)]
+        self.position_bias = position_bias(each(EncoderLayer, plain.layers)[0].attention)
+
+    def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
+        x = self.embedding(src).float()
+        bias = self.position_bias(src.size(1), src.size(1))
+        for layer in self.layers:
+            x = layer(x, mask, bias, tap)
+        return self.norm(x)
+
+
+class PreparedDecoder:
+    def __init__(self, plain: Decoder):
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm)
+        self.layers = [PreparedDecoderLayer(layer) for layer in each(DecoderLayer, plain.layers)]
+        self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
+
+    def __call__(self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
+        x = self.embedding(tgt, start=cache.length).float()
+        bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
+        for layer in self.layers:
+            x = layer(x, mask, bias, cache, tap)
+        cache.length += tgt.size(1)
+        return self.norm(x)
+
+
+class PreparedEncoderLayer:
+    def __init__(self, plain: EncoderLayer):
+        self.attention = SelfAttention(plain.attention)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward)
+        self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
+
+    def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
+        around_attention, around_feed_forward = self.residuals
+        x = around_attention(x, lambda h: self.attention(h, mask, bias, tap))
+        return around_feed_forward(x, self.feed_forward)
+
+
+class PreparedDecoderLayer:
+    def __init__(self, plain: DecoderLayer):
+        self.self_attention = SelfAttention(plain.self_attention)
+        self.cross_attention = CrossAttention(plain.cross_attention)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward)
+        self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
+
+    def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
+        around_self, around_cross, around_feed_forward = self.residuals
+        x = around_self(x, lambda h: self.self_attention(h, mask, bias, tap, cache))
+        x = around_cross(x, lambda h: self.cross_attention(h, cache, tap))
+        return around_feed_forward(x, self.feed_forward)
+
+
+class PreparedResidual:
+    def __init__(self, plain: Residual):
+        self.norm, self.norm_first = Norm(plain.norm), plain.norm_first
+
+    def __call__(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.norm_first:
+            return x + sublayer(self.norm(x))
+        return self.norm(x + sublayer(x))
+
+
+class PreparedFeedForward:
+    def __init__(self, plain: FeedForward):
+        gate = getattr(plain, "gate", None)  # T5's may have one
+        self.inner, self.outer, self.activation = Linear(plain.inner), Linear(plain.outer), plain.activation
+        self.gate = None if gate is None else Linear(gate)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        active = self.inner.relu(x) if self.activation is F.relu else self.activation(self.inner(x))
+        return self.outer(active if self.gate is None else active * self.gate(x))
+
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def each(kind: type[M], modules: nn.Module) -> list[M]:
+    """The modules of a list, which are all of that kind."""
+    return [module for module in modules.children() if isinstance(module, kind)]
+
+
+class Heads:
+    """What both kinds of attention do with their heads."""
+
+    def __init__(self, plain: MultiHeadAttention):
+        self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
+        self.output = Linear(plain.output)
+
+    def split(self, x: Tensor, maps: int) -> Tensor:
+        """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
+        return x.float().view(*x.shape[:2], maps, self.n_heads, -1).permute(2, 0, 3, 1, 4)
+
+    def join(self, heads: Tensor) -> Tensor:
+        return self.output(heads.transpose(1, 2).flatten(-2))  # [N, H, Q, D] -> [N, Q, H * D]
+
+
+class SelfAttention(Heads):
+    def __init__(self, plain: MultiHeadAttention):
+        super().__init__(plain)
+        self.query_key_value = Linear(plain.query, plain.key, plain.value)
+
+    def __call__(
+        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None, cache: Cache | None = None
+    ) -> Tensor:
+        """`x` [N, Q, d_model] looks at itself, and with a cache at what that holds."""
+        split = self.split(self.query_key_value(x), 3)
+        k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
+        q = split[0]
+        return self.join(attend(q, k, v, mask, self.site, tap, self.scale, bias))
+
+
+class CrossAttention(Heads):
+    def __init__(self, plain: MultiHeadAttention):
+        super().__init__(plain)
+        self.query, self.key_value = Linear(plain.query), Linear(plain.key, plain.value)
+
+    def source(self, memory: Tensor) -> KeysValues:
+        """Keys and values of `memory` [B, S, d_model], each [B, H, S, D]."""
+        k, v = self.split(self.key_value(memory), 2).contiguous().unbind()
+        return k, v
+
+    def __call__(self, x: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
+        q = self.split(self.query(x), 1)[0]
+        (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
+        if rows is None:
+            return self.join(attend(q, k, v, mask, self.site, tap, self.scale))
+        if tap is None or isinstance(tap, Recorder):  # all rows of a sentence in one product
+            kept = None if tap is None else lambda site, pattern, inputs: rows.kept(tap, site, pattern, inputs)
+            return self.join(rows.apart(attend(rows.together(q), k, v, mask, self.site, kept, self.scale)))
+        # Another tap may change any row, and what it is shown has a batch of rows.
+        mask = None if mask is None else mask[rows.sentence]
+        return self.join(attend(q, k[rows.sentence], v[rows.sentence], mask, self.site, tap, self.scale))
+
+
+class Linear:
+    """One or several linear maps of the same vector, their outputs side by side."""
+
+    def __init__(self, *maps: nn.Linear):
+        self.weight = torch.cat([m.weight.detach() for m in maps])
+        biases = [m.bias.detach() for m in maps if m.bias is not None]
+        self.bias = torch.cat(biases) if biases else None
+        self.dtype = self.weight.dtype
+        self.packed = packs(self.weight)
+        if self.packed:
+            self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        x = x.to(self.dtype)
+        if self.packed:
+            return _packed_linear(x, self.weight, self.bias, "none", [], "")
+        return F.linear(x, self.weight, self.bias)
+
+    def relu(self, x: Tensor) -> Tensor:
+        """ReLU of the same, at once where that can be."""
+        if self.packed:
+            return _packed_linear(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
+        return F.relu(self(x))
+
+
+_packed_linear = torch.ops.mkldnn._linear_pointwise.default
+
+
+def packs(weight: Tensor) -> bool:
+    """Whether oneDNN has an order of its own for such a weight, on this processor."""
+    if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
+        return False
+    half = weight.dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return half or weight.dtype == torch.float32
+
+
+class Norm:
+    """A norm, called without the module around it, which costs as much as the norm of one token."""
+
+    def __init__(self, plain: nn.Module):
+        self.plain = copy.deepcopy(plain).requires_grad_(False).float()
+        self.of_layer: tuple[Any, ...] | None = None
+        if isinstance(self.plain, nn.LayerNorm):
+            self.of_layer = self.plain.normalized_shape, self.plain.weight, self.plain.bias, self.plain.eps
+
+    def __call__(self, x: Tensor) -> Tensor:
+        normed: Tensor = self.plain(x) if self.of_layer is None else torch.layer_norm(x, *self.of_layer)
+        return normed
+
+
+def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor | None]:
+    """What a stack adds to its scores for (queries, keys): T5's layers share one, others have none."""
+    bias = getattr(attention, "position_bias", None)
+    return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()
