@@ -19,7 +19,7 @@ import torch
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
 
 ROOT = Path(__file__).resolve().parents[1]
-CORPORA = {"reverse": "reverse", "en-fr": "english-french"}  # a shipped model, and a corpus with gold for it
+CORPORA = {"reverse": "reverse", "english-french": "english-french"}  # a shipped model, and a corpus with gold for it
 SIZES = (1_000, 10_000, 100_000)  # pairs, for the memory
 TARGET = 0.5  # of the speed of plain scoring
 

@@ -2,22 +2,22 @@
 
 The network is that of the decoding benchmark (6 + 6 layers, d_model 256, 8 heads, d_ff 2048); a source of so many
 tokens is read and a target of as many is read along, on one thread. Times are the process's own, which other programs
-disturb less; memory is the most that is resident during the pass above what was before it, each pass in a process of
-its own.
+disturb less; memory is the most that torch's allocator holds at once during the pass, above what it held before.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.contest import Contestant, compete
 from benchmarks.decoding import START, export, network
@@ -53,15 +53,11 @@ def run(lengths: list[int], rounds: int) -> None:
 
 def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     names = [PLAIN, KEPT, SDPA, ATTENTIONS]
-    peaks = {}
-    for name in names:
-        alone = Contestant(__name__, name, folder, length, ours=False)
-        peaks[name] = alone.ask("peak")
-        alone.end()
     contestants: dict[str, Contestant] = {}
     try:
         for name in names:
             contestants[name] = Contestant(__name__, name, folder, length, ours=False)
+        peaks = {name: one.ask("peak") for name, one in contestants.items()}
         seconds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
     finally:
         for one in contestants.values():
@@ -96,10 +92,14 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
         return taken
 
     def peak() -> int:
-        """Bytes that the first pass takes above what the process had."""
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        one_pass()
-        return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+        """Bytes: every allocation and release of a pass, in their order."""
+        one_pass()  # what only the first pass makes is no part of it
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+            kept = one_pass()
+        moves = [event for event in profiled.profiler.kineto_results.events() if event.name() == "[memory]"]
+        moves.sort(key=lambda event: event.start_ns())
+        del kept
+        return max(accumulate(event.nbytes() for event in moves))
 
     return None, {"round": round, "peak": peak}
 
@@ -107,7 +107,12 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
     if name in (PLAIN, KEPT):
         model = prepared(network(length))
-        return lambda: model(src, tgt, Recorder() if name == KEPT else None)
+
+        def ours() -> object:
+            recorder = Recorder() if name == KEPT else None
+            return model(src, tgt, recorder), recorder
+
+        return ours
     from transformers import MarianConfig, MarianMTModel  # type: ignore[import-not-found]
 
     config = MarianConfig.from_pretrained(folder / "marian", max_position_embeddings=max(512, length))

@@ -139,16 +139,19 @@ def test_a_tap_sees_what_its_pattern_was_computed_from() -> None:
 
 
 def test_without_a_tap_no_pattern_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Training and decoding pass no tap, so they must not pay for one."""
+    """Training passes no tap, so it must not pay for one; only a few queries are sooner done with a pattern."""
 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("an explicit softmax ran")
 
     monkeypatch.setattr(torch, "softmax", fail)
     monkeypatch.setattr(Tensor, "softmax", fail)
-    attend(*qkv((1, 2, 3, 3, 4)), any_mask(1, 3, 3), SITE)
-    with pytest.raises(AssertionError, match="softmax ran"):
-        attend(*qkv((1, 2, 3, 3, 4)), any_mask(1, 3, 3), SITE, Recorder())
+    q, k, v = qkv((1, 2, 20, 3, 4))
+    attend(q, k, v, any_mask(1, 20, 3), SITE)
+    attend(q[:, :, :2].requires_grad_(), k, v, any_mask(1, 2, 3), SITE)
+    for few, tap in ((q, Recorder()), (q[:, :, :2].detach(), None)):
+        with pytest.raises(AssertionError, match="softmax ran"):
+            attend(few, k, v, any_mask(1, few.size(2), 3), SITE, tap)
 
 
 def test_keys_that_are_visible() -> None:

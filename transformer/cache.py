@@ -57,6 +57,7 @@ class Cache:
         self.source, self.visible = source, visible
         self.rows: Rows | None = None
         self._own: dict[int, Tensor] = {}  # [2, N, H, places, D] a layer
+        self._spare: Tensor | None = None  # what the last layer that was selected from lay in: new memory costs more
 
     def grow(self, layer: int, new: Tensor) -> Tensor:
         """Takes in the newest tokens' keys and values, [2, N, H, T, D], and gives all so far, [2, N, H, K, D]."""
@@ -71,13 +72,17 @@ class Cache:
         held.narrow(3, start, end - start).copy_(new)
         return held.narrow(3, 0, end)
 
+    @torch.inference_mode()
     def select(self, rows: Tensor) -> None:
         """Keeps the given rows, in that order: a beam goes on from the hypotheses it chose.
 
         They are grouped by sentence, in the sentences' order.
         """
         for layer, held in self._own.items():
-            self._own[layer] = held.index_select(1, rows)
+            shape = held.shape[0], len(rows), *held.shape[2:]
+            if self._spare is None or self._spare.shape != shape:
+                self._spare = held.new_empty(shape)
+            self._own[layer], self._spare = torch.index_select(held, 1, rows, out=self._spare), held
         before = rows if self.rows is None else self.rows.sentence[rows]
         sentences, sentence, counts = before.unique_consecutive(return_inverse=True, return_counts=True)
         if len(sentences) < len(self.source[0][0]):

@@ -88,16 +88,20 @@ def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> l
 
     The units are words, or single tokens where a model reads letters. An unknown token may be any unit.
     """
-    special = [id in tokenizer.special_ids and id != tokenizer.unk_id for id in ids]
+    apart = tokenizer.special_ids - {tokenizer.unk_id}
+    special = [id in apart for id in ids]
     plain = [place for place, gone in enumerate(special) if not gone]
-    # Single tokens first, which cost less to look at; where each is a word, the groups are the same.
-    for grouped in (lambda: [[place] for place in plain], lambda: tokenizer.word_groups(ids)):
-        groups = [group for group in grouped() if not special[group[0]]]
+    of_token = [-1] * len(ids)
+    if [tokenizer.piece(ids[place]) for place in plain] == list(spelled):  # as letters are: nothing to be joined
+        for unit, place in enumerate(plain):
+            of_token[place] = unit
+        return of_token
+    for grouped in (tokenizer.word_groups(ids), [[place] for place in range(len(ids))]):
+        groups = [group for group in grouped if not special[group[0]]]
         if len(groups) == len(spelled) and all(
             _spells(tokenizer, [ids[place] for place in group], unit)
             for group, unit in zip(groups, spelled, strict=True)
         ):
-            of_token = [-1] * len(ids)
             for unit, group in enumerate(groups):
                 for place in group:
                     of_token[place] = unit
@@ -109,8 +113,8 @@ def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> l
 def _spells(tokenizer: Tokenizer, ids: Sequence[int], unit: str) -> bool:
     if tokenizer.unk_id in ids:
         return True
-    text = "".join(map(tokenizer.piece, ids)).replace(SPACE, " ").strip()
-    return _plain(text) == _plain(unit)
+    text = "".join(map(tokenizer.piece, ids))
+    return text == unit or _plain(text.replace(SPACE, " ").strip()) == _plain(unit)
 
 
 @lru_cache(maxsize=100_000)
