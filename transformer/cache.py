@@ -76,7 +76,8 @@ class Cache:
     def select(self, rows: Tensor) -> None:
         """Keeps the given rows, in that order: a beam goes on from the hypotheses it chose.
 
-        They are grouped by sentence, in the sentences' order.
+        They are grouped by sentence, in the sentences' order. What a tap was shown of the keys and values before is
+        overwritten.
         """
         for layer, held in self._own.items():
             shape = held.shape[0], len(rows), *held.shape[2:]
