@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from transformer.taps import Inputs, Site, Tap
 
-# Queries: up to here the explicit pattern took 0.4 to 0.8 of the fused kernel's time, in batches of 64 and 320 rows over
-# 16 keys and more; over 8 keys it took 1.7 times as long, which is little time.
+# Queries: up to here the explicit pattern took 0.4 to 0.8 of the fused kernel's time, in batches of 64 and 320 rows
+# over 16 keys and more; over 8 keys it took 1.7 times as long, which is little time.
 FEW = 16
 
 
