@@ -13,6 +13,7 @@ PAGES = {
     "Decoding": ("app_pages/decoding.py", ":material/account_tree:"),
     "Positions": ("app_pages/positions.py", ":material/waves:"),
     "Anatomy": ("app_pages/anatomy.py", ":material/hub:"),
+    "Heads": ("app_pages/heads.py", ":material/psychology_alt:"),
 }
 
 
