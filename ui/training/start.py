@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import streamlit as st
 
 from transformer.data.about import about
 from transformer.data.preview import Preview
-from transformer.training import Recipe, RunFolder, run_path, start, statuses
+from transformer.training import RunFolder, run_path, start, statuses
 from ui import resources
 from ui.public import private_only
 from ui.training import corpus, draft
@@ -58,7 +59,12 @@ def form(view: TrainingView) -> None:
             found = _preview(chosen, values)
         examples = [pair.source for pair in found.pairs[:SUGGESTED]] if found else []
     start_from = str(before.checkpoints / "best") if before is not None and weights else None
-    made = draft.drafted(chosen.spec or chosen.kind, values, _watched(chosen, examples), start_from)
+
+    def typed() -> Draft:
+        now = _values(view, chosen.kind, before)
+        return draft.drafted(chosen.spec or chosen.kind, now, _watched(chosen, examples), start_from)
+
+    made = typed()
     fixed = _fixed() if weights else ()
     with middle:
         setting("training.steps", values, made.wrong, note=False)
@@ -71,11 +77,11 @@ def form(view: TrainingView) -> None:
             found = _preview(chosen, values)
     with right:
         forecast(made.recipe, found)
-        name = _named(view, chosen, before)
-        _begin(chosen, made, found, name)
+        key = _named(view, chosen, before)
+        _begin(chosen, typed, found, key)
     if made.recipe is not None and chosen.spec is not None:
         with st.expander("The same from the command line", icon=":material/terminal:", key=key_of("command")):
-            st.code(made.recipe.command(f"{_shown_root()}/{name}"), language="bash", wrap_lines=True)
+            st.code(made.recipe.command(f"{_shown_root()}/{_name(key)}"), language="bash", wrap_lines=True)
 
 
 # ---- where the settings come from ----------------------------------------------------------------------------------
@@ -237,15 +243,22 @@ def _asked_for(spec: str) -> bool:
 
 
 def _named(view: TrainingView, chosen: Chosen, before: RunFolder | None) -> str:
-    """The box for the name, and what was typed into it."""
+    """Draws the box for the name; its key."""
     stem = before.name if before else f"{chosen.kind}-{_size(view, chosen.kind)}"
     taken = {path.name for path in resources.RUNS.glob("*")}
     free = next(name for n in itertools.count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in taken)
-    return (st.text_input("Name", free, key=f"{key_of('name')}-{free}", live=True) or "").strip()
+    key = f"{key_of('name')}-{free}"
+    st.text_input("Name", free, key=key, live=True)
+    return key
 
 
-def _begin(chosen: Chosen, made: Draft, found: Preview | None, name: str) -> None:
+def _name(key: str) -> str:
+    return (st.session_state.get(key) or "").strip()
+
+
+def _begin(chosen: Chosen, typed: Callable[[], Draft], found: Preview | None, key: str) -> None:
     """The button, and why it cannot be pressed where it can't."""
+    made, name = typed(), _name(key)
     problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]
     try:
         if run_path(name, resources.RUNS).exists():
@@ -266,7 +279,7 @@ def _begin(chosen: Chosen, made: Draft, found: Preview | None, name: str) -> Non
         key="start-training",
         disabled=not ready,
         on_click=_start,
-        args=(st.session_state["draft"].number, made.recipe, name),
+        args=(st.session_state["draft"].number, typed, key),
     )
     if said := st.session_state.pop("start-refused", None):
         cannot(said)
@@ -276,13 +289,19 @@ def _shown_root() -> str:
     return "runs" if resources.CHECKPOINTS.parent / "runs" == resources.RUNS else str(resources.RUNS)
 
 
-def _start(number: int, recipe: Recipe, name: str) -> None:
-    """Starts the run of this form, once: the second half of a double click finds it begun."""
+def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
+    """Starts the run of this form, once: the second half of a double click finds it begun.
+
+    The form is read anew: what was typed last may have come with the click, before the page was drawn with it.
+    """
     if st.session_state.get("started") == number:
         return
     try:
         private_only()
-        start(recipe, run_path(name, resources.RUNS))
+        made, name = typed(), _name(key)
+        if made.recipe is None:
+            raise ValueError(next(iter(made.wrong.values())))
+        start(made.recipe, run_path(name, resources.RUNS))
     except (ValueError, OSError) as error:
         st.session_state["start-refused"] = str(error)
         return

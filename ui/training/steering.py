@@ -182,12 +182,13 @@ def _longer(run: Status) -> None:
     """More steps for a run that has ended."""
     done = run.saved_step or 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        steps = st.number_input(
+        key = f"longer-{run.name}-{done}"
+        st.number_input(
             "Continue up to step",
             min_value=done + 1,
             value=max(run.steps, done + 1) if done < run.steps else done + max(1, done // 2),
             step=100,
-            key=f"longer-{run.name}-{done}",
+            key=key,
             help=f"It has made {done:,}. The schedule is drawn out to the new end.",
         )
         st.button(
@@ -195,5 +196,6 @@ def _longer(run: Status) -> None:
             icon=":material/play_arrow:",
             key="continue",
             on_click=attempt,
-            args=(extend, run.folder, int(steps or done + 1)),
+            # Read at the click: what was typed last may have come with it.
+            args=(lambda: extend(run.folder, int(st.session_state.get(key) or done + 1)),),
         )

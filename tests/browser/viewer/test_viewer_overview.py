@@ -35,6 +35,30 @@ def test_a_click_picks_a_head_once(page: Page, opened: Opened) -> None:
     selected(page, 2, 0)
 
 
+def test_a_page_that_changes_its_width_before_the_patterns_are_there(page: Page, viewer_url: str) -> None:
+    # Patterns and choice come as two messages: this holds the patterns back.
+    page.add_init_script("""document.headlight = Object.assign(new EventTarget(), { values: new Proxy({}, {
+      set(values, name, value) {
+        if (name !== "kinds" || window.released) return Reflect.set(values, name, value);
+        window.release = () => {
+          window.released = true;
+          values.kinds = value;
+          document.headlight.dispatchEvent(new CustomEvent("kinds"));
+        };
+        return true;
+      },
+    }) });""")
+    page.set_default_timeout(120_000)
+    page.goto(viewer_url)
+    page.wait_for_function("!!window.release")
+    page.get_by_text("selected (1, 2)").wait_for()
+    page.set_viewport_size({"width": 700, "height": 720})
+    page.wait_for_timeout(500)
+    expect(page.locator(".thumb")).to_have_count(0)
+    page.evaluate("window.release()")
+    selected(page, 1, 2)
+
+
 def test_arrow_keys_move_the_selection(page: Page, opened: Opened) -> None:
     opened(page)
     thumb(page, 1, 2).focus()

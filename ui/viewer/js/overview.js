@@ -21,7 +21,7 @@ class Overview {
     this.send = paced(pick => this.emit("pick", pick));
     this.grid.onkeydown = event => this.key(event);
     this.grid.onpointerleave = () => this.hover(null);
-    this.stop = onWidth(root, () => this.draw());
+    this.stop = onWidth(root, () => this.header && this.draw());  // its patterns may still be on their way
   }
 
   dispose() {
