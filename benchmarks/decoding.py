@@ -27,6 +27,7 @@ from transformer.checkpoints.native import Checkpoint
 from transformer.data.corpora import open_corpus
 from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import beam, finish, greedy
+from transformer.memory import keep_freed
 from transformer.model import Transformer
 from transformer.presets import preset
 from transformer.training import Evaluator
@@ -207,6 +208,7 @@ def writer(name: str, folder: Path, tokens: int, size: int, threads: int) -> Wri
         return ctranslate2(folder / ("int8" if name == CT2_INT8 else "float32"), tokens, size, threads)
     if name == MARIAN:
         return marian(folder / "marian", tokens, size)
+    keep_freed()  # as the command line does
     model = network()
     if name == TUTORIAL:
         return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]

@@ -17,6 +17,7 @@ from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, open_corpus
 from transformer.files import write_json
 from transformer.heads import add_verb as add_heads
+from transformer.memory import keep_freed
 from transformer.model import count_parameters
 from transformer.training import Evaluator, commands
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
@@ -194,4 +195,5 @@ def describe(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
+    keep_freed()
     sys.exit(main())

@@ -12,7 +12,7 @@ from transformer.taps import Inputs, Recorder, Site
 
 KeysValues = tuple[Tensor, Tensor]
 
-_GROWTH = 8  # places are added so many at a time: a copy of all that is held every eighth token
+_PLACES = 32  # for so many tokens at first, then twice as many: new memory costs more than what is written there
 
 
 class Rows:
@@ -64,7 +64,7 @@ class Cache:
         start, end = self.length, self.length + new.size(3)
         held = self._own.get(layer)
         if held is None or end > held.size(3):
-            places = -(-end // _GROWTH) * _GROWTH
+            places = max(end, _PLACES if held is None else 2 * held.size(3))
             grown = new.new_empty(*new.shape[:3], places, new.size(4))
             if held is not None:
                 grown[:, :, :, :start] = held[:, :, :, :start]
@@ -83,7 +83,9 @@ class Cache:
             shape = held.shape[0], len(rows), *held.shape[2:]
             if self._spare is None or self._spare.shape != shape:
                 self._spare = held.new_empty(shape)
-            self._own[layer], self._spare = torch.index_select(held, 1, rows, out=self._spare), held
+            written = (x.narrow(3, 0, self.length) for x in (held, self._spare))
+            torch.index_select(next(written), 1, rows, out=next(written))
+            self._own[layer], self._spare = self._spare, held
         before = rows if self.rows is None else self.rows.sentence[rows]
         sentences, sentence, counts = before.unique_consecutive(return_inverse=True, return_counts=True)
         if len(sentences) < len(self.source[0][0]):

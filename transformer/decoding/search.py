@@ -12,7 +12,7 @@ from torch import Tensor
 
 from transformer.cache import Cache
 from transformer.config import ModelConfig
-from transformer.decoding.choosers import Chooser, Live
+from transformer.decoding.choosers import Chooser, Chosen, Live
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
 from transformer.prepared import prepared
@@ -21,13 +21,17 @@ from transformer.taps import Recorder, Site, Tap, chain
 TapAt = Callable[[int], Tap | None]
 
 
-def allowed(log_probs: Tensor, config: ModelConfig) -> Tensor:
-    """Log-probabilities [..., V] with -inf for the tokens that are never written, [PAD] and [SOS].
+def never(config: ModelConfig) -> list[int]:
+    """The tokens that are never written, [PAD] and [SOS].
 
     Where a model starts its sentences with [EOS], [SOS] is that token, and may be written.
     """
-    never = [token for token in (config.pad_id, config.sos_id) if token != config.eos_id]
-    return log_probs.index_fill(-1, torch.tensor(never, device=log_probs.device), -torch.inf)
+    return [token for token in (config.pad_id, config.sos_id) if token != config.eos_id]
+
+
+def allowed(log_probs: Tensor, config: ModelConfig) -> Tensor:
+    """Log-probabilities [..., V] with -inf for the tokens that are never written."""
+    return log_probs.index_fill(-1, torch.tensor(never(config), device=log_probs.device), -torch.inf)
 
 
 def forced(log_probs: Tensor, free: Tensor, token: Tensor) -> Tensor:
@@ -52,6 +56,7 @@ class Search:
     ):
         """`src` [B, S]; `forced` [B, F] says what must be written, with -1 where the choice is free."""
         self.network, self.config = prepared(model), model.config
+        self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
         self.tap, self.tap_at, self.record = tap, tap_at, record
         self.cache: Cache | None = None
@@ -70,7 +75,7 @@ class Search:
             self.cache = self.network.read(self.src, chain(self.tap, recorder))
         here = self.tap_at(self.live.length) if self.tap_at is not None else None
         log_probs = self._log_probs(self.cache, chain(self.tap, here, recorder))
-        chosen = self.choose(self.live, self._allowed(log_probs))
+        chosen = self._chosen(log_probs)
         step = DecodeStep(
             self.live.length, self.live.sentences, self.live.written, log_probs, *chosen, _patterns(recorder)
         )
@@ -81,7 +86,8 @@ class Search:
         """What the model says of each live hypothesis' next token: [N, V]."""
         sos = self.src.new_full((len(self.src), 1), self.config.sos_id)
         newest = self.live.written[:, -1:] if self.live.length else sos
-        log_probs = self.network.write(newest, cache, tap)[:, -1].log_softmax(-1)
+        logits = self.network.write(newest, cache, tap)[:, -1]
+        log_probs = torch.log_softmax(logits, -1, out=logits)  # in their place: new memory costs more than the sums
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
             raise ValueError(
                 f"The model's output at step {self.live.length + 1} is not a number: its weights are damaged, "
@@ -89,11 +95,14 @@ class Search:
             )
         return log_probs
 
-    def _allowed(self, log_probs: Tensor) -> Tensor:
-        free = allowed(log_probs, self.config)
-        if self.live.length >= self.forced.size(1):
-            return free
-        return forced(log_probs, free, self.forced[self.live.sentences, self.live.length, None])
+    def _chosen(self, log_probs: Tensor) -> Chosen:
+        if self.live.length < self.forced.size(1):
+            token = self.forced[self.live.sentences, self.live.length, None]
+            return self.choose(self.live, forced(log_probs, allowed(log_probs, self.config), token))
+        kept = log_probs.index_select(1, self.never)  # out of the way for the choice, which a copy would cost more than
+        chosen = self.choose(self.live, log_probs.index_fill_(1, self.never, -torch.inf))
+        log_probs.index_copy_(1, self.never, kept)
+        return chosen
 
     def _go_on(self, step: DecodeStep) -> None:
         """The candidates that live become the rows; a sentence without any takes no further part."""
