@@ -3,6 +3,7 @@
 Every contestant has the same network with the same weights, drawn at random: 6 + 6 layers, d_model 256, 8 heads, d_ff
 2048, vocabulary 8,000, in Marian's form, which all of them read. Its end is never likely, so everyone writes as many
 tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read anew at each step.
+What the decoder's linear maps take by themselves, step by step, is a bound for whoever calls them from Python.
 """
 
 from __future__ import annotations
@@ -29,17 +30,21 @@ from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import beam, finish, greedy
 from transformer.memory import keep_freed
 from transformer.model import Transformer
+from transformer.prepared import prepared
 from transformer.presets import preset
 from transformer.training import Evaluator
 from transformer.translator import in_precision
 
 VOCABULARY, BATCH, BEAM = 8000, 64, 5
+THREADS, TRIALS = (1, 2), 6
 END, UNKNOWN, START = 0, 1, VOCABULARY - 1  # Marian pads and starts with its last token, whose vector is 0
 
 F32, BF16, RECORDING = "Headlight, float32", "Headlight, bfloat16 weights", "Headlight, recording"
+LINEAR = "Headlight's linear maps alone, float32"
 MARIAN, TUTORIAL = "generate of transformers", "the tutorials' loop"
 CT2, CT2_INT8 = "CTranslate2, float32", "CTranslate2, int8"
-NAMES = [F32, BF16, RECORDING, MARIAN, CT2, CT2_INT8, TUTORIAL]
+NAMES = [F32, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
+ALONE = (LINEAR, TUTORIAL)  # only a sentence at a time
 # How: beam, sentences at a time.
 WAYS = [(1, 1), (BEAM, 1), (1, BATCH), (BEAM, BATCH)]
 
@@ -53,7 +58,8 @@ def targets(size: int, batch: int) -> list[tuple[str, str, float | None]]:
         (F32, MARIAN, 1.4),
         (RECORDING, F32, 1 / 1.15),
     ]
-    return found + ([(F32, TUTORIAL, 10 if size > 1 else None)] if batch == 1 else [])
+    alone: list[tuple[str, str, float | None]] = [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if size > 1 else None)]
+    return found + (alone if batch == 1 else [])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,26 +67,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--tokens", type=int, default=30, help="tokens that are written for each sentence")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, choices=THREADS, help="for each; its own best number without it")
     parser.set_defaults(run=run)
 
 
-def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None:
+def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int, threads: int | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
     result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
-    result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
+    result |= {"sentences": sentences, "tokens": tokens, "threads": threads, "modes": {}}
     with tempfile.TemporaryDirectory() as folder:
         export(Path(folder))
         for size, batch in WAYS:
             mode = (
                 f"{'greedy' if size == 1 else f'beam {size}'}, {'one sentence' if batch == 1 else f'{batch} at once'}"
             )
-            names = [name for name in NAMES if name != TUTORIAL or batch == 1]
+            names = [name for name in NAMES if name not in ALONE or batch == 1]
             contestants: dict[str, Contestant] = {}
             try:
                 for name in names:
                     options = name, folder, multi30k or "", sentences, tokens, size, batch
                     contestants[name] = Contestant(__name__, *options, ours=False)
-                result["modes"][mode] = measured(contestants, rounds) | {"beam": size, "batch": batch}
+                result["modes"][mode] = measured(contestants, rounds, threads) | {"beam": size, "batch": batch}
             finally:
                 for one in contestants.values():
                     one.end()
@@ -89,17 +96,18 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
         result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
         print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
     result["load_after"] = round(os.getloadavg()[0], 1)
-    keep("decoding", result, "Decoding: sentences a second", panels(result))
+    name = "decoding" if threads is None else f"decoding-{threads}"
+    keep(name, result, "Decoding: sentences a second", panels(result))
 
 
-def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
-    """Each at its own best number of threads, found first."""
+def measured(contestants: dict[str, Contestant], rounds: int, threads: int | None) -> dict[str, Any]:
+    """Each with so many threads, or at its own best number, found first."""
     found: dict[str, Any] = {"threads": {}}
     for name, one in contestants.items():
-        speeds = {threads: max(one.ask("round", threads, True) for _ in range(2)) for threads in (1, 2)}
-        found["threads"][name] = max(speeds, key=lambda threads: speeds[threads])
+        speeds = {n: max(one.ask("round", n, True) for _ in range(TRIALS)) for n in THREADS if threads in (None, n)}
+        found["threads"][name] = max(speeds, key=lambda n: speeds[n])
     written = {name: one.ask("written") for name, one in contestants.items()}
-    found["agree"] = {name: agreement(one, written[F32]) for name, one in written.items()}
+    found["agree"] = {name: agreement(one, written[F32]) for name, one in written.items() if name != LINEAR}
     found["distinct_tokens"] = len({token for sentence in written[F32] for token in sentence})
     speeds = alternate(rounds, {name: round_of(one, found["threads"][name]) for name, one in contestants.items()})
     found["sentences_per_second"] = {name: spread(values) for name, values in speeds.items()}
@@ -180,7 +188,7 @@ def contestant(
     if batch == 1:  # over the rounds all lengths come alike
         random.Random(1).shuffle(every)
     part = {TUTORIAL: 1}.get(name, 20) if batch == 1 else len(every)
-    writers = {threads: writer(name, folder, tokens, size, threads) for threads in (1, 2)}
+    writers = {threads: writer(name, folder, tokens, size, threads) for threads in THREADS}
     place = 0
 
     def round(threads: int, trial: bool) -> float:
@@ -210,6 +218,8 @@ def writer(name: str, folder: Path, tokens: int, size: int, threads: int) -> Wri
         return marian(folder / "marian", tokens, size)
     keep_freed()  # as the command line does
     model = network()
+    if name == LINEAR:
+        return linear(model, tokens, size)
     if name == TUTORIAL:
         return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]
     if name == BF16:
@@ -260,6 +270,27 @@ def ctranslate2(folder: Path, tokens: int, size: int, threads: int) -> Write:
     return write
 
 
+def linear(model: Transformer, tokens: int, size: int) -> Write:
+    """The maps of as many steps as are written, in their order, and nothing between them."""
+    network = prepared(model)
+    x, inner = torch.ones(size, 1, model.config.d_model), torch.ones(size, 1, model.config.decoder.d_ff)
+    calls = []
+    for layer in network.decoder.layers:
+        calls += [(layer.self_attention.query_key_value, x), (layer.self_attention.output, x)]
+        calls += [(layer.cross_attention.query, x), (layer.cross_attention.output, x)]
+        calls += [(layer.feed_forward.inner, x), (layer.feed_forward.outer, inner)]
+    calls.append((network.output, x))
+
+    @torch.inference_mode()
+    def write(batch: list[list[int]]) -> list[list[int]]:
+        for _ in range(tokens):
+            for one, given in calls:
+                one(given)
+        return [[0] * tokens for _ in batch]
+
+    return write
+
+
 @torch.inference_mode()
 def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list[int]:
     """Each hypothesis by itself, and its whole sentence so far at each step."""
@@ -287,7 +318,7 @@ def told(mode: str, found: dict[str, Any]) -> str:
         [name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})", found["threads"][name]]
         for name, one in found["sentences_per_second"].items()
     ]
-    rows = [[*row, found["agree"][row[0]]] for row in rows]
+    rows = [[*row, found["agree"].get(row[0], "")] for row in rows]
     times = []
     for ours, theirs, target in targets(found["beam"], found["batch"]):
         one = found["times"][f"{ours} / {theirs}"]
@@ -295,7 +326,7 @@ def told(mode: str, found: dict[str, Any]) -> str:
         times.append([ours, theirs, f"{one['median']:.2f} ({one['least']:.2f} to {one['most']:.2f})", reached])
     return "\n\n".join(
         [
-            f"Sentences a second, {mode}: median (least to most), at its best number of threads",
+            f"Sentences a second, {mode}: median (least to most)",
             table(["", "sentences/s", "threads", "written as Headlight in float32"], rows),
             "Times as fast, round by round",
             table(["ours", "theirs", "median (least to most)", "target"], times),
@@ -305,7 +336,7 @@ def told(mode: str, found: dict[str, Any]) -> str:
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    ours = (F32, BF16, RECORDING)
+    ours = (F32, BF16, RECORDING, LINEAR)
     return {
         mode: [
             Dot(name, one["median"], short(one["median"]), OURS if name in ours else THEIRS)

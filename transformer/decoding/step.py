@@ -66,10 +66,11 @@ class DecodeStep:
 
     def having(self, *fates: Fate, sentence: int | None = None) -> list[int]:
         """The candidates that have one of these fates, of one sentence or of all."""
-        chosen = torch.isin(self.fates, self.fates.new_tensor(fates))
-        if sentence is not None:
-            chosen &= self.sentences[self.parents] == sentence
-        return chosen.nonzero()[:, 0].tolist()
+        found = [candidate for candidate, fate in enumerate(self.fates.tolist()) if fate in fates]
+        if sentence is None:
+            return found
+        of = self.sentences[self.parents].tolist()
+        return [candidate for candidate in found if of[candidate] == sentence]
 
     def hypothesis(self, candidate: int) -> Hypothesis:
         ids = [*self.written[self.parents[candidate]].tolist(), int(self.tokens[candidate])]
