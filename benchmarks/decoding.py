@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -36,7 +37,7 @@ from transformer.training import Evaluator
 from transformer.translator import in_precision
 
 VOCABULARY, BATCH, BEAM = 8000, 64, 5
-THREADS, TRIALS = (1, 2), 6
+THREADS = (1, 2)
 END, UNKNOWN, START = 0, 1, VOCABULARY - 1  # Marian pads and starts with its last token, whose vector is 0
 
 F32, BF16, RECORDING = "Headlight, float32", "Headlight, bfloat16 weights", "Headlight, recording"
@@ -67,14 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--tokens", type=int, default=30, help="tokens that are written for each sentence")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, choices=THREADS, help="for each; its own best number without it")
     parser.set_defaults(run=run)
 
 
-def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int, threads: int | None) -> None:
+def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None:
     """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
     result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
-    result |= {"sentences": sentences, "tokens": tokens, "threads": threads, "modes": {}}
+    result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
     with tempfile.TemporaryDirectory() as folder:
         export(Path(folder))
         for size, batch in WAYS:
@@ -87,7 +87,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int, threads
                 for name in names:
                     options = name, folder, multi30k or "", sentences, tokens, size, batch
                     contestants[name] = Contestant(__name__, *options, ours=False)
-                result["modes"][mode] = measured(contestants, rounds, threads) | {"beam": size, "batch": batch}
+                result["modes"][mode] = measured(contestants, rounds) | {"beam": size, "batch": batch}
             finally:
                 for one in contestants.values():
                     one.end()
@@ -96,20 +96,20 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int, threads
         result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
         print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
     result["load_after"] = round(os.getloadavg()[0], 1)
-    name = "decoding" if threads is None else f"decoding-{threads}"
-    keep(name, result, "Decoding: sentences a second", panels(result))
+    keep("decoding", result, "Decoding: sentences a second", panels(result))
 
 
-def measured(contestants: dict[str, Contestant], rounds: int, threads: int | None) -> dict[str, Any]:
-    """Each with so many threads, or at its own best number, found first."""
-    found: dict[str, Any] = {"threads": {}}
-    for name, one in contestants.items():
-        speeds = {n: max(one.ask("round", n, True) for _ in range(TRIALS)) for n in THREADS if threads in (None, n)}
-        found["threads"][name] = max(speeds, key=lambda n: speeds[n])
+def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
+    """Each with every number of threads in turns; the number with the better median is the one that counts."""
+    found: dict[str, Any] = {}
+    tasks = {(name, n): round_of(one, n) for name, one in contestants.items() for n in THREADS}
     written = {name: one.ask("written") for name, one in contestants.items()}
     found["agree"] = {name: agreement(one, written[F32]) for name, one in written.items() if name != LINEAR}
     found["distinct_tokens"] = len({token for sentence in written[F32] for token in sentence})
-    speeds = alternate(rounds, {name: round_of(one, found["threads"][name]) for name, one in contestants.items()})
+    every = alternate(rounds, tasks)
+    speeds = {name: max((every[name, n] for n in THREADS), key=median) for name in contestants}
+    found["threads"] = {name: next(n for n in THREADS if every[name, n] is speeds[name]) for name in contestants}
+    found["by_threads"] = {f"{name}, {n}": spread(values) for (name, n), values in every.items()}
     found["sentences_per_second"] = {name: spread(values) for name, values in speeds.items()}
     found["times"] = {f"{a} / {b}": ratios(speeds[a], speeds[b]) for a in speeds for b in speeds if a != b}
     return found
@@ -117,7 +117,7 @@ def measured(contestants: dict[str, Contestant], rounds: int, threads: int | Non
 
 def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
     """The task that measures the sentences a second over the next part of them."""
-    return lambda: float(contestant.ask("round", threads, False))
+    return lambda: float(contestant.ask("round", threads))
 
 
 def agreement(one: list[list[int]], other: list[list[int]]) -> str:
@@ -191,14 +191,11 @@ def contestant(
     writers = {threads: writer(name, folder, tokens, size, threads) for threads in THREADS}
     place = 0
 
-    def round(threads: int, trial: bool) -> float:
+    def round(threads: int) -> float:
         nonlocal place
         torch.set_num_threads(threads)
         chosen = [every[(place + i) % len(every)] for i in range(part)]
-        if trial:
-            chosen = chosen[: 4 if batch == 1 else batch]
-        else:
-            place += part
+        place += part
         start = time.perf_counter()
         for first in range(0, len(chosen), batch):
             found = writers[threads](chosen[first : first + batch])

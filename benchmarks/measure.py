@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -34,11 +34,14 @@ def spread(values: Iterable[float]) -> dict[str, float]:
     }
 
 
-def alternate(rounds: int, tasks: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
+K = TypeVar("K")
+
+
+def alternate(rounds: int, tasks: Mapping[K, Callable[[], float]]) -> dict[K, list[float]]:
     """What each task measures, round by round after one to warm up; every other round runs them backwards."""
     for task in tasks.values():
         task()
-    found: dict[str, list[float]] = {name: [] for name in tasks}
+    found: dict[K, list[float]] = {name: [] for name in tasks}
     for turn in range(rounds):
         for name in list(tasks)[:: 1 if turn % 2 else -1]:
             found[name].append(tasks[name]())

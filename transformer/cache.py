@@ -26,22 +26,20 @@ class Rows:
         self.place = torch.arange(len(sentence), device=sentence.device) - first[sentence]
 
     def together(self, x: Tensor) -> Tensor:
-        """[N, H, 1, D] -> [A, H, R, D]: the queries of a sentence's rows side by side, with 0 where it has fewer."""
-        x = x[:, :, 0]
+        """[N, 1, d_model] -> [A, R, d_model]: a sentence's rows as its queries, with 0 where it has fewer."""
         if self.full:
-            return x.unflatten(0, (self.sentences, self.most)).transpose(1, 2)
-        places = x.new_zeros(self.sentences, self.most, *x.shape[1:])
-        places[self.sentence, self.place] = x
-        return places.transpose(1, 2)
+            return x.reshape(self.sentences, self.most, -1)
+        places = x.new_zeros(self.sentences, self.most, x.size(-1))
+        places[self.sentence, self.place] = x[:, 0]
+        return places
 
     def apart(self, x: Tensor) -> Tensor:
-        """[A, H, R, D] -> [N, H, 1, D]."""
-        x = x.transpose(1, 2)
-        return (x.flatten(0, 1) if self.full else x[self.sentence, self.place])[:, :, None]
+        """[A, R, ...] -> [N, ...]."""
+        return x.flatten(0, 1) if self.full else x[self.sentence, self.place]
 
     def kept(self, recorder: Recorder, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         """Records a pattern [A, H, R, K] as one of rows, [N, H, 1, K]."""
-        recorder(site, self.apart(pattern), inputs)
+        recorder(site, self.apart(pattern.transpose(1, 2))[:, :, None], inputs)
         return pattern
 
 

@@ -211,16 +211,20 @@ class CrossAttention(Heads):
         return k, v
 
     def __call__(self, x: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
-        q = self.split(self.query(x), 1)[0]
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
         if rows is None:
-            return self.join(attend(q, k, v, mask, self.site, tap, self.scale))
+            return self.look(x, k, v, mask, tap)
         if tap is None or isinstance(tap, Recorder):  # all rows of a sentence in one product
             kept = None if tap is None else lambda site, pattern, inputs: rows.kept(tap, site, pattern, inputs)
-            return self.join(rows.apart(attend(rows.together(q), k, v, mask, self.site, kept, self.scale)))
+            return rows.apart(self.look(rows.together(x), k, v, mask, kept))[:, None]
         # Another tap may change any row, and what it is shown has a batch of rows.
         mask = None if mask is None else mask[rows.sentence]
-        return self.join(attend(q, k[rows.sentence], v[rows.sentence], mask, self.site, tap, self.scale))
+        return self.look(x, k[rows.sentence], v[rows.sentence], mask, tap)
+
+    def look(self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
+        """`x` [B, Q, d_model] looks at `k` and `v`."""
+        q = self.split(self.query(x), 1)[0]
+        return self.join(attend(q, k, v, mask, self.site, tap, self.scale))
 
 
 class Linear:
