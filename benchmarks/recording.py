@@ -22,6 +22,7 @@ from torch.profiler import ProfilerActivity, profile
 from benchmarks.contest import Contestant, compete
 from benchmarks.decoding import START, export, network
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
+from transformer.memory import keep_freed
 from transformer.prepared import prepared
 from transformer.taps import Recorder
 
@@ -106,6 +107,7 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 
 def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
     if name in (PLAIN, KEPT):
+        keep_freed()  # as the command line does
         model = prepared(network(length))
 
         def ours() -> object:
