@@ -16,7 +16,7 @@ from transformer.data.batches import Batch
 from transformer.data.tokenizers import EOS, PAD, SOS
 
 VOCABULARY, D_MODEL, LAYERS, HEADS, D_FF, SMOOTHING = 8000, 256, 3, 4, 1024, 0.1
-LONGEST = 100  # tokens that a translation may have; the longest reference has 43
+LONGEST = 50  # tokens that a translation may have; the longest reference has 43
 
 
 class Peer(nn.Module):
