@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "taps": set(),
     "cache": {"taps"},
     "files": set(),
+    "memory": set(),
     "charts": set(),
     "presets": {"config"},
     "positions": {"config"},

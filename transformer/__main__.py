@@ -20,6 +20,7 @@ from transformer.heads import add_verb as add_heads
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
 from transformer.training import Evaluator, commands
+from transformer.training.processes import leave, several
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
 
 
@@ -196,4 +197,7 @@ def describe(options: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     keep_freed()
-    sys.exit(main())
+    code = main()
+    if several():
+        leave(code)
+    sys.exit(code)

@@ -8,11 +8,12 @@ batch. With `accelerate launch --use_fsdp` parameters, gradients and the optimiz
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, distributed, nn
@@ -27,6 +28,17 @@ PATIENCE = timedelta(hours=24)  # the others wait while the first one reads the 
 def several() -> bool:
     """Whether a launcher started this process as one of several."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+def leave(code: int) -> NoReturn:
+    """Ends one of several processes with `code`, without the interpreter's teardown.
+
+    DistributedDataParallel keeps its group alive after the group is destroyed, and now and then the group's threads
+    abort the process in that teardown: "terminate called without an active exception" (PyTorch issue 190489).
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 @dataclass(frozen=True)
