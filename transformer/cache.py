@@ -81,8 +81,8 @@ class Cache:
             shape = held.shape[0], len(rows), *held.shape[2:]
             if self._spare is None or self._spare.shape != shape:
                 self._spare = held.new_empty(shape)
-            written = (x.narrow(3, 0, self.length) for x in (held, self._spare))
-            torch.index_select(next(written), 1, rows, out=next(written))
+            moved = self._spare.narrow(3, 0, self.length)  # only what is written moves
+            torch.index_select(held.narrow(3, 0, self.length), 1, rows, out=moved)
             self._own[layer], self._spare = self._spare, held
         before = rows if self.rows is None else self.rows.sentence[rows]
         sentences, sentence, counts = before.unique_consecutive(return_inverse=True, return_counts=True)

@@ -12,7 +12,7 @@ def keep_freed() -> None:
     """Lets this process keep what it frees for what it asks for next; elsewhere than on Linux, does nothing.
 
     Decoding writes its scores anew at each step, a row a hypothesis and a number a word. By default such a block is
-    given back to the system each time, and the first touch of each new page then costs as much as the network.
+    given back to the system each time, and the first touch of each new page costs more than what is computed there.
     """
     if sys.platform != "linux":
         return

@@ -78,7 +78,7 @@ def form(view: TrainingView) -> None:
     with right:
         forecast(made.recipe, found)
         key = _named(view, chosen, before)
-        _begin(chosen, typed, found, key)
+        _begin(chosen, made, typed, found, key)
     if made.recipe is not None and chosen.spec is not None:
         with st.expander("The same from the command line", icon=":material/terminal:", key=key_of("command")):
             st.code(made.recipe.command(f"{_shown_root()}/{_name(key)}"), language="bash", wrap_lines=True)
@@ -256,9 +256,9 @@ def _name(key: str) -> str:
     return (st.session_state.get(key) or "").strip()
 
 
-def _begin(chosen: Chosen, typed: Callable[[], Draft], found: Preview | None, key: str) -> None:
+def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Preview | None, key: str) -> None:
     """The button, and why it cannot be pressed where it can't."""
-    made, name = typed(), _name(key)
+    name = _name(key)
     problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]
     try:
         if run_path(name, resources.RUNS).exists():
