@@ -139,7 +139,7 @@ def test_a_tap_sees_what_its_pattern_was_computed_from() -> None:
 
 
 def test_without_a_tap_no_pattern_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Training passes no tap, so it must not pay for one; only a few queries are sooner done with a pattern."""
+    """Training passes no tap, so it must not pay for one; only few queries of many rows are sooner done with one."""
 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("an explicit softmax ran")
@@ -148,10 +148,13 @@ def test_without_a_tap_no_pattern_is_made(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Tensor, "softmax", fail)
     q, k, v = qkv((1, 2, 20, 3, 4))
     attend(q, k, v, any_mask(1, 20, 3), SITE)
-    attend(q[:, :, :2].requires_grad_(), k, v, any_mask(1, 2, 3), SITE)
-    for few, tap in ((q, Recorder()), (q[:, :, :2].detach(), None)):
+    few = q[:, :, :2]
+    attend(few, k, v, any_mask(1, 2, 3), SITE)
+    many = [x.expand(9, -1, -1, -1) for x in (few, k, v)]
+    attend(many[0].clone().requires_grad_(), *many[1:], any_mask(9, 2, 3), SITE)
+    for rows, tap in (([q, k, v], Recorder()), (many, None)):
         with pytest.raises(AssertionError, match="softmax ran"):
-            attend(few, k, v, any_mask(1, few.size(2), 3), SITE, tap)
+            attend(*rows, any_mask(len(rows[0]), rows[0].size(2), 3), SITE, tap)
 
 
 def test_keys_that_are_visible() -> None:

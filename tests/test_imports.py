@@ -13,12 +13,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
-_NETWORK = {"config", "taps", "cache", "attention", "positions", "layers", "model"}
+_NETWORK = {"config", "taps", "folded", "cache", "attention", "positions", "layers", "model"}
 _BELOW_THE_FACE = _NETWORK | {"t5", "prepared", "decoding", "files", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
     "config": set(),
     "taps": set(),
-    "cache": {"taps"},
+    "folded": set(),
+    "cache": {"taps", "folded"},
     "files": set(),
     "memory": set(),
     "charts": set(),

@@ -147,6 +147,45 @@ def test_rows_that_share_a_sentence_read_it_as_their_own(
         close(pattern, plain[site][0][:, :, -1:])
 
 
+@pytest.mark.parametrize("parents", [[0], [0, 0, 0]])
+@EVERY_MODEL
+@torch.no_grad()
+def test_a_short_sentence_folded_into_its_maps_is_looked_at_as_by_the_plain_modules(
+    make: Callable[[], Transformer], parents: list[int]
+) -> None:
+    """Each token with another tap, one of which changes the pattern and so sees what it was computed from."""
+    model = make()
+    src = sources(model, 1)[:, 4:]
+    tgt = targets(model, length=6)[: len(parents)]
+    tgt[:, 0] = model.config.sos_id
+    network = prepared(model)
+    cache = network.read(src)
+    network.write(tgt[:1, :1], cache)
+    cache.select(torch.tensor(parents))
+    last = model.config.decoder.n_layers - 1  # a change there leaves what later tokens see as it is
+    ablated, seen = Ablate(Site("decoder", last, "cross"), 0), Recorder()
+    taps = [None, Recorder(), ablated, chain(Recorder(), seen), Recorder()]
+    for length, tap in enumerate(taps, 2):
+        whole = Recorder()
+        plain_tap = chain(ablated, whole) if tap is ablated else whole
+        expected = model(src.expand(len(parents), -1), tgt[:, :length], plain_tap)
+        close(network.write(tgt[:, length - 1 : length], cache, tap), expected[:, -1:])
+        for site, (pattern,) in (tap if isinstance(tap, Recorder) else {}).items():
+            close(pattern, whole[site][0][:, :, -1:])
+    assert all(len(patterns) == 1 for patterns in seen.values()) and len(seen) == 2 * (last + 1)
+    assert sorted(cache.folded) == list(range(model.config.decoder.n_layers))
+
+
+def test_a_long_sentence_is_not_folded() -> None:
+    model = small()
+    d_head = model.config.d_model // model.config.decoder.n_heads
+    for length in (d_head, d_head + 1):
+        cache = prepared(model).read(torch.full((1, length), 5))
+        assert cache.folds == (length == d_head)
+    assert not prepared(model).read(torch.full((2, 3), 5)).folds
+    assert not prepared(model).read(torch.tensor([[5, model.config.eos_id, model.config.pad_id]])).folds
+
+
 def searched_by_hand(model: Transformer, src: Tensor, bound: int, tap: Tap | None) -> list[int]:
     ids = [model.config.sos_id]
     never = [i for i in (model.config.pad_id, model.config.sos_id) if i != model.config.eos_id]

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from transformer.taps import Inputs, Site, Tap
 
-# Queries: up to here the explicit pattern took 0.4 to 0.8 of the fused kernel's time, in batches of 64 and 320 rows
-# over 16 keys and more; over 8 keys it took 1.7 times as long, which is little time.
-FEW = 16
+# For few queries of many rows the explicit pattern is faster: over 16 keys and more it took 0.4 to 0.9 of the fused
+# kernel's time in batches of 16 to 320 rows, and for 1 to 8 rows 1.0 to 2.1 times as long.
+FEW, MANY = 16, 8
 
 
 def attend(
@@ -31,13 +31,13 @@ def attend(
     """softmax(q kᵀ / √d_head) v, equation 1 of "Attention Is All You Need": [B, H, Q, D].
 
     `mask` is True where a query may look, and leaves every query at least one key: over none, the softmax is
-    not a number. None hides nothing. Without a tap the fused kernel runs, except for few queries that need no gradient,
-    for which it is slower; with one the pattern is explicit, and the one that the tap returns is the one that is used.
+    not a number. None hides nothing. Without a tap the fused kernel runs, except for few queries of many rows that need
+    no gradient, for which it is slower; with one the pattern is explicit, and the one that the tap returns is used.
 
     `scale` stands in the place of 1 / √d_head. `bias`, which broadcasts to [B, H, Q, K], is added to the scores
     before the softmax: that is where T5 has its positions (Raffel et al. 2020, section 2.1).
     """
-    if tap is None and (q.size(2) > FEW or q.requires_grad):
+    if tap is None and (q.size(2) > FEW or len(q) <= MANY or q.requires_grad):
         seen = bias if mask is None else mask if bias is None else torch.where(mask, bias, -torch.inf)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=scale)
     scores = (q @ k.mT).mul_(1 / math.sqrt(q.size(-1)) if scale is None else scale)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from transformer.folded import Folded, folds
 from transformer.taps import Inputs, Recorder, Site
 
 KeysValues = tuple[Tensor, Tensor]
@@ -39,7 +40,7 @@ class Rows:
 
     def kept(self, recorder: Recorder, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         """Records a pattern [A, H, R, K] as one of rows, [N, H, 1, K]."""
-        recorder(site, self.apart(pattern.transpose(1, 2))[:, :, None], inputs)
+        recorder.keep(site, self.apart(pattern.transpose(1, 2))[:, :, None])
         return pattern
 
 
@@ -47,12 +48,15 @@ class Cache:
     """Self-attention's keys and values grow by a token a step; cross-attention's are computed once a sentence.
 
     `source` has a layer's keys and values each, [A, H, K, D], and `visible` [A, 1, 1, K] is False at their padding;
-    None where there is none. `rows` is None as long as each sentence has one row.
+    None where there is none. `rows` is None as long as each sentence has one row. `folded` has the only sentence,
+    by layer, where it is folded.
     """
 
     def __init__(self, source: list[KeysValues], visible: Tensor | None):
         self.length = 0  # target tokens held
         self.source, self.visible = source, visible
+        self.folds = visible is None and folds(source[0][0])
+        self.folded: dict[int, Folded] = {}
         self.rows: Rows | None = None
         self._own: dict[int, Tensor] = {}  # [2, N, H, places, D] a layer
         self._spare: Tensor | None = None  # what the last layer that was selected from lay in: new memory costs more

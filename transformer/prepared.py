@@ -22,6 +22,7 @@ from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention, attend
 from transformer.cache import Cache, KeysValues
+from transformer.folded import Folded
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.model import Decoder, Encoder, Transformer, no_later_keys, visible_keys
 from transformer.taps import Recorder, Tap
@@ -123,7 +124,7 @@ class PreparedEncoderLayer:
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
         around_attention, around_feed_forward = self.residuals
-        x = around_attention(x, lambda h: self.attention(h, mask, bias, tap))
+        x = around_attention(x, lambda h, onto: self.attention(h, onto, mask, bias, tap))
         return around_feed_forward(x, self.feed_forward)
 
 
@@ -136,8 +137,8 @@ class PreparedDecoderLayer:
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
         around_self, around_cross, around_feed_forward = self.residuals
-        x = around_self(x, lambda h: self.self_attention(h, mask, bias, tap, cache))
-        x = around_cross(x, lambda h: self.cross_attention(h, cache, tap))
+        x = around_self(x, lambda h, onto: self.self_attention(h, onto, mask, bias, tap, cache))
+        x = around_cross(x, lambda h, onto: self.cross_attention(h, onto, cache, tap))
         return around_feed_forward(x, self.feed_forward)
 
 
@@ -145,10 +146,11 @@ class PreparedResidual:
     def __init__(self, plain: Residual):
         self.norm, self.norm_first = Norm(plain.norm), plain.norm_first
 
-    def __call__(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    def __call__(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        """A sublayer adds what it finds to its second argument, as a part of its last product."""
         if self.norm_first:
-            return x + sublayer(self.norm(x))
-        return self.norm(x + sublayer(x))
+            return sublayer(self.norm(x), x)
+        return self.norm(sublayer(x, x))
 
 
 class PreparedFeedForward:
@@ -157,9 +159,9 @@ class PreparedFeedForward:
         self.inner, self.outer, self.activation = Linear(plain.inner), Linear(plain.outer), plain.activation
         self.gate = None if gate is None else Linear(gate)
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor, onto: Tensor) -> Tensor:
         active = self.inner.relu(x) if self.activation is F.relu else self.activation(self.inner(x))
-        return self.outer(active if self.gate is None else active * self.gate(x))
+        return self.outer.onto(active if self.gate is None else active * self.gate(x), onto)
 
 
 M = TypeVar("M", bound=nn.Module)
@@ -181,8 +183,9 @@ class Heads:
         """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
         return x.float().view(*x.shape[:2], maps, self.n_heads, -1).permute(2, 0, 3, 1, 4)
 
-    def join(self, heads: Tensor) -> Tensor:
-        return self.output(heads.transpose(1, 2).flatten(-2))  # [N, H, Q, D] -> [N, Q, H * D]
+    def join(self, heads: Tensor, onto: Tensor) -> Tensor:
+        """[N, H, Q, D] through the output map, added to `onto` [N, Q, d_model]."""
+        return self.output.onto(heads.transpose(1, 2).flatten(-2), onto)
 
 
 class SelfAttention(Heads):
@@ -191,18 +194,25 @@ class SelfAttention(Heads):
         self.query_key_value = Linear(plain.query, plain.key, plain.value)
 
     def __call__(
-        self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None, cache: Cache | None = None
+        self,
+        x: Tensor,
+        onto: Tensor,
+        mask: Tensor | None,
+        bias: Tensor | None,
+        tap: Tap | None,
+        cache: Cache | None = None,
     ) -> Tensor:
         """`x` [N, Q, d_model] looks at itself, and with a cache at what that holds."""
         split = self.split(self.query_key_value(x), 3)
         k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
         q = split[0]
-        return self.join(attend(q, k, v, mask, self.site, tap, self.scale, bias))
+        return self.join(attend(q, k, v, mask, self.site, tap, self.scale, bias), onto)
 
 
 class CrossAttention(Heads):
     def __init__(self, plain: MultiHeadAttention):
         super().__init__(plain)
+        self.unpacked = copy.deepcopy((plain.query, plain.output))
         self.query, self.key_value = Linear(plain.query), Linear(plain.key, plain.value)
 
     def source(self, memory: Tensor) -> KeysValues:
@@ -210,21 +220,35 @@ class CrossAttention(Heads):
         k, v = self.split(self.key_value(memory), 2).contiguous().unbind()
         return k, v
 
-    def __call__(self, x: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
+    def __call__(self, x: Tensor, onto: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
+        if tap is not None and not isinstance(tap, Recorder):
+            if rows is not None:  # it may change any row, and what it is shown has a batch of rows
+                mask = None if mask is None else mask[rows.sentence]
+                k, v = k[rows.sentence], v[rows.sentence]
+            return self.look(x, onto, k, v, mask, tap)
+        if cache.folds and x.size(1) == 1:
+            return self.look_folded(x, onto, cache, tap)
         if rows is None:
-            return self.look(x, k, v, mask, tap)
-        if tap is None or isinstance(tap, Recorder):  # all rows of a sentence in one product
-            kept = None if tap is None else lambda site, pattern, inputs: rows.kept(tap, site, pattern, inputs)
-            return rows.apart(self.look(rows.together(x), k, v, mask, kept))[:, None]
-        # Another tap may change any row, and what it is shown has a batch of rows.
-        mask = None if mask is None else mask[rows.sentence]
-        return self.look(x, k[rows.sentence], v[rows.sentence], mask, tap)
+            return self.look(x, onto, k, v, mask, tap)
+        # All rows of a sentence in one product.
+        kept = None if tap is None else lambda site, pattern, inputs: rows.kept(tap, site, pattern, inputs)
+        return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, kept))[:, None]
 
-    def look(self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
+    def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
         """`x` [B, Q, d_model] looks at `k` and `v`."""
         q = self.split(self.query(x), 1)[0]
-        return self.join(attend(q, k, v, mask, self.site, tap, self.scale))
+        return self.join(attend(q, k, v, mask, self.site, tap, self.scale), onto)
+
+    def look_folded(self, x: Tensor, onto: Tensor, cache: Cache, recorder: Recorder | None) -> Tensor:
+        """The same from the newest token of each hypothesis of one sentence, `x` [N, 1, d_model]."""
+        layer = self.site.layer
+        if layer not in cache.folded:
+            cache.folded[layer] = Folded(*self.unpacked, *cache.source[layer], self.scale)
+        pattern, seen = cache.folded[layer](x, onto)
+        if recorder is not None:
+            recorder.keep(self.site, pattern)
+        return seen
 
 
 class Linear:
@@ -238,21 +262,26 @@ class Linear:
         self.packed = packs(self.weight)
         if self.packed:
             self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight)
+            self.product = torch.ops.mkldnn._linear_pointwise.default
+            self.sum = torch.ops.mkldnn._linear_pointwise.binary
 
     def __call__(self, x: Tensor) -> Tensor:
         x = x.to(self.dtype)
         if self.packed:
-            return _packed_linear(x, self.weight, self.bias, "none", [], "")
+            return self.product(x, self.weight, self.bias, "none", [], "")
         return F.linear(x, self.weight, self.bias)
+
+    def onto(self, x: Tensor, other: Tensor) -> Tensor:
+        """The same, added to `other` [..., outputs] in single precision."""
+        if self.packed and self.dtype == torch.float32:
+            return self.sum(x, other, self.weight, self.bias, "add")
+        return other + self(x)
 
     def relu(self, x: Tensor) -> Tensor:
         """ReLU of the same, at once where that can be."""
         if self.packed:
-            return _packed_linear(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
+            return self.product(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
         return F.relu(self(x))
-
-
-_packed_linear = torch.ops.mkldnn._linear_pointwise.default
 
 
 def packs(weight: Tensor) -> bool:

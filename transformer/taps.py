@@ -40,8 +40,11 @@ class Recorder(dict[Site, list[Tensor]]):
     """A tap that keeps the patterns it sees, [B, H, Q, K] a pass, and changes nothing."""
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
-        self.setdefault(site, []).append(pattern.detach())
+        self.keep(site, pattern)
         return pattern
+
+    def keep(self, site: Site, pattern: Tensor) -> None:
+        self.setdefault(site, []).append(pattern.detach())
 
 
 class InputRecorder(dict[Site, Inputs]):
