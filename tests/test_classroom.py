@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import pytest
 from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.pupils import Register, answer, longest, pupil, server_of, wrong
 from tests.small_run import new_run
+from tools import healthy
 from tools.healthy import problem
 from tools.serving import serve
 from tools.streamlit_client import Session, opened
@@ -180,6 +181,11 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
             shutil.copy(school.models / "reverse" / "model.safetensors", weights)
             await second.run()  # as a reader who reloads
             assert second.translation() and not second.errors()
+            for file in sorted((school.models / MODEL).iterdir(), key=lambda file: file.name != "model.safetensors"):
+                shutil.copy(file, school.models / "damaged")  # another model in its place, its tokenizer at the end
+                await second.run()
+            await second.type(TEXT)
+            assert _said(second) == Translator.load(school.models / MODEL).translate(TEXT).text
 
     run(lose())
 
@@ -245,8 +251,19 @@ def test_a_model_in_memory_does_not_depend_on_its_file(tmp_path: Path) -> None:
     assert re.sub(r"\W", "", done.stdout) == "cba"
 
 
-def test_the_health_check_tells_a_working_app_from_one_without_its_model(school: School) -> None:
-    assert asyncio.run(problem(school.url)) is None
+def test_the_health_check_tells_a_working_app_from_one_without_its_model(
+    school: School, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def watched(url: str, **query: str) -> AbstractAsyncContextManager[Session]:
+        asked.append(query["text"])
+        return opened(url, **query)
+
+    monkeypatch.setattr(healthy, "opened", watched)
+    for _ in range(2):
+        assert asyncio.run(problem(school.url)) is None
+    assert asked[0] != asked[1], "the second answer was kept, and says nothing of the model"
     away = school.models.rename(school.models.with_name("away"))
     try:
         assert "no model" in (asyncio.run(problem(school.url)) or "")

@@ -189,6 +189,11 @@ def test_sampling_from_kept_steps_is_sampling_anew(monkeypatch: pytest.MonkeyPat
     for settings in SETTINGS:
         kept.sample(**settings)  # type: ignore[arg-type]
     assert counted.passes == before
+    held = [[step.log_probs, *(step.patterns or {}).values()] for step in kept.steps.values()]
+    assert kept.nbytes == sum(array.nbytes for arrays in held for array in arrays) > 0
+    monkeypatch.setattr("transformer.decoding.kept.MOST", 0)
+    kept.sample(temperature=3.0, seed=11)
+    assert len(kept.steps) < len(held) and counted.passes > before
 
 
 def test_another_temperature_asks_nothing_while_the_same_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

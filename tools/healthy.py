@@ -6,17 +6,18 @@ a start it also warms up what the first visitor would wait for.
 
 import argparse
 import asyncio
+import random
+import string
 import sys
 
 from tools.streamlit_client import opened
 
-TEXT = "a b c"
-
 
 async def problem(url: str, seconds: float = 60) -> str | None:
     """What is wrong with the app at an address, or None."""
+    text = " ".join(random.choices(string.ascii_lowercase, k=8))  # another each time, or a kept answer would do
     try:
-        async with asyncio.timeout(seconds), opened(url, text=TEXT) as page:
+        async with asyncio.timeout(seconds), opened(url, text=text) as page:
             await page.run(seconds=seconds)
             if page.translation():
                 return None

@@ -27,7 +27,6 @@ class Session:
         self.socket, self.query, self.page = socket, query, page
         self.elements: dict[tuple[int, ...], Delta] = {}
         self.known: dict[str, ForwardMsg] = {}  # long messages, which come again as their hash
-        self.said: list[str] = []  # every text of the latest run, also what did not stay
         self.script = ""  # the hash of the page
 
     async def run(self, *widgets: dict[str, Any], fragment: str = "", seconds: float = 60) -> None:
@@ -47,7 +46,6 @@ class Session:
         state.context_info.timezone = "UTC"
         for widget in widgets:
             state.widget_states.widgets.add(**widget)
-        self.said = []
         await self.socket.send(BackMsg(rerun_script=state).SerializeToString())
 
     async def finish(self) -> None:
@@ -75,7 +73,6 @@ class Session:
         elif message.metadata.cacheable:
             self.known[message.hash] = message
         self.elements[path] = message.delta
-        self.said.extend(_texts(message.delta.new_element))
         return path
 
     def vanish(self) -> None:
@@ -90,6 +87,10 @@ class Session:
             if delta.new_element.bidi_component.component_name.endswith(name):
                 return delta
         raise LookupError(f"There is no {name} on the page: {self.texts()[-1:]}")
+
+    def shows(self, name: str) -> bool:
+        """Whether the component is there."""
+        return any(d.new_element.bidi_component.component_name.endswith(name) for d in self.elements.values())
 
     def widget(self, kind: str, key: str) -> str:
         """The id of a widget by its kind and the beginning of its key."""

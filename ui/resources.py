@@ -19,7 +19,7 @@ import torch
 
 from transformer import Trace, Translator
 from transformer.analysis import Check, check
-from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS
+from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.files import read_json
 from transformer.taps import Intervention
 from ui.sweep import sweep_forever
@@ -36,6 +36,7 @@ FIRST = "en-fr"  # what the app opens with, where it is there
 SWITCH = 0.001
 RUN = "runs/"  # what the name of a run's best checkpoint begins with
 IMPORTED = "models/"  # and that of an imported model
+FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
 
 
 def model_names() -> list[str]:
@@ -94,7 +95,7 @@ def translator(name: str) -> Translator:
 
 def version(name: str) -> tuple[int, ...]:
     """When a model's files last changed: a part of the key of whatever is computed from it."""
-    return tuple(_changed(model_folder(name) / file) for file in (WEIGHTS, CONFIG, CARD))
+    return tuple(_changed(model_folder(name) / file) for file in FILES)
 
 
 def _changed(file: Path) -> int:
@@ -124,7 +125,7 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
     return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
 
 
-# Ten minutes are longer than anybody looks at a sentence, and 40 traces of 512 tokens fit in two gigabytes.
+# Ten minutes are longer than anybody looks at a sentence.
 @kept(40, "Translating")
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]

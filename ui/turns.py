@@ -6,15 +6,18 @@ A session that waits says so on its page; one that moved on or vanished gives it
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 import streamlit as st
+import torch
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 P = ParamSpec("P")
@@ -23,7 +26,7 @@ T = TypeVar("T")
 SLICE = 0.3  # seconds that a long request may go on while others wait
 LOOK = 0.2  # seconds between two looks at whether a session that waits is still there
 SILENT = 0.4  # seconds of waiting that nobody is told of
-LARGEST = 500_000_000  # bytes of arrays that one cache keeps, if more than one value
+LARGEST = 500_000_000  # bytes that all caches keep together; models are bounded by their number
 PLACE = "waits"  # where in the session the place for the note is
 
 
@@ -164,19 +167,41 @@ def noted() -> Iterator[Callable[[str], None]]:
 
 
 def weight(value: object) -> int:
-    """The bytes of the arrays that a value holds."""
-    parts = vars(value).values() if hasattr(value, "__dict__") else value if isinstance(value, tuple) else [value]
-    return sum(getattr(part, "nbytes", 0) for part in parts)
+    """The bytes that a value takes, as far as it can be looked into: its arrays, and what holds them. A model counts
+    nothing, since many values share it."""
+    seen, found, left = set[int](), 0, [value]
+    while left:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, torch.nn.Module):
+            continue
+        seen.add(id(one))
+        if hasattr(one, "nbytes"):
+            found += int(one.nbytes)
+            continue
+        found += sys.getsizeof(one)
+        if isinstance(one, dict):
+            left += [*one, *one.values()]
+        elif isinstance(one, list | tuple | set | frozenset):
+            left += one
+        elif not isinstance(one, type):
+            left += getattr(one, "__dict__", {}).values()
+    return found
+
+
+class Entry(NamedTuple):
+    asked: float  # when it was last asked for
+    value: Any
+    weight: int
 
 
 class Kept(Generic[T]):
-    """The latest `most` values by key, and fewer where their arrays are large. What nobody asked for in `seconds` is
-    let go, whether somebody comes or not."""
+    """The latest `most` values by key, and fewer where all caches together hold too much. What nobody asked for in
+    `seconds` is let go, whether somebody comes or not."""
 
     def __init__(self, most: int, seconds: float):
         self.most, self.seconds = most, seconds
         self._changed = threading.Condition()
-        self._values: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()  # the latest at the end
+        self._values: OrderedDict[Hashable, Entry] = OrderedDict()  # the latest at the end
         self._making: set[Hashable] = set()
         _ALL.append(self)
 
@@ -188,9 +213,10 @@ class Kept(Generic[T]):
         while True:
             with self._changed:
                 if key in self._values:
-                    value = self._values.pop(key)[1]
-                    self._values[key] = time.monotonic(), value
-                    return value
+                    entry = self._values.pop(key)
+                    grown = getattr(entry.value, "nbytes", entry.weight)  # some take in more, and say how much
+                    self._values[key] = entry._replace(asked=time.monotonic(), weight=grown)
+                    return entry.value
                 if key not in self._making:
                     self._making.add(key)
                     break
@@ -200,7 +226,8 @@ class Kept(Generic[T]):
         except BaseException:  # whoever waits for it tries it in turn
             self._settle(key)
             raise
-        self._settle(key, value)
+        self._settle(key, Entry(time.monotonic(), value, weight(value)))
+        bound()
         return value
 
     def _wait_for(self, key: Hashable) -> None:
@@ -211,17 +238,31 @@ class Kept(Generic[T]):
                     self._changed.wait_for(lambda: key not in self._making, LOOK)
                 note("Another page asked for the same; it comes at once")
 
-    def _settle(self, key: Hashable, *made: T) -> None:
+    def _settle(self, key: Hashable, *made: Entry) -> None:
         with self._changed:
             self._making.discard(key)
-            for value in made:
-                self._values[key] = time.monotonic(), value
-            while len(self._values) > self.most or (len(self._values) > 1 and self._weight() > LARGEST):
+            for entry in made:
+                self._values[key] = entry
+            while len(self._values) > self.most:
                 self._values.popitem(last=False)
             self._changed.notify_all()
 
-    def _weight(self) -> int:
-        return sum(weight(value) for _, value in self._values.values())
+    @property
+    def weight(self) -> int:
+        with self._changed:
+            return sum(entry.weight for entry in self._values.values())
+
+    @property
+    def oldest(self) -> float:
+        """When what was longest not asked for was; infinite where there is nothing of weight."""
+        with self._changed:
+            return next((entry.asked for entry in self._values.values() if entry.weight), math.inf)
+
+    def drop(self, asked: float) -> None:
+        """Lets go what was last asked for then, or before."""
+        with self._changed:
+            while self._values and next(iter(self._values.values())).asked <= asked:
+                self._values.popitem(last=False)
 
     def clear(self) -> None:
         with self._changed:
@@ -229,12 +270,17 @@ class Kept(Generic[T]):
 
     def sweep(self) -> None:
         """Lets go what nobody asked for in time."""
-        with self._changed:
-            while self._values and time.monotonic() - next(iter(self._values.values()))[0] > self.seconds:
-                self._values.popitem(last=False)
+        self.drop(time.monotonic() - self.seconds)
 
 
 _ALL: list[Kept[Any]] = []
+
+
+def bound() -> None:
+    """Lets go what was longest not asked for, in all caches, until they hold no more than they may."""
+    while sum(values.weight for values in _ALL) > LARGEST:
+        oldest = min(_ALL, key=lambda values: values.oldest)
+        oldest.drop(oldest.oldest)
 
 
 def sweep() -> None:

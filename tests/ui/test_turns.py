@@ -5,14 +5,17 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
+from transformer.decoding import Hypothesis
 from ui import turns
-from ui.turns import Kept, Turns, at_once, between
+from ui.turns import Kept, Turns, at_once, between, weight
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -252,13 +255,37 @@ def test_what_is_kept_is_bounded_and_let_go() -> None:
 
 
 def test_large_values_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "LARGEST", 1000)
-    kept = Kept[SimpleNamespace](9, 600)
+    monkeypatch.setattr(turns, "LARGEST", 100_000)
+    monkeypatch.setattr(turns, "_ALL", [])
+    kept, other = Kept[object](9, 600), Kept[object](9, 600)
     for key in range(4):
-        kept.get(key, lambda: SimpleNamespace(array=np.zeros(100, np.float32), name="any"))
+        kept.get(key, lambda: SimpleNamespace(array=np.zeros(10_000, np.float32), name="any"))
     assert list(kept._values) == [2, 3]
-    kept.get("alone", lambda: SimpleNamespace(array=np.zeros(1000, np.float32)))
-    assert list(kept._values) == ["alone"]
+    kept.get(2, object)
+    other.get("another cache's", lambda: [np.zeros(10_000, np.float32)])
+    assert list(kept._values) == [2] and list(other._values) == ["another cache's"]
+    alone = kept.get("too large for all", lambda: np.zeros(100_000, np.float32))
+    assert alone.shape == (100_000,) and len(kept) == len(other) == 0  # its asker has it; nobody after
+    growing = SimpleNamespace(nbytes=0)
+    kept.get("growing", lambda: growing)
+    growing.nbytes = 60_000
+    kept.get("growing", object)
+    kept.get("more", lambda: np.zeros(12_000, np.float32))
+    assert list(kept._values) == ["more"]
+
+
+def test_what_a_value_holds_is_weighed_wherever_it_lies() -> None:
+    array = np.zeros(10_000, np.float32)
+
+    @dataclass
+    class Holder:
+        inside: object
+
+    for value in (array, [array], {"a": (array,)}, Holder([array]), Holder(Holder(array)), bytes(40_000), "x" * 40_000,
+                  torch.zeros(10_000), [array, array]):  # fmt: skip
+        assert 40_000 <= weight(value) < 42_000
+    assert weight([Hypothesis((1,) * 5, 0.5, 0.5, True) for _ in range(100)]) > 100 * 60
+    assert weight(Holder(torch.nn.Linear(1000, 1000))) < 2_000  # a model is shared
 
 
 def test_few_ask_at_once() -> None:

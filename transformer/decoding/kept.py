@@ -17,7 +17,7 @@ from transformer.decoding.search import TapAt, allowed, forced
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
 
-MOST = 1_000  # beginnings; with 8,000 tokens each, 32 megabytes of log-probabilities
+MOST = 50_000_000  # bytes of log-probabilities and patterns, after which it begins anew
 
 
 class Kept:
@@ -33,6 +33,7 @@ class Kept:
         assert len(self.src) == 1, "one sentence at a time"
         self.tap_at = tap_at
         self.steps: dict[tuple[int, ...], DecodeStep] = {}
+        self.nbytes = 0  # of their log-probabilities and patterns
 
     def sample(
         self, *, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0, seed: int = 0
@@ -45,9 +46,11 @@ class Kept:
             return known
         begun = known[-1].hypothesis(0).ids if known else ()
         steps = list(sample(self.model, self.src, prefix=begun, record=True, tap_at=self.tap_at, **options))
-        if len(self.steps) > MOST:
-            self.steps = {}
-        self.steps |= {tuple(step.written[0].tolist()): step for step in steps[len(known) :]}
+        if self.nbytes > MOST:
+            self.steps, self.nbytes = {}, 0
+        for step in steps[len(known) :]:
+            self.steps[tuple(step.written[0].tolist())] = step
+            self.nbytes += sum(each.nbytes for each in (step.log_probs, *(step.patterns or {}).values()))
         return known + steps[len(known) :]
 
     def _known(self, temperature: float, top_k: int | None, top_p: float, seed: int) -> list[DecodeStep]:

@@ -128,7 +128,7 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: Se
     for index, node in enumerate(tree.nodes):
         if node.row is not None:
             asked[int(first[node.step]) + node.row] = index
-    candidates = [found for step in steps for found in _candidates(model, strategy, step)]
+    candidates = [found for step in between(steps) for found in _candidates(model, strategy, step)]
     return Search(
         describe_tokens(model.checkpoint.source_tokenizer, source),
         strategy,
