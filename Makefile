@@ -52,7 +52,9 @@ bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
 	@test -x $(JOEYNMT)/bin/python || { $(PYTHON) -m venv $(JOEYNMT) \
 		&& $(JOEYNMT)/bin/python -m pip install --quiet --requirement requirements-joeynmt.txt; } \
 		|| { rm -rf $(JOEYNMT); echo "JoeyNMT does not install here; the benchmarks go on without it."; }
-	@for name in showing start stepping training decoding recording quality beside memory classroom; do $(BIN)/python -m benchmarks $$name; done
+	@for name in showing start stepping recording memory atlas; do $(BIN)/python -m benchmarks $$name; done
+	@for name in training decoding quality beside classroom; do \
+		$(BIN)/python -m benchmarks $$name $${HEADLIGHT_MULTI30K:+--multi30k "$$HEADLIGHT_MULTI30K"}; done
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }

@@ -41,7 +41,7 @@ def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "rounds": rounds, "seconds": seconds}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        worker = started(folder / "runs" / "watched", multi30k)
+        worker = started(folder / "runs" / "watched", endless(multi30k))
         os.environ["HEADLIGHT_RUNS"] = str(folder / "runs")
         try:
             app = App(folder / "log.txt")
@@ -60,15 +60,19 @@ def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
     keep("beside", result, "Training while its page is watched", panels(result))
 
 
-def started(path: Path, multi30k: Path | None) -> RunFolder:
-    """A run that has begun to train, and goes on for longer than anybody measures."""
+def endless(multi30k: Path | None) -> Recipe:
+    """A run that goes on for longer than anybody measures, and does nothing but train."""
     often = {"evaluate_every": 1_000_000, "checkpoint_every": 1_000_000}
-    recipe = Recipe(
+    return Recipe(
         "multi30k:en-fr",
         preset("small", 8000, 8000),
         TrainConfig(steps=1_000_000, batch_tokens=4096, schedule="constant", **often),  # type: ignore[arg-type]
         folder=None if multi30k is None else str(multi30k),
     )
+
+
+def started(path: Path, recipe: Recipe) -> RunFolder:
+    """The run once it trains. Raises ValueError where it does not."""
     run, until = start(recipe, path), time.monotonic() + 600
     while len(Metrics(path).read()) < 5:
         found = status(path)

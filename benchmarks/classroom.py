@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -25,13 +25,13 @@ from urllib.parse import urlencode
 import numpy as np
 
 from benchmarks.abandoned import Weight, abandon, settled
+from benchmarks.beside import endless, started
 from benchmarks.browser import choose, opened, sentences
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import BEAM, LONGEST, MODEL, Register, huge, pupil, server_of, wrong
 from tools import production
 from tools.serving import launch, serve
-from transformer import TrainConfig, Translator, preset
-from transformer.training import Metrics, Recipe, RunFolder, start, status
+from transformer import Translator, preset
 from transformer.training.steer import kill
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -175,30 +175,16 @@ def _probe(url: str, until: float, register: Register) -> None:
 def _beside(folder: Path, training: bool, multi30k: Path | None) -> Iterator[None]:
     """A run that trains meanwhile, and the app's runs in that folder."""
     os.environ["HEADLIGHT_RUNS"] = str(folder / "runs")
-    worker = _started(folder / "runs" / "beside", multi30k) if training else None
+    recipe = endless(multi30k)
+    if multi30k is None:
+        recipe = replace(recipe, data="reverse", model=preset("small", 100, 100), tokenizer="characters", folder=None)
+    worker = started(folder / "runs" / "beside", recipe) if training else None
     try:
         yield
     finally:
         del os.environ["HEADLIGHT_RUNS"]
         if worker is not None:
             kill(worker.path)
-
-
-def _started(path: Path, multi30k: Path | None) -> RunFolder:
-    """A run that has begun to train, and goes on for longer than the class."""
-    often = {"evaluate_every": 1_000_000, "checkpoint_every": 1_000_000}
-    config = TrainConfig(steps=1_000_000, batch_tokens=4096, schedule="constant", **often)  # type: ignore[arg-type]
-    if multi30k is None:
-        recipe = Recipe("reverse", preset("small", 100, 100), config, tokenizer="characters")
-    else:
-        recipe = Recipe("multi30k:en-fr", preset("small", 8000, 8000), config, folder=str(multi30k))
-    run, until = start(recipe, path), time.monotonic() + 300
-    while len(Metrics(path).read()) < 3:
-        found = status(path)
-        if not found.alive or time.monotonic() > until:
-            raise ValueError(f"The worker does not train: it is {found.state}. {found.cause}")
-        time.sleep(0.5)
-    return run
 
 
 def summary(found: Register, seconds: float) -> dict[str, Any]:

@@ -24,11 +24,13 @@ Answer = Callable[..., Any]
 
 
 class Contestant:
-    """The process of `python -m MODULE ARGUMENTS`. Raises ValueError with its own words where it cannot take part."""
+    """The process of `python -m MODULE ARGUMENTS`. Raises ValueError with its own words where it cannot take part.
 
-    def __init__(self, module: str, *arguments: object, ours: bool, python: Path | str = sys.executable) -> None:
-        # Ours as its worker is launched; the peers plain, as one trains them by hand.
-        threads = worker_environment(THREADS) if ours else {"OMP_NUM_THREADS": str(THREADS)}
+    One that trains is launched as a worker of ours is, whoever it is: what that brings is no merit of the network.
+    """
+
+    def __init__(self, module: str, *arguments: object, trains: bool, python: Path | str = sys.executable) -> None:
+        threads = worker_environment(THREADS) if trains else {"OMP_NUM_THREADS": str(THREADS)}
         self.process = subprocess.Popen(
             [str(python), "-m", module, *map(str, arguments)],
             stdin=subprocess.PIPE,

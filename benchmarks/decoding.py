@@ -86,7 +86,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
             try:
                 for name in names:
                     options = name, folder, multi30k or "", sentences, tokens, size, batch
-                    contestants[name] = Contestant(__name__, *options, ours=False)
+                    contestants[name] = Contestant(__name__, *options, trains=False)
                 result["modes"][mode] = measured(contestants, rounds) | {"beam": size, "batch": batch}
             finally:
                 for one in contestants.values():
@@ -184,10 +184,11 @@ Write = Callable[[list[list[int]]], list[list[int]]]  # source ids, padded by wh
 def contestant(
     name: str, folder: Path, multi30k: Path | None, count: int, tokens: int, size: int, batch: int
 ) -> tuple[None, dict[str, Callable]]:
+    keep_freed()  # as the command line does; for all, since it is no merit of the network
     every = sources(multi30k, count)
     if batch == 1:  # over the rounds all lengths come alike
         random.Random(1).shuffle(every)
-    part = {TUTORIAL: 1}.get(name, 20) if batch == 1 else len(every)
+    part = 20 if batch == 1 else len(every)
     writers = {threads: writer(name, folder, tokens, size, threads) for threads in THREADS}
     place = 0
 
@@ -203,7 +204,9 @@ def contestant(
         return len(chosen) / (time.perf_counter() - start)
 
     def written() -> list[list[int]]:
-        return [ids for source in every[: 2 if name == TUTORIAL else 10] for ids in writers[1]([source])]
+        """Some sentences as they are written here: the longest of them, a batch where it is batches."""
+        chosen = every[: 2 if name == TUTORIAL else 10] if batch == 1 else every[-batch:]
+        return [ids for first in range(0, len(chosen), batch) for ids in writers[1](chosen[first : first + batch])]
 
     return None, {"round": round, "written": written}
 
@@ -213,7 +216,6 @@ def writer(name: str, folder: Path, tokens: int, size: int, threads: int) -> Wri
         return ctranslate2(folder / ("int8" if name == CT2_INT8 else "float32"), tokens, size, threads)
     if name == MARIAN:
         return marian(folder / "marian", tokens, size)
-    keep_freed()  # as the command line does
     model = network()
     if name == LINEAR:
         return linear(model, tokens, size)
@@ -229,7 +231,7 @@ def writer(name: str, folder: Path, tokens: int, size: int, threads: int) -> Wri
             steps = greedy(model, src, max_length=tokens, record=record)
         else:
             steps = beam(model, src, size, max_length=tokens, record=record)
-        return [list(best[0].ids) for best in finish(steps)]
+        return [list(best[0].ids) for best in finish(list(steps) if record else steps)]  # recorded, they are kept
 
     return write
 

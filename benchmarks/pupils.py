@@ -48,7 +48,8 @@ class Register:
     took: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # milliseconds by act and `beside`
     answers: list[Answer] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    huge: list[float] = field(default_factory=list)  # seconds
+    huge: list[float] = field(default_factory=list)  # seconds of each huge request that was answered
+    begun: int = 0  # huge requests
     probe: list[float] = field(default_factory=list)  # milliseconds
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
 
@@ -124,11 +125,13 @@ def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
 async def huge(url: str, model: Translator, register: Register) -> None:
     """One who asks for the longest that the model reads, with the widest beam, again and again."""
     while True:
-        text = longest(model, len(register.huge))
+        text = longest(model, register.begun)
+        register.begun += 1
         async with session(url, "decoding", model=MODEL, text=text, strategy="beam", size=str(BEAM)) as page:
             begun = time.perf_counter()
             await page.run(seconds=600)
             register.huge.append(time.perf_counter() - begun)
+            register.errors += page.errors() or ([] if page.shows("player") else ["a huge request has no answer"])
 
 
 def longest(model: Translator, number: int) -> str:

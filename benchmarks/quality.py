@@ -49,8 +49,9 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
     contestants: dict[str, Contestant] = {}
     try:
         for name, python in interpreters(joeynmt).items():
-            ours = name == OURS_NAME
-            contestants[name] = Contestant("benchmarks.learning", name, pair, multi30k or "", ours=ours, python=python)
+            contestants[name] = Contestant(
+                "benchmarks.learning", name, pair, multi30k or "", trains=True, python=python
+            )
         result["contestants"] = compete(contestants, 60 * minutes, slice)
         references = contestants[OURS_NAME].facts["references"]
     finally:

@@ -57,7 +57,7 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     contestants: dict[str, Contestant] = {}
     try:
         for name in names:
-            contestants[name] = Contestant(__name__, name, folder, length, ours=False)
+            contestants[name] = Contestant(__name__, name, folder, length, trains=False)
         peaks = {name: one.ask("peak") for name, one in contestants.items()}
         seconds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
     finally:
@@ -82,6 +82,7 @@ def round_of(contestant: Contestant) -> Callable[[], float]:
 
 def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Callable]]:
     torch.set_num_threads(1)
+    keep_freed()  # as the command line does; for all, since it is no merit of the network
     ids = torch.randint(2, START, (2, 1, length), generator=torch.Generator().manual_seed(0))
     one_pass = passes(name, folder, ids[0], ids[1], length)
 
@@ -107,7 +108,6 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 
 def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
     if name in (PLAIN, KEPT):
-        keep_freed()  # as the command line does
         model = prepared(network(length))
 
         def ours() -> object:

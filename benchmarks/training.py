@@ -49,6 +49,7 @@ PEERS: dict[str, type[Peer]] = {
 TARGETS = [
     (OURS_BF16, TORCH_F32, 2.0),
     (OURS_BF16, MARIAN_BF16, 1.2),
+    (OURS_BF16, TORCH_BF16, None),
     (OURS_F32, TORCH_F32, 1.15),
     (OURS_F32, MARIAN_F32, 1.15),
     (OURS_BF16, JOEY_F32, None),
@@ -74,7 +75,7 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
     try:
         for name, python in interpreters(joeynmt).items():
             options = name, multi30k or "", batch_tokens, batches
-            contestants[name] = Contestant(__name__, *options, ours=name in (OURS_BF16, OURS_F32), python=python)
+            contestants[name] = Contestant(__name__, *options, trains=True, python=python)
         result["parameters"] = {name: one.facts for name, one in contestants.items()}
         speeds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
     finally:
