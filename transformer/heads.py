@@ -19,6 +19,7 @@ from tqdm import tqdm
 from transformer import checkpoints
 from transformer.analysis.atlas import EDITION, NAMES, Atlas, Share, atlas
 from transformer.analysis.atlas.aligner import NAME, aligned, installed
+from transformer.analysis.atlas.guesses import RULES
 from transformer.analysis.atlas.roles import RULE, roles, since
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, load_weights
@@ -29,6 +30,7 @@ from transformer.files import write_text
 from transformer.trace import KINDS, Kind
 from transformer.training.processes import Processes, several
 
+WIDTH = 16  # of a column
 SPLITS = ("train", "validation", "test", "combinations")
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
@@ -167,19 +169,26 @@ def _told(found: Atlas, by: str) -> Iterator[str]:
             f"importance and agreement on the first {found.sampled} of them; "
             f"rank correlation of attention with leaving words out {mean:.2f} ± {spread:.2f}"
         )
+    for kind in KINDS:
+        chance = found.chance[kind]
+        if guessed := [f"{rule} {100 * chance[rule]:.0f} %" for rule in RULES if rule in chance]:
+            yield f"antecedents of {kind} heads, as rules guess them: {', '.join(guessed)}"
     yield f"mean ± standard deviation over sentences. {RULE}"
 
 
 def _table(found: Atlas, history: list[tuple[int, Atlas]]) -> Iterator[str]:
     names = [name for name in NAMES if any(name in of for of in found.heads.values())]
-    yield "head".ljust(14) + "".join(name.rjust(13) for name in names) + "  role"
+    yield "head".ljust(14) + "".join(name.rjust(WIDTH) for name in names) + "  role"
     for kind, layer, head in places(found):
         cells = []
         for name in names:
             spread = found.heads[kind].get(name)
             there = spread is not None and spread.sentences[layer, head]
-            cell = f"{spread.mean[layer, head]:.2f} ±{spread.deviation[layer, head]:.2f}" if spread and there else "-"
-            cells.append(cell.rjust(13))
+            digits = 4 if name == "importance" else 2
+            cell = "-"
+            if spread and there:
+                cell = f"{spread.mean[layer, head]:.{digits}f} ±{spread.deviation[layer, head]:.{digits}f}"
+            cells.append(cell.rjust(WIDTH))
         said = "; ".join(_with_since(found, history, kind, layer, head))
         yield f"{kind} {layer + 1}.{head + 1}".ljust(14) + "".join(cells) + f"  {said}".rstrip()
 
