@@ -15,12 +15,15 @@ import pytest
 from tests.small import small_checkpoint
 from transformer import checkpoints
 from transformer.__main__ import main
+from transformer.analysis.atlas.roles import Shown
 from ui import resources
 from ui.checkpoints.jobs import Progress
 from ui.heads import stored
 from ui.heads.corpus import EXAMPLES, FILE, UPLOAD, Chosen, choices, suited
+from ui.heads.head import ends
 from ui.heads.jobs import KEPT, Asked, Jobs, find, find_history
 from ui.heads.view import HeadsView
+from ui.heads.words import MEASURES
 
 
 def model(**card: object) -> Any:
@@ -155,3 +158,17 @@ def test_what_nobody_can_ask_for_any_more_ends() -> None:
     while not job.done and time.monotonic() < deadline:
         time.sleep(0.01)
     assert job.done and job.result is None
+
+
+SHARE = next(measure for measure in MEASURES if measure.name == "alignment")
+NATS = next(measure for measure in MEASURES if measure.name == "importance")
+
+
+def test_a_head_fails_only_where_it_does_worse() -> None:
+    assert ends(SHARE, (Shown(3, 0.0), Shown(7, 0.25))) == [
+        ("Shows it best", 3, "0\u00a0%"),
+        ("Fails most", 7, "25\u00a0%"),
+    ]
+    assert ends(SHARE, (Shown(3, 0.0), Shown(3, 0.0))) == [("A sentence", 3, "0\u00a0%")]
+    assert ends(SHARE, (Shown(3, 0.981), Shown(7, 0.979))) == [("A sentence", 3, "98\u00a0%")]
+    assert ends(NATS, (Shown(3, 0.0012), Shown(7, -0.0001))) == [("Most", 3, "0.0012"), ("Least", 7, "−0.0001")]

@@ -37,8 +37,15 @@ MEASURES = (
         "antecedent",
         "Antecedent",
         "share",
-        "For how many pronouns the largest weight, the pronoun itself and special tokens aside, is on the word that "
-        "the pronoun stands for.",
+        "For how many pronouns the largest weight of all, special tokens included, is on the word that the pronoun "
+        "stands for.",
+    ),
+    Measure(
+        "among_words",
+        "Among words",
+        "share",
+        "For how many pronouns the antecedent gets more weight than any other word, the pronoun itself and special "
+        "tokens aside.",
     ),
     Measure(
         "importance",
