@@ -448,3 +448,10 @@ def test_letters_are_left_out_one_by_one() -> None:
     checkpoint = small_checkpoint("characters")
     ids = Translator(checkpoint).encode("girl")
     assert parts_of(checkpoint.source_tokenizer, ids) == [[0], [1], [2], [3]]
+
+
+def test_an_unknown_word_is_left_out_like_any_other(small: Checkpoint) -> None:
+    tokenizer = small.source_tokenizer
+    ids = Translator(small).encode("two zebras are running")
+    assert tokenizer.unk_id in ids and tokenizer.eos_id in ids
+    assert parts_of(tokenizer, ids) == [[0], [1], [2], [3]]

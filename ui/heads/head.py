@@ -12,8 +12,8 @@ from streamlit.errors import StreamlitAPIException
 from transformer.analysis.atlas import Atlas
 from transformer.analysis.atlas.guesses import OF_PRONOUNS
 from transformer.analysis.atlas.roles import RULE, Role, Shown, compared, roles, shows, since
+from transformer.heads import History
 from transformer.trace import Kind
-from ui.heads.jobs import History
 from ui.heads.view import HeadsView
 from ui.heads.words import Measure, head_name, present, value_text
 from ui.view import reseed, update
