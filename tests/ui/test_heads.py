@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,11 +19,12 @@ from tests.small import small_checkpoint
 from transformer import checkpoints
 from transformer.__main__ import main
 from transformer.analysis.atlas import atlas
-from transformer.analysis.atlas.roles import Shown
+from transformer.analysis.atlas.roles import Sentence
 from transformer.data.corpora import Corpus, GoldCorpus
 from transformer.data.truth import Known, known
 from transformer.heads import open_split
 from ui import resources
+from ui.attention.faithful import over_corpus
 from ui.checkpoints.jobs import Job, Progress
 from ui.heads import body, stored
 from ui.heads.corpus import EXAMPLES, FILE, UPLOAD, Chosen, choices, counts, suited
@@ -111,7 +113,13 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     known = Asked("small", resources.version("small"), Chosen(str(table)), 200)
     found = find(known)
     assert found is not None and found.found.pairs == 3 and found.when == stored.today() and found.by == ""
-    assert stored.shipped("small") is not None and find_history(known) is None  # it has none
+    shipped = stored.shipped("small")
+    assert shipped is not None and find_history(known) is None  # it has none
+    # Beside what the Attention page finds in a sentence.
+    said = re.fullmatch(
+        rf"Over 2 sentences of {re.escape(str(table))} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped)
+    )
+    assert said and over_corpus(stored.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=Chosen("copy"))) is None
     assert find(replace(known, chosen=Chosen(str(table), brought=True))) is None
     facts = json.loads(file.read_text())
@@ -276,10 +284,10 @@ NATS = next(measure for measure in MEASURES if measure.name == "importance")
 
 
 def test_a_head_fails_only_where_it_does_worse() -> None:
-    assert ends(SHARE, (Shown(3, 0.0), Shown(7, 0.25))) == [
+    assert ends(SHARE, (Sentence(3, 0.0), Sentence(7, 0.25))) == [
         ("Shows it best", 3, "0\u00a0%"),
         ("Fails most", 7, "25\u00a0%"),
     ]
-    assert ends(SHARE, (Shown(3, 0.0), Shown(3, 0.0))) == [("A sentence", 3, "0\u00a0%")]
-    assert ends(SHARE, (Shown(3, 0.981), Shown(7, 0.979))) == [("A sentence", 3, "98\u00a0%")]
-    assert ends(NATS, (Shown(3, 0.0012), Shown(7, -0.0001))) == [("Most", 3, "0.0012"), ("Least", 7, "−0.0001")]
+    assert ends(SHARE, (Sentence(3, 0.0), Sentence(3, 0.0))) == [("A sentence", 3, "0\u00a0%")]
+    assert ends(SHARE, (Sentence(3, 0.981), Sentence(7, 0.979))) == [("A sentence", 3, "98\u00a0%")]
+    assert ends(NATS, (Sentence(3, 0.0012), Sentence(7, -0.0001))) == [("Most", 3, "0.0012"), ("Least", 7, "−0.0001")]

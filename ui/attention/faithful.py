@@ -10,6 +10,7 @@ import streamlit as st
 
 from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
 from ui.attention.picture import Shown
+from ui.heads.stored import Facts, shipped
 from ui.turns import TURNS
 from ui.view import widget_key
 
@@ -18,7 +19,7 @@ def faithful(shown: Shown) -> None:
     """A line with the numbers, or the button that has them computed, which takes about as long as translating."""
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
-        st.caption(_told(held[1], shown))
+        st.caption(" ".join(filter(None, (_told(held[1], shown), over_corpus(shipped(shown.name))))))
         return
     st.button(
         "How far do they agree here?",
@@ -60,6 +61,15 @@ def _told(found: Faithfulness | None, shown: Shown) -> str:
         f"have a rank correlation of {_signed(found.mean)} (mean of all cross heads; {_signed(low)} to {_signed(high)} "
         "for single ones). 1 is the same order, 0 none."
     )
+
+
+def over_corpus(facts: Facts | None) -> str:
+    """The same over the corpus that came measured with the model; "" where none did."""
+    mean = facts["agreement"]["mean"][0][0] if facts else None
+    if facts is None or mean is None:
+        return ""
+    spread = facts["agreement"]["deviation"][0][0]
+    return f"Over {facts['sampled']} sentences of {facts['corpus']} it is {_signed(mean)} ± {spread:.2f}."
 
 
 def _signed(value: float) -> str:

@@ -11,7 +11,7 @@ from streamlit.errors import StreamlitAPIException
 
 from transformer.analysis.atlas import Atlas
 from transformer.analysis.atlas.guesses import OF_PRONOUNS
-from transformer.analysis.atlas.roles import RULE, Role, Shown, compared, roles, shows, since
+from transformer.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
 from transformer.heads import History
 from transformer.trace import Kind
 from ui.heads.view import HeadsView
@@ -105,7 +105,7 @@ def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
             st.info("Choose Attention in the menu.", icon=":material/info:")
 
 
-def ends(measure: Measure, both: tuple[Shown, Shown]) -> list[tuple[str, int, str]]:
+def ends(measure: Measure, both: tuple[Sentence, Sentence]) -> list[tuple[str, int, str]]:
     """A label, a place in the corpus and a value for the best and the worst sentence; one where they read the same."""
     best, worst = ("Shows it best", "Fails most") if measure.unit == "share" else ("Most", "Least")
     texts = [value_text(measure, one.value) for one in both]

@@ -129,18 +129,18 @@ def named(text: str, units: str) -> str:
     return text.replace("word", units.removesuffix("s"))
 
 
-class Shown(NamedTuple):
+class Sentence(NamedTuple):
     """A sentence by its place in the corpus, -1 for none, and the value of a measure in it."""
 
     place: int
     value: float
 
 
-def shows(found: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[Shown, Shown]:
+def shows(found: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[Sentence, Sentence]:
     """The sentences in which a measure is at its best and at its worst."""
     spread, at = found.heads[kind][measure], (layer, head)
-    most = Shown(int(spread.most[at]), float(spread.largest[at]))
-    least = Shown(int(spread.least[at]), float(spread.smallest[at]))
+    most = Sentence(int(spread.most[at]), float(spread.largest[at]))
+    least = Sentence(int(spread.least[at]), float(spread.smallest[at]))
     falls = measure in BY_MEASURE and BY_MEASURE[measure].falls
     return (least, most) if falls else (most, least)
 
