@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -455,3 +456,19 @@ def test_an_unknown_word_is_left_out_like_any_other(small: Checkpoint) -> None:
     ids = Translator(small).encode("two zebras are running")
     assert tokenizer.unk_id in ids and tokenizer.eos_id in ids
     assert parts_of(tokenizer, ids) == [[0], [1], [2], [3]]
+
+
+def test_memory_does_not_grow_with_the_pairs(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Python and numpy hold at most, over one chunk and over thirty."""
+    monkeypatch.setattr("transformer.analysis.atlas.reading.CHUNK", 40)
+
+    def peak(chunks: int) -> int:
+        tracemalloc.start()
+        measured(small, lambda: (pair for _ in range(chunks) for pair in pairs()), sample=2)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(2)  # caches fill
+    # Garbage that waits for its collector comes and goes; the readings of thirty chunks would be 1.4 MB more.
+    assert peak(30) < peak(1) + 500_000

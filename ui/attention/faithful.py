@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -10,7 +11,6 @@ import streamlit as st
 
 from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
 from ui.attention.picture import Shown
-from ui.heads.stored import Facts, shipped
 from ui.turns import TURNS
 from ui.view import widget_key
 
@@ -19,6 +19,9 @@ def faithful(shown: Shown) -> None:
     """A line with the numbers, or the button that has them computed, which takes about as long as translating."""
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
+        # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
+        from ui.heads.stored import shipped
+
         st.caption(" ".join(filter(None, (_told(held[1], shown), over_corpus(shipped(shown.name))))))
         return
     st.button(
@@ -63,7 +66,7 @@ def _told(found: Faithfulness | None, shown: Shown) -> str:
     )
 
 
-def over_corpus(facts: Facts | None) -> str:
+def over_corpus(facts: dict[str, Any] | None) -> str:
     """The same over the corpus that came measured with the model; "" where none did."""
     mean = facts["agreement"]["mean"][0][0] if facts else None
     if facts is None or mean is None:
