@@ -190,7 +190,7 @@ def _table(found: Atlas, history: History) -> Iterator[str]:
             digits = 4 if name == "importance" else 2
             cell = "-"
             if spread and there:
-                cell = f"{spread.mean[layer, head]:.{digits}f} ±{spread.deviation[layer, head]:.{digits}f}"
+                cell = f"{spread.mean[layer, head]:z.{digits}f} ±{spread.deviation[layer, head]:.{digits}f}"
             cells.append(cell.rjust(WIDTH))
         said = "; ".join(_with_since(found, history, kind, layer, head))
         yield f"{kind} {layer + 1}.{head + 1}".ljust(14) + "".join(cells) + f"  {said}".rstrip()

@@ -84,7 +84,7 @@ def value_text(measure: Measure, value: float) -> str:
     if measure.unit == "share":
         return f"{100 * value:.0f}\u00a0%"
     digits = 4 if measure.name == "importance" else 2
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def head_name(kind: str, layer: int, head: int) -> str:
