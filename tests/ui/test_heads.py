@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from tests.small import small_checkpoint
 from transformer import checkpoints
 from transformer.__main__ import main
-from transformer.analysis.atlas import atlas
+from transformer.analysis.atlas import Atlas, atlas
 from transformer.analysis.atlas.roles import Sentence
 from transformer.data.corpora import Corpus, GoldCorpus
 from transformer.data.truth import Known, known
@@ -31,6 +31,7 @@ from ui.heads.corpus import EXAMPLES, FILE, UPLOAD, Chosen, choices, counts, sui
 from ui.heads.head import ends
 from ui.heads.jobs import Asked, find, find_history, measure
 from ui.heads.payload import header
+from ui.heads.table import Place, _columns
 from ui.heads.underway import KEPT, SECONDS, Jobs
 from ui.heads.view import HeadsView
 from ui.heads.words import MEASURES
@@ -269,10 +270,28 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
     assert held == [False] and found.found.pairs == 3 and max(bar) == 1  # of three, not of two hundred
 
 
-def test_importance_below_nothing_has_a_colour_of_its_own(folder: Path) -> None:
-    checkpoint = checkpoints.load(folder)
+@pytest.fixture(scope="module")
+def found() -> Atlas:
+    checkpoint = small_checkpoint()
     tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    found = atlas(checkpoint.model, *tokenizers, lambda: [Known("two dogs are running", "une petite fille")])
+    pairs = [Known("two dogs are running", "une petite fille"), Known("a girl is in the snow .", "une fille")]
+    return atlas(checkpoint.model, *tokenizers, lambda: pairs)
+
+
+def test_the_spread_stands_beside_each_mean_in_the_table(found: Atlas) -> None:
+    rows: list[Place] = [("encoder", 0, 1), ("cross", 2, 0)]
+    measures = [measure for measure in MEASURES if measure.name in ("importance", "agreement")]
+    columns, config = _columns(found, [], {place: [] for place in rows}, rows, rows[0], measures)
+    assert list(columns) == ["Head", "Named", "Importance", "± Importance", "Agreement", "± Agreement"]
+    assert columns["± Importance"] == [
+        found.heads["encoder"]["importance"].deviation[0, 1], found.heads["cross"]["importance"].deviation[2, 0],
+    ]  # fmt: skip
+    assert (
+        columns["± Agreement"][0] is None and columns["± Agreement"][1] is not None and columns.keys() >= config.keys()
+    )
+
+
+def test_importance_below_nothing_has_a_colour_of_its_own(found: Atlas) -> None:
     told = header(found, [], "cross", (0, 0), measure="importance", step=None)
     (scale,) = [one for one in told["measures"] if one["name"] == "importance"]
     largest = abs(found.heads["cross"]["importance"].mean).max()
