@@ -17,8 +17,8 @@ from ui.heads.words import MEASURES, Measure, present
 from ui.view import take, update, widget_key
 
 Place = tuple[Kind, int, int]
-FIRST = ("alignment", "antecedent", "among_words", "importance", "entropy")  # fit beside names, each with its spread
-FEWEST = 5  # of them, where some of these are not measured
+FIRST = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread
+FEWEST = 4  # of them, where some of these are not measured
 
 
 def table(found: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
@@ -145,12 +145,12 @@ def _columns(
         digits = 4 if measure.name == "importance" else 2
         if measure.unit == "share":
             config[measure.label] = st.column_config.ProgressColumn(
-                width=78, format="%.2f", min_value=0.0, max_value=1.0, help=help
+                width=84, format="%.2f", min_value=0.0, max_value=1.0, help=help
             )
         else:
-            config[measure.label] = st.column_config.NumberColumn(width=78, format=f"%.{digits}f", help=help)
+            config[measure.label] = st.column_config.NumberColumn(width=84, format=f"%.{digits}f", help=help)
         config[f"± {measure.label}"] = st.column_config.NumberColumn(
-            "±", width=58, format=f"%.{digits}f", help=f"Standard deviation over sentences of: {measure.label}."
+            "±", width=56, format=f"%.{digits}f", help=f"Standard deviation over sentences of: {measure.label}."
         )
     return columns, config
 
