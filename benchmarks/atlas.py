@@ -1,22 +1,45 @@
 """Every head measured over a corpus, beside plain batched scoring of the same sentences, and the memory it takes.
 
-Both read the corpus, cut it into tokens and score the same batches; the atlas also makes every pattern, measures it,
-compares it with the gold alignment, and switches every head off and leaves every word out in its sample.
+Both get the pairs as a list, cut them into tokens and score the same batches; the atlas also makes every pattern,
+measures it, compares it with the gold alignment, and switches every head off and leaves every word out in its sample.
+The memory is of a process that reads its pairs from the corpus.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
+from benchmarks.measure import (
+    OURS,
+    THEIRS,
+    Dot,
+    alternate,
+    keep,
+    machine,
+    peak_megabytes,
+    ratios,
+    seconds,
+    short,
+    spread,
+    table,
+)
+from transformer import Translator
+from transformer.analysis.atlas import atlas
+from transformer.analysis.atlas.over_corpus import BUDGET
+from transformer.analysis.atlas.reading import Left, Reader, batches
+from transformer.analysis.atlas.scoring import losses
+from transformer.checkpoints import Checkpoint
+from transformer.data.batches import collate
+from transformer.data.truth import Known, known
+from transformer.heads import open_split
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPORA = {"reverse": "reverse", "english-french": "english-french"}  # a shipped model, and a corpus with gold for it
@@ -37,11 +60,13 @@ def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
     result: dict[str, Any] = {"machine": machine("torch", "tokenizers"), "pairs": pairs, "sample": sample}
     rows, dots = [], []
     for name, spec in CORPORA.items():
+        checkpoint = _checkpoint(name)
+        drawn = list(islice(known(open_split(spec, "train")), pairs))
         took = alternate(
             rounds,
             {
-                "plain": seconds(lambda name=name, spec=spec: _plain(name, spec, pairs)),  # type: ignore[misc]
-                "atlas": seconds(lambda name=name, spec=spec: _atlas(name, spec, pairs, sample)),  # type: ignore[misc]
+                "plain": seconds(lambda given=(checkpoint, drawn): _plain(*given)),  # type: ignore[misc]
+                "atlas": seconds(lambda given=(checkpoint, drawn): _atlas(*given, sample)),  # type: ignore[misc]
             },
         )
         speeds = {what: spread(pairs / one for one in times) for what, times in took.items()}
@@ -54,54 +79,43 @@ def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
             for what, one in speeds.items()
         ]
     print(table(["", "plain, sentences/s", "atlas, sentences/s", f"share (target {TARGET})"], rows))
-    result["peak_megabytes"] = {count: _peak(count) for count in sizes}
-    print(table(["pairs", "peak, MB"], [[f"{n:,}", short(peak)] for n, peak in result["peak_megabytes"].items()]))
+    result["peak_megabytes"] = {name: {count: _peak(name, count) for count in sizes} for name in CORPORA}
+    peaks = [[name, f"{n:,}", short(peak)] for name, of in result["peak_megabytes"].items() for n, peak in of.items()]
+    print(table(["", "pairs", "peak, MB"], peaks))
     keep("atlas", result, "Every head over a corpus", {"Sentences a second": dots})
 
 
-def _plain(name: str, spec: str, pairs: int) -> None:
-    from itertools import islice
+def _checkpoint(name: str) -> Checkpoint:
+    return Translator.load(ROOT / "checkpoints" / name).checkpoint
 
-    from transformer import Translator
-    from transformer.analysis.atlas.over_corpus import BUDGET
-    from transformer.analysis.atlas.reading import Left, Reader, batches
-    from transformer.analysis.atlas.scoring import losses
-    from transformer.data.batches import collate
-    from transformer.data.truth import known
-    from transformer.heads import open_split
 
-    checkpoint = Translator.load(ROOT / "checkpoints" / name).checkpoint
+def _plain(checkpoint: Checkpoint, drawn: list[Known]) -> None:
     model = checkpoint.model
     reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
-    corpus = islice((pair._replace(truth=None) for pair in known(open_split(spec, "train"))), pairs)
     with torch.inference_mode():
-        for chunk in reader.chunks(corpus, Left()):
+        for chunk in reader.chunks((pair._replace(truth=None) for pair in drawn), Left()):
             for readings in batches(chunk, BUDGET):
                 batch = collate([(one.source, one.target) for one in readings], model.config.pad_id)
                 losses(model, batch.src, batch.tgt)
 
 
-def _atlas(name: str, spec: str, pairs: int, sample: int) -> None:
-    from transformer import Translator
-    from transformer.analysis.atlas import atlas
-    from transformer.data.truth import known
-    from transformer.heads import open_split
-
-    checkpoint = Translator.load(ROOT / "checkpoints" / name).checkpoint
-    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    corpus = open_split(spec, "train")
-    atlas(checkpoint.model, *tokenizers, lambda: known(corpus), pairs, sample)
+def _atlas(checkpoint: Checkpoint, drawn: list[Known], sample: int) -> None:
+    atlas(checkpoint.model, checkpoint.source_tokenizer, checkpoint.target_tokenizer, lambda: drawn, sample=sample)
 
 
-def _peak(pairs: int) -> float:
+def _peak(name: str, pairs: int) -> float:
     """The peak memory, in MB, of a process that measures so many pairs."""
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.atlas", str(pairs)], capture_output=True, text=True, check=True
-    )
-    return float(json.loads(done.stdout))
+    command = [sys.executable, "-m", "benchmarks.atlas", name, str(pairs)]
+    return float(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+
+
+def _measure(name: str, pairs: int) -> None:
+    checkpoint, corpus = _checkpoint(name), open_split(CORPORA[name], "train")
+    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    atlas(checkpoint.model, *tokenizers, lambda: known(corpus), pairs, 10)
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    _atlas("reverse", "reverse", int(sys.argv[1]), 10)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)
+    _measure(sys.argv[1], int(sys.argv[2]))
+    print(peak_megabytes())

@@ -64,6 +64,16 @@ def ratios(theirs: Sequence[float], ours: Sequence[float]) -> dict[str, float]:
     return spread(t / o for t, o in zip(theirs, ours, strict=True))
 
 
+def peak_megabytes() -> float:
+    """The most memory that this process has held since its program began (Linux).
+
+    Not `ru_maxrss`: a child inherits its parent's there, since what it was before its program began counts, too.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (kilobytes,) = [int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
+    return kilobytes * 1024 / 1e6
+
+
 def machine(*packages: str) -> dict[str, Any]:
     """What it was measured on, with the load of the minute before."""
     names = [line.split(":")[1].strip() for line in _cpu_lines() if line.startswith("model name")]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import OURS, Dot, keep, machine, short, table
+from benchmarks.measure import OURS, Dot, keep, machine, peak_megabytes, short, table
 
 SIZES = (10_000, 100_000, 1_000_000)
 WORDS, VOCABULARY, BATCH = 30_000, 8_000, 4_096
@@ -72,7 +71,7 @@ def _go_through(path: str, folder: str) -> dict[str, Any]:
     begun, peak, seconds = time.perf_counter(), {}, {}
 
     def note(stage: str) -> None:
-        peak[stage] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+        peak[stage] = peak_megabytes()
         seconds[stage] = time.perf_counter() - begun
 
     note("imports")

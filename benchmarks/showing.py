@@ -131,7 +131,7 @@ def trace_of(model: Translator, tokens: int) -> Trace:
 
 def overview_bytes(trace: Trace) -> int:
     """What the overview of the three kinds sends, captions, masks and profiles included, as the page makes it."""
-    shown = Shown(None, trace, trace, None, (), [])  # type: ignore[arg-type]
+    shown = Shown("", None, trace, trace, None, (), [])  # type: ignore[arg-type]
     return len(every_head(shown, words=False, hide=False, scale="fixed").payload)
 
 

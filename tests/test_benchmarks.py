@@ -1,6 +1,8 @@
 """What the benchmarks reckon and tell, without measuring anything."""
 
 import json
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -9,7 +11,7 @@ import pytest
 
 from benchmarks import learning, quality, showing, start, training
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
-from benchmarks.measure import picture, spread
+from benchmarks.measure import peak_megabytes, picture, spread
 from transformer.training.schedule import learning_rate
 
 
@@ -142,3 +144,12 @@ def test_training_tells_of_those_who_took_part_alone() -> None:
     times = {f"{training.OURS_BF16} / {training.TORCH_F32}": spread([1.9, 2.1])}
     told = training.told({"tokens_per_second": speeds, "times": times})
     assert "2: reached" in told and "JoeyNMT" not in told and "Marian" not in told
+
+
+def test_the_peak_memory_of_a_child_is_its_own() -> None:
+    """Not what its parent held before it began: more than the imports of the child take."""
+    held = bytearray(b"x") * 400_000_000
+    code = "from benchmarks.measure import peak_megabytes; print(peak_megabytes())"
+    child = float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
+    del held
+    assert 5 < child < 400 < peak_megabytes()

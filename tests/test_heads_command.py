@@ -32,6 +32,7 @@ def test_the_shipped_reverser_reverses_by_its_cross_heads_since_some_step(
     assert re.search(
         r"looks at what it is translating: (99|100)\u00a0% of [\d,]+ letters; chance \d+\u00a0%; since step", line
     )
+    assert re.search(r" -?\d\.\d{4} ±\d\.\d{4} ", line)  # importance
     facts = json.loads(out.read_text())
     assert facts["pairs"] == 60 and facts["sampled"] == 5 and facts["alignment"] == "gold"
     assert facts["units"] == "letters" and facts["model"] == digest(REVERSE) and facts["asked"] == 60

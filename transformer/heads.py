@@ -19,6 +19,7 @@ from tqdm import tqdm
 from transformer import checkpoints
 from transformer.analysis.atlas import EDITION, NAMES, Atlas, Share, atlas
 from transformer.analysis.atlas.aligner import NAME, aligned, installed
+from transformer.analysis.atlas.guesses import RULES
 from transformer.analysis.atlas.roles import RULE, roles, since
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, load_weights
@@ -29,7 +30,9 @@ from transformer.files import write_text
 from transformer.trace import KINDS, Kind
 from transformer.training.processes import Processes, several
 
+WIDTH = 16  # of a column
 SPLITS = ("train", "validation", "test", "combinations")
+History = list[tuple[int, Atlas]]  # a step, and what was found there
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
 
@@ -52,7 +55,7 @@ def heads(options: argparse.Namespace) -> None:
     pairs, by = truths(open_split(options.corpus, options.split, options.folder), options.pairs)
     with Processes.join() as processes:
         found = _measure(checkpoint, pairs, options, processes, options.sample)
-        history = []
+        history: History = []
         for path in snapshots(Path(options.checkpoint)) if options.history else []:
             then = Checkpoint(load_weights(checkpoint.model.config, path), *_tokenizers(checkpoint))
             history.append((step_of(path), _measure(then, pairs, options, processes, 0)))
@@ -61,7 +64,9 @@ def heads(options: argparse.Namespace) -> None:
         print("\n".join(_told(found, by)))
         print("\n".join(_table(found, history)))
         if options.json:
-            write_text(options.json, json.dumps(_facts(options, found, by, history), ensure_ascii=False) + "\n")
+            asked = options.corpus, options.split, options.pairs
+            told = facts(options.checkpoint, digest(options.checkpoint), asked, date.today().isoformat(), by)
+            write_text(options.json, json.dumps(told | numbers(found, history), ensure_ascii=False) + "\n")
 
 
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
@@ -167,24 +172,31 @@ def _told(found: Atlas, by: str) -> Iterator[str]:
             f"importance and agreement on the first {found.sampled} of them; "
             f"rank correlation of attention with leaving words out {mean:.2f} ± {spread:.2f}"
         )
+    for kind in KINDS:
+        chance = found.chance[kind]
+        if guessed := [f"{rule} {100 * chance[rule]:.0f} %" for rule in RULES if rule in chance]:
+            yield f"antecedents of {kind} heads, as rules guess them: {', '.join(guessed)}"
     yield f"mean ± standard deviation over sentences. {RULE}"
 
 
-def _table(found: Atlas, history: list[tuple[int, Atlas]]) -> Iterator[str]:
+def _table(found: Atlas, history: History) -> Iterator[str]:
     names = [name for name in NAMES if any(name in of for of in found.heads.values())]
-    yield "head".ljust(14) + "".join(name.rjust(13) for name in names) + "  role"
+    yield "head".ljust(14) + "".join(name.rjust(WIDTH) for name in names) + "  role"
     for kind, layer, head in places(found):
         cells = []
         for name in names:
             spread = found.heads[kind].get(name)
             there = spread is not None and spread.sentences[layer, head]
-            cell = f"{spread.mean[layer, head]:.2f} ±{spread.deviation[layer, head]:.2f}" if spread and there else "-"
-            cells.append(cell.rjust(13))
+            digits = 4 if name == "importance" else 2
+            cell = "-"
+            if spread and there:
+                cell = f"{spread.mean[layer, head]:z.{digits}f} ±{spread.deviation[layer, head]:.{digits}f}"
+            cells.append(cell.rjust(WIDTH))
         said = "; ".join(_with_since(found, history, kind, layer, head))
         yield f"{kind} {layer + 1}.{head + 1}".ljust(14) + "".join(cells) + f"  {said}".rstrip()
 
 
-def _with_since(found: Atlas, history: list[tuple[int, Atlas]], kind: Kind, layer: int, head: int) -> Iterator[str]:
+def _with_since(found: Atlas, history: History, kind: Kind, layer: int, head: int) -> Iterator[str]:
     steps = [step for step, _ in history]
     names = [{role.name for role in roles(then, kind, layer, head)} for _, then in history]
     for role in roles(found, kind, layer, head):
@@ -192,7 +204,28 @@ def _with_since(found: Atlas, history: list[tuple[int, Atlas]], kind: Kind, laye
         yield f"{role}" + (f"; since step {first:,}" if first is not None else "")
 
 
-def _facts(options: argparse.Namespace, found: Atlas, by: str, history: list[tuple[int, Atlas]]) -> dict[str, Any]:
+# ---- what is written -----------------------------------------------------------------------------------------------
+
+
+def facts(
+    checkpoint: str, model: str, asked: tuple[str | None, str | None, int | None], measured: str, by: str
+) -> dict[str, Any]:
+    """What was measured: a checkpoint of the digest `model`, on so many pairs of a split of a corpus, and when."""
+    corpus, split, pairs = asked
+    return {
+        "checkpoint": checkpoint,
+        "model": model,
+        "edition": EDITION,
+        "measured": measured,
+        "corpus": corpus,
+        "split": split,
+        "asked": pairs,
+        "alignment": by or None,
+    }
+
+
+def numbers(found: Atlas, history: History) -> dict[str, Any]:
+    """What was found: every number, the names of the heads, and the same at each snapshot."""
     named = [
         {
             "kind": kind,
@@ -203,14 +236,6 @@ def _facts(options: argparse.Namespace, found: Atlas, by: str, history: list[tup
         for kind, layer, head in places(found)
     ]
     return {
-        "checkpoint": str(options.checkpoint),
-        "model": digest(options.checkpoint),
-        "edition": EDITION,
-        "measured": date.today().isoformat(),
-        "corpus": options.corpus,
-        "split": options.split,
-        "asked": options.pairs,
-        "alignment": by or None,
         **found.to_dict(),
         "roles": [one for one in named if one["roles"]],
         "history": [{"step": step, **then.to_dict(), "examples": {}} for step, then in history],

@@ -14,6 +14,7 @@ import time
 from streamlit.runtime import Runtime, get_instance
 
 from ui import turns
+from ui.heads.underway import JOBS
 
 log = logging.getLogger("headlight")
 EVERY = 20.0  # seconds between two sweeps
@@ -26,6 +27,7 @@ def sweep_forever() -> None:
         while True:
             time.sleep(EVERY)
             turns.sweep()
+            JOBS.sweep()
             try:
                 forget_sessions(get_instance())
             except (AttributeError, RuntimeError):  # another Streamlit, or one that is ending

@@ -1,7 +1,8 @@
-"""The Heads page as a person uses it, in a real Chromium: on a shipped model, and on an imported one without gold."""
+"""The Heads page as a person uses it, in a real Chromium: on shipped models, and on an imported one without gold."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.small import small_checkpoint
 from tools.serving import serve, wait_until_idle
 from transformer import checkpoints
+from transformer.__main__ import main
+from transformer.checkpoints.importing import import_model
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "two dogs <img src=x onerror=alert(1)>"
@@ -22,12 +25,17 @@ PATIENCE = 60_000
 
 @pytest.fixture(scope="module")
 def atlas_url(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app with the shipped model that reverses, and a small imported one that has no corpus with gold."""
+    """The app with shipped models whose corpora have gold, and a small imported one that has none."""
     folder = tmp_path_factory.mktemp("heads")
-    shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "checkpoints" / "reverse")
+    for name in ("reverse", "english-french"):
+        shutil.copytree(ROOT / "checkpoints" / name, folder / "checkpoints" / name)
     small = small_checkpoint()
     small.card |= {"examples": ["two dogs are running in the snow .", HOSTILE]}
-    checkpoints.save(small, folder / "models" / "small")
+    checkpoints.save(small, folder / "theirs")
+    assert main(["export", str(folder / "theirs"), "--as", "zip", "--out", str(folder / "theirs.zip")]) == 0
+    import_model(folder / "theirs.zip", folder / "models" / "small")
+    (folder / "models" / "small" / "history").mkdir()
+    (folder / "models" / "small" / "history" / "step-10.safetensors").write_bytes(b"cut off")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder / "checkpoints"))
         patch.setenv("HEADLIGHT_MODELS", str(folder / "models"))
@@ -89,12 +97,37 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     # And there, how far attention agrees with leaving each letter out.
     page.get_by_role("button", name="How far do they agree here?").click()
     expect(page.get_by_text(re.compile(r"rank correlation of −?\d\.\d\d"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile(r"Over 30 sentences of reverse it is −?\d\.\d\d ± \d\.\d\d"))).to_be_visible()
+
+
+def test_the_heads_of_a_grammar(page: Page, atlas_url: str) -> None:
+    """What came measured with the model: its names, with what they are better than, and the JSON."""
+    go(page, atlas_url, "?model=english-french")
+    said = r"Looks at the antecedent: \d+.% of [\d,]+ pronouns; (nearest|first) noun \d+.%; since step [\d,]+"
+    expect(page.get_by_text(re.compile(said))).to_be_visible(timeout=PATIENCE)
+    expect(
+        page.get_by_text(re.compile(r"Looks at what it is translating: \d+.% of [\d,]+ words; chance \d+.%"))
+    ).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Measured on 1,000 sentences on \d+ \w+ \d{4}"))).to_be_visible()
+    names = page.locator(".panel").evaluate_all("panels => panels.map(panel => panel.dataset.measure)")
+    assert {"alignment", "antecedent", "among_words", "importance", "agreement"} <= set(names)
+    # A sentence that shows it and one that does not, each with its number.
+    for label, value in (("Shows it best", "100"), ("Fails most", "0")):
+        row = page.locator('[data-testid="stHorizontalBlock"]').filter(has=page.get_by_role("button", name=label)).last
+        expect(row).to_contain_text(re.compile(rf"\D{value}.%"))
+    wait_until_idle(page)
+    with page.expect_download() as given:
+        page.get_by_role("button", name="JSON").click()
+    facts = json.loads(Path(given.value.path()).read_text(encoding="utf-8"))
+    assert facts["alignment"] == "gold" and facts["asked"] == 1000 and facts["roles"] and len(facts["history"]) == 6
+    expect(page.locator('[data-testid="stException"], [data-testid="stAlertContentError"]')).to_have_count(0)
 
 
 def test_an_imported_model_without_gold_says_what_is_missing(page: Page, atlas_url: str) -> None:
     go(page, atlas_url, "?model=models/small")
     expect(page.get_by_text("This corpus has no gold alignment")).to_be_visible()
     expect(page.get_by_text("The translations are the model's own.")).to_be_visible()
+    expect(page.get_by_text("The snapshots of its training could not be measured:")).to_be_visible(timeout=PATIENCE)
     names = page.locator(".panel").evaluate_all("panels => panels.map(panel => panel.dataset.measure)")
     assert "entropy" in names and "importance" in names and not {"alignment", "antecedent"} & set(names)
     expect(page.get_by_text("No name: nothing that is measured here says clearly what it does.")).to_be_visible()

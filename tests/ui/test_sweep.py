@@ -65,8 +65,9 @@ def test_the_sweep_goes_on_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(sweep, "EVERY", 0.01)
     monkeypatch.setattr(sweep.turns, "sweep", values)
+    monkeypatch.setattr(sweep, "JOBS", SimpleNamespace(sweep=lambda: swept.append("heads")))
     monkeypatch.setattr(sweep, "get_instance", no_runtime)
     monkeypatch.setattr(sweep, "gc", SimpleNamespace(collect=lambda: swept.append("garbage")))
     sweep.sweep_forever()
     assert twice.wait(10)
-    assert swept[:2] == ["values", "garbage"]
+    assert swept[:3] == ["values", "heads", "garbage"]

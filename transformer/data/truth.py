@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from transformer.data.generated import Generated
-from transformer.data.gold import GoldCorpus, Pronoun, words
+from transformer.data.gold import GoldCorpus, Pronoun, antecedents, words
 from transformer.data.pairs import Corpus
 
 
@@ -18,6 +18,7 @@ class Truth(NamedTuple):
     links: tuple[tuple[int, int], ...]  # (unit of the source, unit of the target)
     pronouns: tuple[Pronoun, ...] = ()
     units: str = "words"  # what they are called, or "letters"
+    nouns: tuple[int, ...] = ()  # places of source words that a pronoun can stand for, in sentences with a pronoun
 
 
 class Known(NamedTuple):
@@ -35,12 +36,18 @@ def known(corpus: Corpus) -> Iterator[Known]:
     """The pairs of a corpus with what is known of them."""
     if isinstance(corpus, GoldCorpus):
         for gold in corpus.gold():
-            truth = Truth(tuple(words(gold.source)), tuple(words(gold.target)), gold.links, gold.pronouns)
+            said = tuple(words(gold.source))
+            nouns = _nouns(said, antecedents(corpus.grammar)) if gold.pronouns else ()
+            truth = Truth(said, tuple(words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
             yield Known(gold.source, gold.target, truth)
         return
     task = corpus.task if isinstance(corpus, Generated) else ""
     for _, source, target in corpus:
         yield Known(source, target, _letters(task, source, target) if task in _LETTERS else None)
+
+
+def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:
+    return tuple(place for place, word in enumerate(source) if word.casefold() in among)
 
 
 # The letter of the source that a letter of the target is, in a word of so many.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -18,7 +19,10 @@ def faithful(shown: Shown) -> None:
     """A line with the numbers, or the button that has them computed, which takes about as long as translating."""
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
-        st.caption(_told(held[1], shown))
+        # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
+        from ui.heads.stored import shipped
+
+        st.caption(" ".join(filter(None, (_told(held[1], shown), over_corpus(shipped(shown.name))))))
         return
     st.button(
         "How far do they agree here?",
@@ -60,6 +64,15 @@ def _told(found: Faithfulness | None, shown: Shown) -> str:
         f"have a rank correlation of {_signed(found.mean)} (mean of all cross heads; {_signed(low)} to {_signed(high)} "
         "for single ones). 1 is the same order, 0 none."
     )
+
+
+def over_corpus(facts: dict[str, Any] | None) -> str:
+    """The same over the corpus that came measured with the model; "" where none did."""
+    mean = facts["agreement"]["mean"][0][0] if facts else None
+    if facts is None or mean is None:
+        return ""
+    spread = facts["agreement"]["deviation"][0][0]
+    return f"Over {facts['sampled']} sentences of {facts['corpus']} it is {_signed(mean)} ± {spread:.2f}."
 
 
 def _signed(value: float) -> str:

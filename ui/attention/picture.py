@@ -57,6 +57,7 @@ SHOW_HELP = {
 class Shown:
     """What the Attention page draws: one sentence, and where heads are changed, without and with the changes."""
 
+    name: str  # of the model
     model: Translator
     trace: Trace  # with the changes
     plain: Trace  # without
@@ -82,10 +83,10 @@ def shown(name: str, text: str, view: AttentionView) -> Shown:
     taps = tuple(change.tap() for change in changes)
     plain = resources.trace(name, text, view.target)
     if not taps:
-        return Shown(model, plain, plain, None, (), resources.checks(name, text, view.target))
+        return Shown(name, model, plain, plain, None, (), resources.checks(name, text, view.target))
     changed = resources.trace(name, text, view.target, taps)
     forced = resources.forced_trace(name, plain.source.ids, plain.target.ids, taps)
-    return Shown(model, changed, plain, forced, changes, resources.checks(name, text, view.target, taps))
+    return Shown(name, model, changed, plain, forced, changes, resources.checks(name, text, view.target, taps))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Mapping
 from datetime import date
@@ -14,29 +13,30 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
+from transformer.heads import History, facts, numbers
 from transformer.trace import KINDS
 from ui.checkpoints.jobs import Job
+from ui.escape import plain
 from ui.heads.components import atlas_picture
 from ui.heads.corpus import EXAMPLES, Chosen, choose
 from ui.heads.head import chosen_head, chosen_measure, head
 from ui.heads.jobs import (
     Asked,
-    History,
     Measured,
     find,
     find_history,
     history_files,
-    jobs,
     measure,
     measure_history,
 )
 from ui.heads.payload import header
+from ui.heads.stored import digest_of
 from ui.heads.table import table
+from ui.heads.underway import JOBS
 from ui.heads.view import HeadsView
 from ui.resources import version
 from ui.view import take, update, widget_key, write_address
 
-log = logging.getLogger("headlight")
 TICK = 0.4  # seconds between two looks at a measurement
 AT_ONCE = 1.5  # seconds in which what lies on the disk is there, so that no bar flashes up
 
@@ -44,25 +44,26 @@ AT_ONCE = 1.5  # seconds in which what lies on the disk is there, so that no bar
 def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:
     bar = st.columns([5, 4], gap="medium", vertical_alignment="bottom")
     with bar[0]:
-        chosen = choose(name, model, view)
+        chosen, pairs = choose(name, model, view)
     with bar[1]:
         kind = st.container()
     if chosen.spec is None:
         st.info("Choose a corpus to measure the heads over.", icon=":material/dataset:")
         return
-    asked = Asked(name, version(name), chosen, view.pairs)
-    job = jobs().get("heads", asked, partial(measure, asked), partial(find, asked))
+    asked = Asked(name, version(name), chosen, pairs)
+    job = JOBS.get("heads", asked, partial(measure, asked), partial(find, asked), chosen.brought)
     _wait(job)
     if not job.done:
-        _at_work(job, "heads")
+        _at_work(job, "heads", asked)
         return
     if job.error is not None:
-        _failed("heads", asked, job.error)
+        _failed(asked, job.error)
         return
     assert isinstance(job.result, Measured)
     past = None
     if history_files(name):
-        past = jobs().get("history", asked, partial(measure_history, asked), partial(find_history, asked))
+        find_past = partial(find_history, asked)
+        past = JOBS.get("history", asked, partial(measure_history, asked), find_past, chosen.brought)
         _wait(past)
     with kind:
         _kind(view)
@@ -70,12 +71,23 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     with actions:
         st.download_button(
             "JSON",
-            json.dumps({"model": name, "corpus": chosen.spec, **job.result.found.to_dict()}),
+            partial(_json, job.result, past, asked),
             f"{name.replace('/', '-')}-heads.json",
             "application/json",
             icon=":material/download:",
             help="Every number with its spread, as `python -m transformer heads --json` writes it.",
         )
+
+
+def _json(measured: Measured, past: Job[Any] | None, asked: Asked) -> str:
+    """As the command line writes it; made when it is asked for."""
+    what = asked.chosen.spec, None, asked.pairs
+    told = facts(asked.name, digest_of(asked.name), what, measured.when, measured.by)
+    return json.dumps(told | numbers(measured.found, _history(past)), ensure_ascii=False) + "\n"
+
+
+def _history(past: Job[Any] | None) -> History:
+    return past.result if past is not None and past.done and past.result else []
 
 
 def _kind(view: HeadsView) -> None:
@@ -96,17 +108,20 @@ def _kind(view: HeadsView) -> None:
 def _shown(measured: Measured, past: Job[Any] | None, asked: Asked) -> None:
     """The picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
-    found = measured.found
-    history: History = past.result if past is not None and past.done and past.result else []
+    found, history = measured.found, _history(past)
+    for what in ("heads", "history"):
+        JOBS.seen(what, asked)
     place = chosen_head(found, view)
     name = chosen_measure(found, view.kind, place, view)
     left, right = st.columns([62, 38], gap="medium")
     with left:
         if past is not None and not past.done:
-            _at_work(past, "history")
+            _at_work(past, "history", asked)
         told = header(found, history, view.kind, place, measure=name, step=view.step)
         atlas_picture(told, key="heads-atlas", on_pick=_take_pick)
         _about(measured, history, asked)
+        if past is not None and past.error is not None:
+            st.caption(f":material/info: The snapshots of its training could not be measured: {_why(past.error)}")
     with right:
         head(found, history, view, place, name)
     table(found, history, view, place)
@@ -126,7 +141,8 @@ def _about(measured: Measured, history: History, asked: Asked) -> None:
         st.caption(_told(measured, history, asked.chosen), width="stretch")
         help = "What was found is kept on the disk, and shown for as long as the model and the measures are the same."
         if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
-            jobs().again("heads", asked, partial(measure, asked))
+            JOBS.forget("heads", asked)
+            JOBS.get("heads", asked, partial(measure, asked), brought=asked.chosen.brought)  # whatever there is
             st.rerun()
 
 
@@ -176,18 +192,25 @@ def _wait(job: Job[Any]) -> None:
 
 
 @st.fragment(run_every=TICK)
-def _at_work(job: Job[Any], what: str) -> None:
+def _at_work(job: Job[Any], what: str, asked: Asked) -> None:
     """How far it is; when it is done, the page is drawn anew."""
     if job.done:
         st.rerun()
+    JOBS.seen(what, asked)
     text = {"heads": "Measuring every head", "history": "Measuring the snapshots of its training"}[what]
     st.progress(job.share, f"{text}: {job.doing}" if job.doing else text)
 
 
-def _failed(what: str, asked: Asked, error: Exception) -> None:
+def _failed(asked: Asked, error: Exception) -> None:
     if isinstance(error, ValueError | OSError):
-        st.info(str(error), icon=":material/info:")
+        st.info(_why(error), icon=":material/info:")
     else:
-        log.error("the heads could not be measured", exc_info=error)
-        st.error("Something went wrong here. The log has the details; try another corpus.", icon=":material/error:")
-    st.button("Try again", icon=":material/refresh:", key="heads-again", on_click=jobs().forget, args=(what, asked))
+        st.error(_why(error), icon=":material/error:")
+    st.button("Try again", icon=":material/refresh:", key="heads-again", on_click=JOBS.forget, args=("heads", asked))
+
+
+def _why(error: Exception) -> str:
+    """What a person can do something about is said; the rest was logged."""
+    if isinstance(error, ValueError | OSError):
+        return plain(str(error))
+    return "Something went wrong here. The log has the details."

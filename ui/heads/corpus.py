@@ -22,6 +22,7 @@ from ui.heads.stored import shipped
 from ui.heads.view import COUNTS, HeadsView
 from ui.public import private_only, public
 from ui.training.uploads import upload
+from ui.turns import TURNS
 from ui.view import reseed, take, update, widget_key
 
 EXAMPLES, UPLOAD, FILE = "examples", "upload", "file"
@@ -56,7 +57,7 @@ def _captions(model: Translator) -> list[str]:
     return [wanted] if there else []
 
 
-def suited(model: Translator, among: Iterable[str]) -> str:
+def suited(model: Translator, among: Iterable[str]) -> str | None:
     """What the model was trained on where that is here, else what speaks its languages, else its own examples."""
     among = list(among)
     trained = re.search(r"--data (\S+)", str(model.card.get("command", "")))
@@ -66,11 +67,11 @@ def suited(model: Translator, among: Iterable[str]) -> str:
     for spec in GRAMMARS:
         if (about(spec)["source"], about(spec)["target"]) == sides:
             return spec
-    return EXAMPLES if EXAMPLES in among else among[0]
+    return EXAMPLES if EXAMPLES in among else None
 
 
-def choose(name: str, model: Translator, view: HeadsView) -> Chosen:
-    """Draws the choice of the corpus and how much of it, and what it needs to know."""
+def choose(name: str, model: Translator, view: HeadsView) -> tuple[Chosen, int]:
+    """Draws the choice of the corpus and of how many of its sentences, and what it needs to know."""
     found = choices(model)
     there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
     chosen = view.corpus if view.corpus in found else there if there in found else suited(model, found)
@@ -79,18 +80,20 @@ def choose(name: str, model: Translator, view: HeadsView) -> Chosen:
     left.selectbox(
         "Corpus",
         list(found),
-        index=list(found).index(chosen),
+        index=None if chosen is None else list(found).index(chosen),
         format_func=found.__getitem__,
+        placeholder="Choose a corpus",
         key=key,
         on_change=_take_corpus,
         args=(key,),
         help="Of corpora that a grammar or a rule makes, every alignment and antecedent is known.",
     )
-    key = widget_key("pairs")
+    key, offered = widget_key("pairs"), counts(chosen)
+    pairs = min(view.pairs, offered[-1])
     right.selectbox(
         "Sentences",
-        COUNTS,
-        index=COUNTS.index(view.pairs),
+        offered,
+        index=offered.index(pairs),
         format_func=lambda count: f"{count:,}",
         key=key,
         on_change=take,
@@ -101,11 +104,16 @@ def choose(name: str, model: Translator, view: HeadsView) -> Chosen:
         private_only()
         st.caption(":material/link_off: A link to this view does not carry the corpus: only you can see it.")
     if chosen == UPLOAD:
-        return _written(upload())
+        return _brought(upload()), pairs
     if chosen == FILE:
         spec = st.text_input("Which", key="heads-file", placeholder="/data/pairs.tsv:en:hi", help=f"One of: {FORMS}.")
-        return _written((spec or "").strip() or None)
-    return Chosen(chosen)
+        return _brought((spec or "").strip() or None), pairs
+    return Chosen(chosen), pairs
+
+
+def counts(chosen: str | None) -> tuple[int, ...]:
+    """How many sentences can be asked for: the test part of what comes with the app has a thousand."""
+    return COUNTS if chosen in (UPLOAD, FILE) else tuple(count for count in COUNTS if count <= 1000)
 
 
 def _take_corpus(key: str) -> None:
@@ -113,12 +121,20 @@ def _take_corpus(key: str) -> None:
     reseed()
 
 
-def _written(spec: str | None) -> Chosen:
-    times = []
-    for part in (spec or "").split(","):
-        path = Path(part if Path(part).is_file() else part.partition(":")[0])
-        times.append(path.stat().st_mtime_ns if path.is_file() else 0)
-    return Chosen(spec, tuple(times), brought=True)
+def _brought(spec: str | None) -> Chosen:
+    try:
+        return Chosen(spec, tuple(_written(part) for part in (spec or "").split(",")), brought=True)
+    except OSError as error:  # a folder that may not be read, or a name that is too long to be one
+        st.info(f"This cannot be opened: {error.strerror}.", icon=":material/info:")
+        return Chosen(None)
+
+
+def _written(part: str) -> int:
+    """When a file was written, without or with its columns behind it; 0 where there is none."""
+    for path in (Path(part), Path(part.partition(":")[0])):
+        if path.is_file():
+            return path.stat().st_mtime_ns
+    return 0
 
 
 def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[Known]], str]:
@@ -126,6 +142,7 @@ def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterab
     if spec != EXAMPLES:
         return truths(open_split(spec), most)
     texts = [str(text) for text in model.card.get("examples", [])]
-    written = [found.text for found in model.translate_batch(texts)]
+    with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
+        written = [found.text for found in model.translate_batch(texts)]
     pairs = Pairs("examples", [Pair(n, *both) for n, both in enumerate(zip(texts, written, strict=True), 1)])
     return lambda: known(pairs), ""

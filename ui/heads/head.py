@@ -10,11 +10,12 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from transformer.analysis.atlas import Atlas
-from transformer.analysis.atlas.roles import RULE, Role, roles, shows, since
+from transformer.analysis.atlas.guesses import OF_PRONOUNS
+from transformer.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
+from transformer.heads import History
 from transformer.trace import Kind
-from ui.heads.jobs import History
 from ui.heads.view import HeadsView
-from ui.heads.words import head_name, present, value_text
+from ui.heads.words import Measure, head_name, present, value_text
 from ui.view import reseed, update
 
 ATTENTION = "app_pages/attention.py"
@@ -30,7 +31,7 @@ def chosen_head(found: Atlas, view: HeadsView) -> tuple[int, int]:
 
     def clearest(place: tuple[int, int]) -> tuple[bool, float]:
         named = roles(found, view.kind, *place)
-        return max(((role.what.measure == "antecedent", role.value) for role in named), default=(False, 0.0))
+        return max(((role.what.measure in OF_PRONOUNS, role.value) for role in named), default=(False, 0.0))
 
     return max(every, key=clearest)
 
@@ -40,7 +41,7 @@ def chosen_measure(found: Atlas, kind: Kind, place: tuple[int, int], view: Heads
     if view.measure in found.heads[kind]:
         return str(view.measure)
     measures = [role.what.measure for role in roles(found, kind, *place)]
-    return "antecedent" if "antecedent" in measures else next(iter(measures), "entropy")
+    return next((name for name in measures if name in OF_PRONOUNS), next(iter(measures), "entropy"))
 
 
 def head(found: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:
@@ -72,13 +73,13 @@ def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) 
 
 
 def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
-    """The sentence in which the measure is at its best, and the one in which it is at its worst."""
+    """The sentence in which the measure is at its best, and the one in which it is at its worst, where it differs."""
     (what,) = (one for one in present(found, kind) if one.name == measure)
-    ends = shows(found, kind, *place, measure)
-    best, worst = ("Shows it best", "Fails most") if what.unit == "share" else ("Most", "Least")
-    st.caption(f"{what.label}, sentence by sentence", help=what.meaning)
-    for label, index in zip((best, worst), ends, strict=True):
-        pair = found.examples.get(index)
+    shown = ends(what, shows(found, kind, *place, measure))
+    alike = ", the same in every sentence" if len(shown) == 1 else ", sentence by sentence"
+    st.caption(f"{what.label}{alike}", help=what.meaning)
+    for label, sentence, value in shown:
+        pair = found.examples.get(sentence)
         if pair is None:
             continue
         button, text = st.columns([9, 14], vertical_alignment="center", gap="small")
@@ -94,7 +95,7 @@ def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
             )
         with text:
             st.html(
-                f'<div style="{STYLE}">{html.escape(_short(pair.source))}'
+                f'<div style="{STYLE}"><b>{value}</b> {html.escape(_short(pair.source))}'
                 f'<div style="opacity:0.65">{html.escape(_short(pair.target))}</div></div>'
             )
     if st.session_state.pop("heads-go", False):
@@ -102,6 +103,15 @@ def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
             st.switch_page(ATTENTION)
         except StreamlitAPIException:  # this app was started with other pages
             st.info("Choose Attention in the menu.", icon=":material/info:")
+
+
+def ends(measure: Measure, both: tuple[Sentence, Sentence]) -> list[tuple[str, int, str]]:
+    """A label, a place in the corpus and a value for the best and the worst sentence; one where they read the same."""
+    best, worst = ("Shows it best", "Fails most") if measure.unit == "share" else ("Most", "Least")
+    texts = [value_text(measure, one.value) for one in both]
+    if texts[0] == texts[1]:
+        return [("A sentence", both[0].place, texts[0])]
+    return [(best, both[0].place, texts[0]), (worst, both[1].place, texts[1])]
 
 
 def _short(text: str) -> str:
@@ -116,18 +126,18 @@ def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -
 
 
 def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
-    """Every measure with its spread over sentences, what looking at everything alike would give, and how many."""
+    """Every measure with its spread over sentences, what it is compared with, and how many."""
     table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Chance": [], "Of": []}
     for measure in present(found, kind):
         spread = found.heads[kind][measure.name]
         mean = float(spread.mean[place])
         if np.isnan(mean):
             continue
-        chance = found.chance[kind].get(measure.name)
+        against = compared(found, kind, measure.name)
         table["Measure"].append(measure.label)
         table["Mean"].append(value_text(measure, mean))
         table["Spread"].append(f"± {value_text(measure, float(spread.deviation[place]))}")
-        table["Chance"].append("" if chance is None else value_text(measure, chance))
+        table["Chance"].append("" if against is None else value_text(measure, against.value))
         table["Of"].append(f"{int(spread.units[place]):,}")
     st.dataframe(
         table,
@@ -140,7 +150,11 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
             "Measure": st.column_config.TextColumn(width=112),
             "Mean": st.column_config.TextColumn(width=62),
             "Spread": st.column_config.TextColumn(width=68, help="Standard deviation over sentences."),
-            "Chance": st.column_config.TextColumn(width=56, help="Of a head that looks at all it may see alike."),
+            "Chance": st.column_config.TextColumn(
+                width=56,
+                help="Of a head that looks at all it may see alike; for antecedents, how often the better of two rules "
+                "is right: the nearest noun before the pronoun, and the first noun of the sentence.",
+            ),
             "Of": st.column_config.TextColumn(width=58, help="Sentences, or the words or pronouns that are counted."),
         },
     )

@@ -1,32 +1,25 @@
-"""Measurements under way and done, for all sessions: each is made once, one at a time, and the latest are kept.
-
-What lies on the disk is not measured again, unless somebody asks for it.
-"""
+"""What is measured for the Heads page, and what of it lies on the disk already."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import islice
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
-import streamlit as st
 
 from transformer.analysis.atlas import Atlas, atlas
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import load_weights
 from transformer.data.truth import Known
-from transformer.heads import snapshots, step_of
+from transformer.heads import History, snapshots, step_of
 from ui import resources
-from ui.checkpoints.jobs import Job, Progress
+from ui.checkpoints.jobs import Progress
 from ui.heads import stored
-from ui.heads.corpus import Chosen, opened
+from ui.heads.corpus import EXAMPLES, Chosen, opened
 from ui.turns import TURNS
 
-KEPT = 16  # measurements; one of a model of 200 heads with its history is some megabytes
 SAMPLE = 30  # sentences for what takes a pass for each head or word
 AT_SNAPSHOTS = 200  # sentences
 MOST_SNAPSHOTS = 12
@@ -51,66 +44,14 @@ class Measured:
     when: str
 
 
-History = list[tuple[int, Atlas]]  # a step, and what was found there
-
-
-class Jobs:
-    """What was asked for, the latest last; what falls out while it is under way ends."""
-
-    def __init__(self) -> None:
-        self._jobs: OrderedDict[tuple[str, Asked], Job[object]] = OrderedDict()
-        self._lock, self._one = Lock(), Lock()
-
-    def get(
-        self, what: str, asked: Asked, do: Callable[[Progress], object], find: Callable[[], object] = lambda: None
-    ) -> Job[object]:
-        """Begins it where it was not asked for before; `find` may have it already, and waits for nobody."""
-        with self._lock:
-            job = self._jobs.get((what, asked))
-            if job is None:
-                job = self._jobs[what, asked] = Job(partial(self._found_or_made, find, do))
-                while len(self._jobs) > KEPT:
-                    self._jobs.popitem(last=False)[1].cancel()
-            self._jobs.move_to_end((what, asked))
-            return job
-
-    def forget(self, what: str, asked: Asked) -> None:
-        """So that it can be asked for again."""
-        with self._lock:
-            self._jobs.pop((what, asked), None)
-
-    def again(self, what: str, asked: Asked, do: Callable[[Progress], object]) -> None:
-        """Begins it, whatever there is."""
-        self.forget(what, asked)
-        self.get(what, asked, do)
-
-    def _found_or_made(
-        self, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
-    ) -> object:
-        found = find()
-        return self._alone(do, progress) if found is None else found
-
-    def _alone(self, do: Callable[[Progress], object], progress: Progress) -> object:
-        while not self._one.acquire(timeout=0.5):
-            progress(0.0, "Waiting for another measurement")
-        try:
-            return do(progress)
-        finally:
-            self._one.release()
-
-
-@st.cache_resource
-def jobs() -> Jobs:
-    return Jobs()
-
-
 def measure(asked: Asked, progress: Progress) -> Measured:
     """Every head over the corpus."""
     progress(0.0, "Opening the corpus")
     model = resources.translator(asked.name)
+    pairs, by = opened(model, _spec(asked), asked.pairs)
     with TURNS.turn():
-        pairs, by = opened(model, _spec(asked), asked.pairs)
-        found = Measured(_atlas(model.checkpoint, pairs, asked.pairs, SAMPLE, progress), by, stored.today())
+        most = _count(asked, pairs, asked.pairs)
+        found = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, stored.today())
     _keep("heads", asked, {"alignment": found.by, "measured": found.when, **found.found.to_dict()})
     return found
 
@@ -119,8 +60,9 @@ def measure_history(asked: Asked, progress: Progress) -> History:
     """The same at each snapshot, without what takes many passes."""
     base = resources.translator(asked.name)
     files, found = history_files(asked.name), []
+    pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
     with TURNS.turn():
-        pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
+        most = _count(asked, pairs, AT_SNAPSHOTS)
         for number, file in enumerate(files):
             old = base.checkpoint
             then = Checkpoint(load_weights(old.model.config, file), old.source_tokenizer, old.target_tokenizer)
@@ -128,7 +70,7 @@ def measure_history(asked: Asked, progress: Progress) -> History:
             def told(share: float, doing: str, number: int = number) -> None:
                 progress((number + share) / len(files), f"Snapshot {number + 1} of {len(files)}")
 
-            found.append((step_of(file), _atlas(then, pairs, AT_SNAPSHOTS, 0, told)))
+            found.append((step_of(file), _atlas(then, pairs, most, 0, told)))
     kept = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in found]
     _keep("history", asked, {"history": kept})
     return found
@@ -167,6 +109,13 @@ def _key(asked: Asked) -> tuple[str, str, int]:
 def _spec(asked: Asked) -> str:
     assert asked.chosen.spec is not None
     return asked.chosen.spec
+
+
+def _count(asked: Asked, pairs: Callable[[], Iterable[Known]], most: int) -> int:
+    """How many sentences there are to be measured. What comes with the app has as many as can be asked for."""
+    if asked.chosen.brought or asked.chosen.spec == EXAMPLES:
+        return max(1, sum(1 for _ in islice(pairs(), most)))
+    return most
 
 
 def _atlas(

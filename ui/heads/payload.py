@@ -8,8 +8,8 @@ import numpy as np
 
 from transformer.analysis.atlas import Atlas, Spread
 from transformer.analysis.atlas.roles import roles
+from transformer.heads import History
 from transformer.trace import Kind
-from ui.heads.jobs import History
 from ui.heads.words import Measure, present, value_text
 
 NOTE = "Rows are layers, columns heads; a dot marks a head that is named after the measure. Click to open one."
@@ -53,13 +53,18 @@ def _named(found: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, l
 
 
 def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind) -> dict[str, Any]:
-    """Shares from 0 to 1, correlations from -1 to 1, the rest from 0 to the largest that is shown."""
+    """Shares from 0 to 1, correlations from -1 to 1, the rest from 0 to the largest that is shown.
+
+    Nats can be below 0, where a head does harm: they run as far below it as above.
+    """
     if measure.unit == "share":
         return {"least": 0, "most": 1, "signed": False, "range": ""}
     if measure.unit == "correlation":
         return {"least": -1, "most": 1, "signed": True, "range": "−1 to 1"}
     shown = [moment.heads[kind][measure.name].mean for _, moment in moments if measure.name in moment.heads[kind]]
-    most = max([float(np.nanmax(mean)) for mean in shown if not np.isnan(mean).all()], default=0.0) or 1.0
+    most = max([float(np.nanmax(np.abs(mean))) for mean in shown if not np.isnan(mean).all()], default=0.0) or 1.0
+    if measure.unit == "nats":
+        return {"least": -most, "most": most, "signed": True, "range": f"± {most:.2g}"}
     unit = f" {measure.unit}" if most >= 0.1 else ""  # beside more digits there is no room for it
     return {"least": 0, "most": most, "signed": False, "range": f"to {most:.2g}{unit}"}
 

@@ -72,11 +72,15 @@ def today() -> str:
 
 
 def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
-    folder = resources.model_folder(name)
     examples = resources.translator(name).card.get("examples")
-    asked = [what, _digest(folder, resources.version(name)), corpus, pairs, EDITION, installed(), examples]
+    asked = [what, digest_of(name), corpus, pairs, EDITION, installed(), examples]
     key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
     return resources.RUNS / ".heads" / f"{key}.json"
+
+
+def digest_of(name: str) -> str:
+    """Of the model's files as they are."""
+    return _digest(resources.model_folder(name), resources.version(name))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

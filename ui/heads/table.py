@@ -9,17 +9,16 @@ import streamlit as st
 
 from transformer.analysis.atlas import Atlas
 from transformer.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
-from transformer.heads import places
+from transformer.heads import History, places
 from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
-from ui.heads.jobs import History
 from ui.heads.view import ANY, NAMED, HeadsView
 from ui.heads.words import MEASURES, Measure, present
 from ui.view import take, update, widget_key
 
 Place = tuple[Kind, int, int]
-FIRST = ("alignment", "antecedent", "importance", "agreement", "entropy", "distance", "previous")  # fit beside names
-FEWEST = 6  # columns, where some of these are not measured
+FIRST = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread
+FEWEST = 4  # of them, where some of these are not measured
 
 
 def table(found: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
@@ -46,7 +45,7 @@ def table(found: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
         on_select=open_row,
         selection_mode="single-row",
         placeholder="",
-        alt="Every head that passes the filter, with its names and the mean of each measure.",
+        alt="Every head that passes the filter, with its names, and the mean and the spread of each measure.",
         column_config=config,
         height=min(35 * (len(rows) + 1) + 3, 460),
     )
@@ -141,14 +140,18 @@ def _columns(
         if all(value is None for value in values):
             continue
         columns[measure.label] = values
+        columns[f"± {measure.label}"] = [_value(found, place, measure.name, "deviation") for place in rows]
         help = f"{measure.meaning} Unit: {measure.unit}."
+        digits = 4 if measure.name == "importance" else 2
         if measure.unit == "share":
             config[measure.label] = st.column_config.ProgressColumn(
-                width=78, format="%.2f", min_value=0.0, max_value=1.0, help=help
+                width=84, format="%.2f", min_value=0.0, max_value=1.0, help=help
             )
         else:
-            digits = 4 if measure.name == "importance" else 2
-            config[measure.label] = st.column_config.NumberColumn(width=78, format=f"%.{digits}f", help=help)
+            config[measure.label] = st.column_config.NumberColumn(width=84, format=f"%.{digits}f", help=help)
+        config[f"± {measure.label}"] = st.column_config.NumberColumn(
+            "±", width=56, format=f"%.{digits}f", help=f"Standard deviation over sentences of: {measure.label}."
+        )
     return columns, config
 
 
@@ -157,8 +160,10 @@ def _since(given: list[Role], history: History, place: Place) -> int | None:
     return since_step(given[0], history, kind, (layer, head)) if given else None
 
 
-def _value(found: Atlas, place: Place, name: str) -> float | None:
+def _value(found: Atlas, place: Place, name: str, what: str = "mean") -> float | None:
+    """The mean of a measure, or its "deviation"; None where the head has neither."""
     kind, layer, head = place
     spread = found.heads[kind].get(name)
-    value = np.nan if spread is None else float(spread.mean[layer, head])
-    return None if np.isnan(value) else value
+    if spread is None or np.isnan(spread.mean[layer, head]):
+        return None
+    return float(getattr(spread, what)[layer, head])

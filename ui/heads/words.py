@@ -37,8 +37,15 @@ MEASURES = (
         "antecedent",
         "Antecedent",
         "share",
-        "For how many pronouns the largest weight, the pronoun itself and special tokens aside, is on the word that "
-        "the pronoun stands for.",
+        "For how many pronouns the largest weight of all, special tokens included, is on the word that the pronoun "
+        "stands for.",
+    ),
+    Measure(
+        "among_words",
+        "Among words",
+        "share",
+        "For how many pronouns the antecedent gets more weight than any other word, the pronoun itself and special "
+        "tokens aside.",
     ),
     Measure(
         "importance",
@@ -77,7 +84,7 @@ def value_text(measure: Measure, value: float) -> str:
     if measure.unit == "share":
         return f"{100 * value:.0f}\u00a0%"
     digits = 4 if measure.name == "importance" else 2
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def head_name(kind: str, layer: int, head: int) -> str:

@@ -23,7 +23,7 @@ TRACE = MODEL.trace("a little girls bench", target="running snow une petite")
 def shown(changes: tuple[Change, ...] = ()) -> Shown:
     taps = [change.tap() for change in changes]
     forced = MODEL.trace_ids(TRACE.source.ids, TRACE.target.ids, taps) if taps else None
-    return Shown(MODEL, forced or TRACE, TRACE, forced, changes, check(forced or TRACE, MODEL.model, taps))
+    return Shown("small", MODEL, forced or TRACE, TRACE, forced, changes, check(forced or TRACE, MODEL.model, taps))
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])

@@ -1,6 +1,6 @@
 """A batch of readings as tensors: what there is to be looked at, by whom, and what would be right.
 
-Shapes: B sentences, Q queries, K keys, W words of the keys, V words of the queries, P pronouns.
+Shapes: B sentences, Q queries, K keys, W words of the keys, V words of the queries, P pronouns, R rules that guess.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ class Targets:
 
 @dataclass(frozen=True)
 class Pronouns:
-    """For each pronoun: its sentence [P], its queries [P, Q], the right words and those that may be chosen [P, W]."""
+    """For each pronoun: its sentence, who asks, and what would be right."""
 
-    sentence: Tensor
-    rows: Tensor
-    right: Tensor
-    choice: Tensor
+    sentence: Tensor  # [P]
+    rows: Tensor  # [P, Q], 1 where a query asks for it
+    right: Tensor  # bool [P, W]
+    others: Tensor  # bool [P, W], the words but the pronoun itself; special tokens are none
+    guessed: Tensor  # [P, R], 1 where a rule is right
 
 
 @dataclass(frozen=True)
@@ -125,17 +126,14 @@ def _with_gold(readings: Sequence[Reading], looks: dict[str, Look]) -> dict[str,
     n_source, n_reads = looks["cross"].visible.size(2), looks["decoder"].visible.size(2)
     source, source_count = _numbered([one.source_words or [-1] * len(one.source) for one in readings], n_source)
     target, target_count = _numbered([one.target_words or [-1] * len(one.target) for one in readings], n_reads + 1)
-    # A special token of the source is a word of its own, which can be looked at most and is never right.
-    apart = torch.where(source < 0, source_count + torch.arange(n_source), source)
-    words = F.one_hot(apart, source_count + n_source).float()
+    words, read = _words(source, source_count), _words(target[:, :-1], target_count)
     of_target = _members(target, target_count)  # [B, T + 1, V]
-    reads = of_target[:, :-1]
     right = torch.zeros(len(readings), target_count, words.size(2), dtype=torch.bool)
     for b, one in enumerate(readings):
         if one.source_words is not None and one.links:
             here, there = np.array(one.links).T
             right[b, there, here] = True
-    by_write, by_read = of_target[:, 1:].transpose(1, 2), reads.transpose(1, 2)
+    by_write, by_read = of_target[:, 1:].transpose(1, 2), of_target[:, :-1].transpose(1, 2)
     encoder, decoder, cross = (looks[kind] for kind in ("encoder", "decoder", "cross"))
     return {
         "encoder": Look(
@@ -143,8 +141,8 @@ def _with_gold(readings: Sequence[Reading], looks: dict[str, Look]) -> dict[str,
             pronouns=_pronouns(readings, "encoder", _members(source, source_count), source, words.size(2)),
         ),
         "decoder": Look(
-            decoder.rows, decoder.visible, decoder.marks, reads,
-            pronouns=_pronouns(readings, "decoder", of_target, target, target_count),
+            decoder.rows, decoder.visible, decoder.marks, read,
+            pronouns=_pronouns(readings, "decoder", of_target, target, read.size(2)),
         ),
         "cross": Look(
             cross.rows, cross.visible, cross.marks, words, Targets(by_write, right), Targets(by_read, right),
@@ -161,6 +159,15 @@ def _numbered(words: Sequence[Sequence[int]], width: int) -> tuple[Tensor, int]:
     return torch.from_numpy(table), int(table.max()) + 1
 
 
+def _words(of_token: Tensor, count: int) -> Tensor:
+    """[B, tokens] -> [B, tokens, words], 1 where the token belongs to the word.
+
+    A special token is a word of its own, which can be looked at most and is never right.
+    """
+    size = of_token.size(1)
+    return F.one_hot(torch.where(of_token < 0, count + torch.arange(size), of_token), count + size).float()
+
+
 def _members(of_token: Tensor, count: int) -> Tensor:
     """[B, tokens] -> [B, tokens, words], 1 where the token belongs to the word; no word's tokens have none."""
     return F.one_hot(torch.where(of_token < 0, count, of_token), count + 1)[..., :count].float()
@@ -171,30 +178,29 @@ def _pronouns(
 ) -> Pronouns | None:
     """Who asks is the pronoun itself (encoder), or the row that writes the word that shows it (decoder, cross).
 
-    What may be chosen are all words but the pronoun itself; in the decoder those that stand before, where a word that
-    the antecedent was translated to is right.
+    What is right is the antecedent; in the decoder a word that it was translated to, among those that stand before.
     """
-    found: list[tuple[int, tuple[Tensor, Tensor, Tensor]]] = []
+    found: list[tuple[int, tuple[Tensor, ...]]] = []
     for b, one in enumerate(readings):
         if one.source_words is None:
             continue
-        for pronoun in one.pronouns:
-            right, choice = torch.zeros(width, dtype=torch.bool), torch.zeros(width, dtype=torch.bool)
+        for pronoun, guessed in zip(one.pronouns, one.guessed, strict=True):
+            right, others = torch.zeros(width, dtype=torch.bool), torch.zeros(width, dtype=torch.bool)
             asks = members[b, :, pronoun.word] if kind == "encoder" else members[b, 1:, pronoun.written]
             if kind == "decoder":
                 tokens = of_token[b]
                 before = tokens[: int(asks.argmax()) + 1]  # all that the first such row may see
-                choice[before[before >= 0].unique()] = True
+                others[before[before >= 0].unique()] = True
                 translated = [there for here, there in one.links if here == pronoun.antecedent]
                 right[translated] = True
-                right &= choice
+                right &= others
             else:
-                choice[: max(one.source_words) + 1] = True
-                choice[pronoun.word] = False
+                others[: max(one.source_words) + 1] = True
+                others[pronoun.word] = False
                 right[pronoun.antecedent] = True
             if right.any() and asks.any():
-                found.append((b, (asks, right, choice)))
+                found.append((b, (asks, right, others, torch.tensor(guessed).float())))
     if not found:
         return None
-    rows, rights, choices = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in found), strict=True))
-    return Pronouns(torch.tensor([b for b, _ in found]), rows, rights, choices)
+    columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in found), strict=True))
+    return Pronouns(torch.tensor([b for b, _ in found]), *columns)

@@ -77,7 +77,8 @@ def faithfulness(
 
 def parts_of(tokenizer: Tokenizer, source: Sequence[int]) -> list[list[int]]:
     """What is left out in turn: words, or tokens where they are fewer than FEWEST, as of a word spelled in letters."""
-    plain = [place for place, id in enumerate(source) if id not in tokenizer.special_ids]
+    special = tokenizer.special_ids - {tokenizer.unk_id}  # an unknown token is a word, too
+    plain = [place for place, id in enumerate(source) if id not in special]
     groups = [group for group in tokenizer.word_groups(source) if group[0] in set(plain)]
     return groups if len(groups) >= FEWEST else [[place] for place in plain]
 

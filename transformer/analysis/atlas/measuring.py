@@ -1,9 +1,9 @@
 """The measures of every head in a batch, computed where the pattern is made, so that no pattern is kept.
 
-Shapes: B sentences, H heads, Q queries, K keys, V and W words of the two, P pronouns.
+Shapes: B sentences, H heads, Q queries, K keys, V and W words of the two, P pronouns, R rules that guess.
 
 The first eight are those of `analysis.heads`, of every sentence by itself: means over rows, each row as shares of its
-own sum. Two compare the head with a gold alignment, in whole words (the weights of a word's tokens are summed):
+own sum. Four compare the head with gold, in whole words (the weights of a word's tokens are summed):
 
 "alignment" is the share of the target's aligned words for which the source word of the largest weight, special tokens
 included, is none that they are aligned with, in the rows that write them. It is 1 minus the precision of these links
@@ -13,21 +13,24 @@ that also counts the second link of a word that has two, and no head whose large
 "reading" is the same in the rows that read the word, one later: decoders often align best there (Chen et al. 2020,
 "Accurate word alignment induction from neural machine translation").
 
-"antecedent" is the share of pronouns for which the word of the largest weight, the pronoun itself and special tokens
-aside, is what it stands for.
+"antecedent" is the share of pronouns whose largest weight, of all that the row looks at, is on what they stand for.
+
+"among_words" is the same with the pronoun itself and special tokens aside: heads rest on those where they have nothing
+to do, and may still prefer the antecedent among the rest.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from transformer.analysis.atlas.batch import Look, Measured, Pronouns, Targets
+from transformer.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from transformer.analysis.sites import kind_of
 from transformer.taps import Inputs, Site
 from transformer.trace import Kind
@@ -56,13 +59,12 @@ def measures(pattern: Tensor, look: Look) -> dict[str, Values]:
         found[name] = _on_offset(shares, on, look, offset)
     one = torch.ones(len(pattern), dtype=torch.int64)
     results: dict[str, Values] = {name: (values, one) for name, values in found.items()}
-    if look.words is not None:
+    if look.words is not None and look.writes is not None and look.reads is not None:
         by_word = shares @ look.words[:, None]  # [B, H, Q, W]
-        if look.writes is not None and look.reads is not None:
-            results["alignment"] = _misaligned(by_word, look.writes)
-            results["reading"] = _misaligned(by_word, look.reads)
-        if look.pronouns is not None:
-            results["antecedent"] = _antecedents(by_word, look.pronouns)
+        results["alignment"] = _misaligned(by_word, look.writes)
+        results["reading"] = _misaligned(by_word, look.reads)
+    if look.words is not None and look.pronouns is not None:
+        results |= _antecedents(shares, look.words, look.pronouns)
     return results
 
 
@@ -87,23 +89,34 @@ def _misaligned(by_word: Tensor, targets: Targets) -> Values:
     return 1 - (hit & aligned[:, None]).sum(-1) / units[:, None], units
 
 
-def _antecedents(by_word: Tensor, pronouns: Pronouns) -> Values:
-    asked = (pronouns.rows[:, None, None] @ by_word[pronouns.sentence])[:, :, 0]  # [P, H, W]
-    chosen = asked.masked_fill(~pronouns.choice[:, None], -1).argmax(-1)  # [P, H]
-    hit = pronouns.right.gather(-1, chosen)
-    units = torch.zeros(len(by_word), dtype=torch.int64, device=by_word.device)
-    units.index_add_(0, pronouns.sentence, torch.ones_like(pronouns.sentence))
-    hits = torch.zeros(by_word.shape[:2], device=by_word.device).index_add_(0, pronouns.sentence, hit.float())
-    return hits / units[:, None], units
+def _antecedents(shares: Tensor, words: Tensor, pronouns: Pronouns) -> dict[str, Values]:
+    at = pronouns.sentence
+    asked = torch.einsum("pq,phqk->phk", pronouns.rows, shares[at]) @ words[at]  # [P, H, W]
+    among = asked.masked_fill(~pronouns.others[:, None], -1)
+    found = {}
+    for name, weights in zip(OF_PRONOUNS, (asked, among), strict=True):
+        largest, chosen = weights.max(-1)  # [P, H]
+        hit = pronouns.right.gather(-1, chosen) & (largest > 0)
+        found[name] = _by_sentence(hit, pronouns, len(shares))
+    return found
+
+
+def _by_sentence(values: Tensor, pronouns: Pronouns, sentences: int) -> Values:
+    """[P, H] -> the mean of each sentence's pronouns [B, H], and how many it has [B]."""
+    at = pronouns.sentence
+    units = torch.zeros(sentences, dtype=torch.int64, device=at.device).index_add_(0, at, torch.ones_like(at))
+    total = torch.zeros(sentences, values.size(1), device=at.device).index_add_(0, at, values.float())
+    return total / units[:, None], units
 
 
 def chances(look: Look) -> dict[str, Values]:
     """What a head would measure that looks at all it may see by the same share: `measures` with a single head.
 
-    Of words that are chosen, the mean share of right ones among those that could be.
+    Of aligned words, the mean share of wrong ones among those that could be chosen. Of pronouns, in its place, how
+    often each of RULES is right.
     """
     visible = look.visible.float()[:, None]
-    found = measures(visible, look)
+    found = measures(visible, replace(look, pronouns=None))
     if look.words is not None and look.writes is not None:
         for name, targets in (("alignment", look.writes), ("reading", look.reads)):
             assert targets is not None
@@ -112,11 +125,8 @@ def chances(look: Look) -> dict[str, Values]:
             units = aligned.sum(-1)
             found[name] = ((1 - (right / words[:, None]).sum(-1) / units)[:, None], units)
     if look.pronouns is not None:
-        pronouns = look.pronouns
-        share = pronouns.right.sum(-1) / pronouns.choice.sum(-1)
-        units = found["antecedent"][1]
-        total = torch.zeros(len(units), device=share.device).index_add_(0, pronouns.sentence, share)
-        found["antecedent"] = ((total / units)[:, None], units)
+        values, units = _by_sentence(look.pronouns.guessed, look.pronouns, len(visible))  # [B, R]
+        found |= {rule: (values[:, [column]], units) for column, rule in enumerate(RULES)}
     return found
 
 

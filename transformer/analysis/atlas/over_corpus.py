@@ -19,10 +19,11 @@ import torch
 
 from transformer.analysis.atlas.batch import Marks, Measured, prepare
 from transformer.analysis.atlas.faithfulness import faithfulness, parts_of
+from transformer.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from transformer.analysis.atlas.measuring import Measuring, chances_of
 from transformer.analysis.atlas.reading import Left, Reader, Reading, batches
 from transformer.analysis.atlas.scoring import losses, without_each
-from transformer.analysis.atlas.spread import Spread, Sums
+from transformer.analysis.atlas.spread import TWO_DIGITS, Spread, Sums
 from transformer.analysis.sites import kind_of
 from transformer.data.tokenizers import SPACE, Tokenizer
 from transformer.data.truth import Known
@@ -33,11 +34,11 @@ from transformer.trace import KINDS, Kind
 BUDGET = 4096  # tokens of a batch
 SAMPLE_BUDGET = 1024  # the same where there is a pass for each head, between which others may have their turn
 OF_PATTERNS = ("entropy", "distance", "previous", "same", "next", "first", "special", "punctuation")
-OF_GOLD = ("alignment", "reading", "antecedent")
+OF_GOLD = ("alignment", "reading", *OF_PRONOUNS)
 OF_SAMPLE = ("importance", "agreement")  # measured on the first sentences only, since each takes many passes
 NAMES = (*OF_PATTERNS, *OF_GOLD, *OF_SAMPLE)
 # Of what is measured and of the generated corpora: raised when either changes, so that what was kept is not shown.
-EDITION = 1
+EDITION = 2
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Atlas:
     loss: Spread  # [1, 1], nats a token
     agreement: Spread  # [1, 1], the rank correlation of the mean of all cross heads
     heads: dict[Kind, dict[str, Spread]]
-    chance: dict[Kind, dict[str, float]]  # what a head measures that looks at all it may see alike
+    chance: dict[Kind, dict[str, float]]  # of a head that looks at all it may see alike; of RULES, how often right
     left: Left
     examples: dict[int, Known] = field(default_factory=dict)  # the sentences that the spreads name
     units: str = "words"  # what is aligned, or "letters"
@@ -151,9 +152,10 @@ class _Work:
         config = model.config
         stacks = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
         self.sums = {
-            kind: {name: Sums((stacks[kind].n_layers, stacks[kind].n_heads)) for name in NAMES} for kind in KINDS
+            kind: {name: Sums((stacks[kind].n_layers, stacks[kind].n_heads), _steps(name)) for name in NAMES}
+            for kind in KINDS
         }
-        self.chance = {kind: {name: Sums((1, 1)) for name in NAMES} for kind in KINDS}
+        self.chance = {kind: {name: Sums((1, 1)) for name in (*NAMES, *RULES)} for kind in KINDS}
         self.loss, self.agreement = Sums((1, 1)), Sums((1, 1))
         self.left, self.read, self.progress = Left(), 0, progress
 
@@ -240,6 +242,11 @@ class _Work:
                 "units": self.reader.units,
             }
         )
+
+
+def _steps(name: str) -> int:
+    """Nats of a head's loss differ in digits that are nothing in a share."""
+    return 10_000 if name == "importance" else TWO_DIGITS
 
 
 def _marks(tokenizer: Tokenizer) -> Marks:

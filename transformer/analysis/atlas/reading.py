@@ -5,9 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 
+from transformer.analysis.atlas.guesses import guessed
 from transformer.config import ModelConfig
 from transformer.data.gold import Pronoun
 from transformer.data.tokenizers import SPACE, Tokenizer
@@ -21,6 +21,7 @@ class Reading:
     """A pair as ids, source up to its end and target from its start to its end.
 
     With gold, `source_words` and `target_words` say of each token which unit it belongs to, -1 for special ones.
+    `guessed` says of each pronoun which of `guesses.RULES` are right.
     """
 
     index: int  # its place in the corpus, from 0
@@ -30,6 +31,7 @@ class Reading:
     target_words: list[int] | None = None
     links: tuple[tuple[int, int], ...] = ()
     pronouns: tuple[Pronoun, ...] = ()
+    guessed: tuple[tuple[bool, bool], ...] = ()
 
     @property
     def length(self) -> int:
@@ -79,7 +81,8 @@ class Reader:
                 left.unmatched += 1
                 found.append(Reading(index, src, tgt))
             else:
-                found.append(Reading(index, src, tgt, of_source, of_target, truth.links, truth.pronouns))
+                known = truth.links, truth.pronouns, guessed(truth)
+                found.append(Reading(index, src, tgt, of_source, of_target, *known))
         return found
 
 
@@ -117,7 +120,6 @@ def _spells(tokenizer: Tokenizer, ids: Sequence[int], unit: str) -> bool:
     return text == unit or _plain(text.replace(SPACE, " ").strip()) == _plain(unit)
 
 
-@lru_cache(maxsize=100_000)
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 

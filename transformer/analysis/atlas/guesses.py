@@ -1,0 +1,17 @@
+"""Rules that guess what a pronoun stands for without understanding it: a head that finds it must be better."""
+
+from __future__ import annotations
+
+from transformer.data.truth import Truth
+
+RULES = ("nearest noun", "first noun")  # before the pronoun, and of the sentence
+OF_PRONOUNS = ("antecedent", "among_words")  # the measures that are compared with them
+
+
+def guessed(truth: Truth) -> tuple[tuple[bool, bool], ...]:
+    """For each pronoun whether each of RULES is right."""
+    found = []
+    for pronoun in truth.pronouns:
+        before = [place for place in truth.nouns if place < pronoun.word]
+        found.append((before[-1:] == [pronoun.antecedent], list(truth.nouns[:1]) == [pronoun.antecedent]))
+    return tuple(found)
