@@ -294,6 +294,7 @@ def test_pronouns_show_the_gender_of_what_they_stand_for(pairs: list[GoldPair]) 
         source, target = words(pair.source), words(pair.target.lower())
         for each in pair.pronouns:
             assert source[each.word] in ("it", "he", "she", "they", "him", "her", "them")
+            assert each.shows == (source[each.word] in ("it", "they", "them"))  # the others tell it themselves
             assert each.antecedent < each.word
             heads = [target[there] for here, there in pair.links if here == each.antecedent]
             gender, number = agreement_of(heads[-1], source[each.word] in ("they", "them"))
