@@ -372,7 +372,7 @@ def test_what_is_loved_is_known(pairs: list[GoldPair]) -> None:
 
 
 def test_a_negated_adverb_has_no_indefinite_object(pairs: list[GoldPair]) -> None:
-    """ "Ne lit pas souvent la lettre"; nobody says "pas souvent de lettre"."""
+    """ "Ne lit pas souvent la lettre": "pas souvent de lettre" would be odd."""
     negated = [pair.target for pair in pairs if re.search(r"\bpas (souvent|toujours)\b", pair.target)]
     assert len(negated) > 50
     for target in negated:

@@ -58,7 +58,7 @@ def transitive(rng: random.Random) -> GoldPair:
     when = tense(rng) if negative else told(verb, tense(rng))
     # "Aime toujours" would be "still loves".
     often = adverb(rng, negative) if when == "present" and name != "love" and rng.random() < 0.3 else None
-    # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" is not said either.
+    # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" would be odd.
     definite_only = name == "love" or (negative and often)
     object = known(rng, objects) if definite_only else some(rng, objects, negated=negative)
     whole = clause(subject(rng, subjects), verb, when, negative=negative, object=object, adverb=often)
