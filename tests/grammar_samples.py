@@ -18,7 +18,7 @@ def _pronouns(pair: GoldPair) -> str:
     source, target = words(pair.source), words(pair.target)
     found = [
         f"{source[each.word]} ({each.word}) is {source[each.antecedent]} ({each.antecedent}), "
-        f"shown by {target[each.written]} ({each.written})"
+        f"{'shown by' if each.shows else 'written'} {target[each.written]} ({each.written})"
         for each in pair.pronouns
     ]
     return "; ".join(found) or "-"

@@ -74,13 +74,13 @@ def test_a_pair_is_written_from_its_words() -> None:
     pair = gold_pair(
         [the, office, didnt, open_, it, mark],
         [le, poste, Word("ne", (didnt,)), Word("ouvre", (open_, it)), Word(".", (mark,), glued=True)],
-        [(it, office, le)],
+        [(it, office, le, False)],
         ["a+b"],
     )
     assert (pair.source, pair.target) == ("The post office didn't open it.", "L'office ne ouvre.")
     # the post office didn ' t open it . = 0 to 8; L ' office ne ouvre . = 0 to 5
     assert pair.links == ((0, 0), (0, 1), (1, 2), (2, 2), (3, 3), (4, 3), (5, 3), (6, 4), (7, 4), (8, 5))
-    assert pair.pronouns == (Pronoun(word=7, antecedent=2, written=0),)
+    assert pair.pronouns == (Pronoun(word=7, antecedent=2, written=0, shows=False),)
     assert pair.combinations == {"a+b"}
 
 
@@ -100,12 +100,13 @@ def test_a_pronoun_is_understood_where_its_word_has_the_form(written: str, right
     place = words(gold).index("il")  # not the "Il" that begins the sentence
     assert rightly_shown(GoldPair("", gold, (), (Pronoun(0, 0, place),)), written) == right
     assert rightly_shown(GoldPair("", gold, ()), written) == 0
+    assert rightly_shown(GoldPair("", gold, (), (Pronoun(0, 0, place, shows=False),)), written) == 0
 
 
 @grammars
 def test_a_right_translation_shows_every_pronoun(grammar: str) -> None:
     for pair in GoldCorpus(GRAMMARS[grammar], size=200).gold():
-        assert rightly_shown(pair, pair.target) == len(pair.pronouns)
+        assert rightly_shown(pair, pair.target) == len(pair.shown)
         without = words(pair.target)
         for pronoun in pair.pronouns:
             without[pronoun.written] = "?!"

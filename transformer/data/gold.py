@@ -29,6 +29,7 @@ class Pronoun:
     word: int  # its place among the words of the source
     antecedent: int  # of the noun that it stands for, also in the source
     written: int  # of the word of the target whose form shows which noun was understood
+    shows: bool = True  # whether it does: the "il" for "he" is the same for every man
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,14 @@ class GoldPair:
     pronouns: tuple[Pronoun, ...] = ()
     combinations: frozenset[str] = frozenset()  # what a split can hold out, such as "noun+adjective: street+wide"
 
+    @property
+    def shown(self) -> tuple[Pronoun, ...]:
+        """The pronouns that a translation can be asked for: those whose noun the target shows."""
+        return tuple(pronoun for pronoun in self.pronouns if pronoun.shows)
+
 
 def rightly_shown(pair: GoldPair, written: str) -> int:
-    """How many of the pair's pronouns a translation understood: the word that shows the noun has its gold form there.
+    """How many of those `shown` a translation understood: the word that shows the noun has its gold form there.
 
     Where "there" is, if other words differ, is found by matching the words of both texts in their order (difflib: the
     longest run that both have, then the same before and after it). So a translation is judged by that word alone, and
@@ -50,7 +56,7 @@ def rightly_shown(pair: GoldPair, written: str) -> int:
     here, there = words(pair.target), words(written)
     same = difflib.SequenceMatcher(None, here, there, autojunk=False).get_matching_blocks()
     kept = {start + place for start, _, size in same for place in range(size)}
-    return sum(pronoun.written in kept for pronoun in pair.pronouns)
+    return sum(pronoun.written in kept for pronoun in pair.shown)
 
 
 class Grammar(Protocol):
@@ -91,10 +97,13 @@ class Word:
 def gold_pair(
     source: Sequence[Word],
     target: Sequence[Word],
-    pronouns: Iterable[tuple[Word, Word, Word]] = (),
+    pronouns: Iterable[tuple[Word, Word, Word, bool]] = (),
     combinations: Iterable[str] = (),
 ) -> GoldPair:
-    """The words written out, capitalised. `pronouns` are (pronoun, antecedent, word of the target that shows it)."""
+    """The words written out, capitalised.
+
+    `pronouns` are (pronoun, antecedent, word of the target that would show it, whether it does).
+    """
     source_text, source_places = _write(source)
     target_text, target_places = _write(target)
     links = {
@@ -106,8 +115,8 @@ def gold_pair(
     }
     found = tuple(
         # The head of "post office" is its last word; of "l'" it is the letter, not the apostrophe.
-        Pronoun(source_places[pronoun][0], source_places[antecedent][-1], target_places[written][0])
-        for pronoun, antecedent, written in pronouns
+        Pronoun(source_places[pronoun][0], source_places[antecedent][-1], target_places[written][0], shows)
+        for pronoun, antecedent, written, shows in pronouns
     )
     return GoldPair(source_text, target_text, tuple(sorted(links)), found, frozenset(combinations))
 

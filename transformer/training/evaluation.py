@@ -23,7 +23,8 @@ from transformer.translator import LENGTH_PENALTY, Translator
 class Evaluation:
     """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share.
 
-    `pronouns` is how many of a grammar's pronouns were understood (`rightly_shown`), and of how many; else None.
+    `pronouns` is how many of a grammar's pronouns were understood (`rightly_shown`), and of how many that the target
+    shows; else None.
     """
 
     loss: float
@@ -107,7 +108,7 @@ class Evaluator:
         read = [
             (self.gold[source], text) for source, text in zip(self.sources, texts, strict=True) if source in self.gold
         ]
-        every = sum(len(pair.pronouns) for pair, _ in read)
+        every = sum(len(pair.shown) for pair, _ in read)
         return (sum(rightly_shown(pair, text) for pair, text in read), every) if every else None
 
     @torch.inference_mode()

@@ -8,7 +8,7 @@ What English leaves open is settled by convention, so that one sentence has one 
 - "You" is "vous". Nothing that French would have to inflect for gender is said of "I", "we" and "you".
 - The past is the passé composé, of "be" and "want" the imparfait. Questions have "est-ce que" unless they ask for a
   subject, or where something is.
-- "Some" is the partitive, and "any" and "a" are "de" after a negation.
+- "Some" is the partitive, and "any" and "a" are "de" after a negation. What is loved is "the" or somebody's.
 
 Links: an auxiliary with what tells the tense in English, "ne" and "pas" with "didn't", "est-ce que" with the "did" that
 opens a question, both parts of "parce que" with "because", an infinitive also with its "to".

@@ -180,8 +180,14 @@ def comma() -> Said:
     return Said([mark], [Word(",", (mark,), glued=True)])
 
 
+# English leaves their gender open, so French shows which was understood; "he" and "her" tell it themselves.
+_OF_EITHER_GENDER = ("it", "they", "them")
+
+
 def sentence(whole: Said, end: str = ".", pronouns: Iterable[tuple[Word, Word, Word]] = ()) -> GoldPair:
+    """`pronouns` are (pronoun, antecedent, word of the French that has the antecedent's gender)."""
     mark = Word(end, glued=True)
     # French has a space before a question mark: a plain one, since tokenizers read every space as that.
     target = [*whole.french, Word(end, (mark,), glued=end == ".")]
-    return gold_pair([*whole.english, mark], french.spell(target), pronouns, whole.combinations)
+    shown = [(*each, each[0].text in _OF_EITHER_GENDER) for each in pronouns]
+    return gold_pair([*whole.english, mark], french.spell(target), shown, whole.combinations)

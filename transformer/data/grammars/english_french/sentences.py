@@ -56,8 +56,11 @@ def transitive(rng: random.Random) -> GoldPair:
     name, subjects, objects = rng.choice(TRANSITIVE)
     verb, negative = VERBS[name], rng.random() < 0.35
     when = tense(rng) if negative else told(verb, tense(rng))
-    often = adverb(rng, negative) if when == "present" and rng.random() < 0.3 else None
-    object = some(rng, objects, negated=negative)
+    # "Aime toujours" would be "still loves".
+    often = adverb(rng, negative) if when == "present" and name != "love" and rng.random() < 0.3 else None
+    # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" would be odd.
+    definite_only = name == "love" or (negative and often)
+    object = known(rng, objects) if definite_only else some(rng, objects, negated=negative)
     whole = clause(subject(rng, subjects), verb, when, negative=negative, object=object, adverb=often)
     return sentence(whole if often or name == "love" else timed(rng, whole, when))
 
@@ -136,7 +139,8 @@ def yes_or_no(rng: random.Random) -> GoldPair:
         return _asked(_somewhere(rng, name, clause(who, verb, when, asked=True)))
     name, subjects, objects = rng.choice(TRANSITIVE)
     who = subject(rng, subjects)
-    whole = clause(who, VERBS[name], when, asked=True, object=some(rng, objects))
+    object = known(rng, objects) if name == "love" else some(rng, objects)
+    whole = clause(who, VERBS[name], when, asked=True, object=object)
     return _asked(whole if name == "love" else timed(rng, whole, when, first=False))
 
 

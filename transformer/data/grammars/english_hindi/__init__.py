@@ -58,5 +58,5 @@ class EnglishHindi:
         scene = Scene(rng)
         english, hindi = scene.weighted(_PATTERNS)(scene)
         written = {origin: word for word in reversed(hindi) for origin in word.of}
-        pronouns = [(word, noun, shown_by or written[word]) for word, noun, shown_by in scene.references]
+        pronouns = [(word, noun, seen or written[word], shows) for word, noun, seen, shows in scene.references]
         return gold_pair(english, hindi, pronouns, scene.combinations)

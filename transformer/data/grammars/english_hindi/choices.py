@@ -40,15 +40,15 @@ HONOURED = tuple(noun.english for noun in nouns("honoured"))
 class Scene:
     """One sentence in the making: its choices, and what it tells of itself.
 
-    That is its combinations and (pronoun, antecedent, the word that shows in Hindi which antecedent was understood);
-    None is the pronoun's own translation.
+    That is its combinations and (pronoun, antecedent, the word that would show in Hindi which antecedent was
+    understood, whether it does); None is the pronoun's own translation.
     """
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.used: set[str] = set()  # nouns and names, so that none comes twice where there are others
         self.combinations: set[str] = set()
-        self.references: list[tuple[Word, Word, Word | None]] = []
+        self.references: list[tuple[Word, Word, Word | None, bool]] = []
         self.pronouns: Sequence[str] = PEOPLE  # that may be subjects
         self.pairs = True  # whether subjects may be "Ram and Sita"
 
@@ -64,10 +64,10 @@ class Scene:
     def combine(self, kind: str, one: str, other: str) -> None:
         self.combinations.add(f"{kind}: {one}+{other}")
 
-    def refer(self, word: Word, antecedent: Phrase, shown_by: Word | None = None) -> None:
+    def refer(self, word: Word, antecedent: Phrase, seen: Word | None, shows: bool) -> None:
         """Left out where the antecedent is a pronoun or two people, which no one word of the sentence is."""
         if antecedent.noun is not None or len(antecedent.english) == 1 and antecedent.head.text in NAMES:
-            self.references.append((word, antecedent.head, shown_by))
+            self.references.append((word, antecedent.head, seen, shows))
 
     @property
     def honours(self) -> bool:
@@ -115,7 +115,7 @@ def possessor(scene: Scene, owner: Phrase | None) -> Determiner:
     own = name == same
     phrase = possessive(name, own)
     if own and owner is not None:
-        scene.refer(phrase.head, owner)
+        scene.refer(phrase.head, owner, None, True)  # somebody else's would be उसका
     return Determiner(possessor=phrase)
 
 

@@ -69,12 +69,12 @@ def _it(antecedent: Phrase) -> Phrase:
 
 
 def _is_so(scene: Scene, antecedent: Phrase, adjective: Adjective, tense: Tense) -> Clause:
-    """ "it is old"; which noun "it" is can be seen in पुरानी, else in थी, and else in the number of वह at most."""
+    """ "it is old"; which noun "it" is can be seen in पुरानी, else in थी. "He" and "she" say themselves what gender."""
     it = _it(antecedent)
     clause = copula(it, quality(adjective, it.agreement, scene.chance(0.2)), tense)
     inflects = adjective.hindi.endswith(("ा", "आ"))
     seen = clause.object.hindi[-1] if inflects else clause.verb_hindi[-1] if tense == "past" else None
-    scene.refer(it.head, antecedent, seen)
+    scene.refer(it.head, antecedent, seen, seen is not None and it.pronoun in ("it", "they"))
     return clause
 
 
@@ -136,7 +136,7 @@ def because_of_subject(scene: Scene) -> Side:
         scene.combine("antecedent+reason", doer.noun.english, reason)
     if reason in FEELINGS:
         it = _it(doer)
-        scene.refer(it.head, doer)
+        scene.refer(it.head, doer, None, False)  # उसे and उन्हें have no gender
         why = feeling(it, reason, past)
     else:
         adjective = next(adjective for adjective in ADJECTIVES if adjective.english == reason)
