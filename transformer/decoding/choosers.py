@@ -43,8 +43,8 @@ class Chooser(Protocol):
 
 
 def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
-    going_on = torch.where(at_bound, Fate.UNFINISHED, Fate.LIVE)
-    return torch.where(tokens == eos_id, Fate.FINISHED, going_on)
+    fates = torch.full_like(tokens, Fate.LIVE).masked_fill_(at_bound, Fate.UNFINISHED)
+    return fates.masked_fill_(tokens == eos_id, Fate.FINISHED)
 
 
 def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: Tensor) -> Chosen:

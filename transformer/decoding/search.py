@@ -84,8 +84,10 @@ class Search:
 
     def _log_probs(self, cache: Cache, tap: Tap | None) -> Tensor:
         """What the model says of each live hypothesis' next token: [N, V]."""
-        sos = self.src.new_full((len(self.src), 1), self.config.sos_id)
-        newest = self.live.written[:, -1:] if self.live.length else sos
+        if self.live.length:
+            newest = self.live.written[:, -1:]
+        else:
+            newest = self.src.new_full((len(self.src), 1), self.config.sos_id)
         logits = self.network.write(newest, cache, tap)[:, -1]
         log_probs = torch.log_softmax(logits, -1, out=logits)  # in their place: new memory costs more than the sums
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
@@ -106,11 +108,16 @@ class Search:
 
     def _go_on(self, step: DecodeStep) -> None:
         """The candidates that live become the rows; a sentence without any takes no further part."""
+        rows = torch.arange(len(step.sentences), device=step.parents.device)
+        if torch.equal(step.parents, rows) and not step.fates.any():  # all are LIVE, each in its place
+            written = torch.cat([step.written, step.tokens[:, None]], 1)
+            self.live = Live(step.sentences, written, step.totals)
+            return
         kept = (step.fates == Fate.LIVE).nonzero()[:, 0]
         parents = step.parents[kept]
         written = torch.cat([step.written[parents], step.tokens[kept, None]], 1)
         self.live = Live(step.sentences[parents], written, step.totals[kept])
-        if not torch.equal(parents, torch.arange(len(step.sentences), device=parents.device)):
+        if not torch.equal(parents, rows):
             assert self.cache is not None
             self.cache.select(parents)
 
