@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from transformer.taps import Inputs, Site, Tap
 
 # For few queries of many rows the explicit pattern is faster: over 16 keys and more it took 0.4 to 0.9 of the fused
-# kernel's time in batches of 16 to 320 rows, and for 1 to 8 rows 1.0 to 2.1 times as long.
+# kernel's time in batches of 16 to 320 rows, and for 1 to 8 rows 0.9 to 2.1 times as long.
 FEW, MANY = 16, 8
 
 

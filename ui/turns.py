@@ -279,8 +279,9 @@ _ALL: list[Kept[Any]] = []
 def bound() -> None:
     """Lets go what was longest not asked for, in all caches, until they hold no more than they may."""
     while sum(values.weight for values in _ALL) > LARGEST:
-        oldest = min(_ALL, key=lambda values: values.oldest)
-        oldest.drop(oldest.oldest)
+        oldest = min(values.oldest for values in _ALL)
+        for values in _ALL:
+            values.drop(oldest)
 
 
 def sweep() -> None:

@@ -107,7 +107,7 @@ def histogram(parts: Iterable[np.ndarray], numbers: Numbers, bins: int = BINS) -
         raise ValueError("There is no finite number to draw a histogram of.")
     low = max(numbers.smallest, numbers.mean - REACH * numbers.deviation)
     high = min(numbers.largest, numbers.mean + REACH * numbers.deviation)
-    if low < 0 < high:
+    if numbers.smallest < 0 < numbers.largest:
         high = max(-low, high)
         low = -high
     if low >= high:  # all are the same
