@@ -127,7 +127,7 @@ def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -
 
 def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
     """Every measure with its spread over sentences, what it is compared with, and how many."""
-    table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Chance": [], "Of": []}
+    table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Against": [], "Of": []}
     for measure in present(found, kind):
         spread = found.heads[kind][measure.name]
         mean = float(spread.mean[place])
@@ -137,7 +137,7 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
         table["Measure"].append(measure.label)
         table["Mean"].append(value_text(measure, mean))
         table["Spread"].append(f"± {value_text(measure, float(spread.deviation[place]))}")
-        table["Chance"].append("" if against is None else value_text(measure, against.value))
+        table["Against"].append("" if against is None else value_text(measure, against.value))
         table["Of"].append(f"{int(spread.units[place]):,}")
     st.dataframe(
         table,
@@ -150,9 +150,9 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
             "Measure": st.column_config.TextColumn(width=112),
             "Mean": st.column_config.TextColumn(width=62),
             "Spread": st.column_config.TextColumn(width=68, help="Standard deviation over sentences."),
-            "Chance": st.column_config.TextColumn(
-                width=56,
-                help="Of a head that looks at all it may see alike; for antecedents, how often the better of two rules "
+            "Against": st.column_config.TextColumn(
+                width=62,
+                help="Chance: a head that looks at all it may see alike. For antecedents, how often the better of two rules "
                 "is right: the nearest noun before the pronoun, and the first noun of the sentence.",
             ),
             "Of": st.column_config.TextColumn(width=58, help="Sentences, or the words or pronouns that are counted."),
