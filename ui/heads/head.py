@@ -152,8 +152,8 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
             "Spread": st.column_config.TextColumn(width=68, help="Standard deviation over sentences."),
             "Against": st.column_config.TextColumn(
                 width=62,
-                help="Chance: a head that looks at all it may see alike. For antecedents, how often the better of two rules "
-                "is right: the nearest noun before the pronoun, and the first noun of the sentence.",
+                help="Chance: a head that looks at all it may see alike. For antecedents, how often the better of two "
+                "rules is right: the nearest noun before the pronoun, and the first noun of the sentence.",
             ),
             "Of": st.column_config.TextColumn(width=58, help="Sentences, or the words or pronouns that are counted."),
         },
