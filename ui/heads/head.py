@@ -147,7 +147,7 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
         height=min(25 * (len(table["Mean"]) + 1) + 14, 320),
         row_height=25,
         column_config={
-            "Measure": st.column_config.TextColumn(width=112),
+            "Measure": st.column_config.TextColumn(width=104),
             "Mean": st.column_config.TextColumn(width=62),
             "Spread": st.column_config.TextColumn(width=68, help="Standard deviation over sentences."),
             "Against": st.column_config.TextColumn(
