@@ -25,7 +25,7 @@ def check_whole(name: str, value: object, low: int, high: int) -> None:
         raise ValueError(f"{name} is {brief(value)}; it must be a whole number from {low} to {high:,}.")
 
 
-def _share(name: str, value: object, high: float = 1.0) -> None:
+def check_share(name: str, value: object, high: float = 1.0) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value < high:
         raise ValueError(f"{name} is {brief(value)}; it must be at least 0 and below {high:g}.")
 
@@ -150,7 +150,7 @@ class ModelConfig:
         ):
             check_flag(name, getattr(self, name))
         _positive("norm_eps", self.norm_eps)
-        _share("dropout", self.dropout)
+        check_share("dropout", self.dropout)
         both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
             check_whole(name, getattr(self, name), 0, size - 1)
@@ -243,8 +243,8 @@ class TrainConfig:
         check_whole("snapshots", self.snapshots, 0, 1_000)
         check_whole("seed", self.seed, 0, 2**63 - 1)
         _positive("learning_rate", self.learning_rate)
-        _share("clip", self.clip, 1e30)
-        _share("label_smoothing", self.label_smoothing)
+        check_share("clip", self.clip, 1e30)
+        check_share("label_smoothing", self.label_smoothing)
         check_flag("scheduled_sampling", self.scheduled_sampling)
         _one_of("schedule", self.schedule, get_args(Schedule))
         _one_of("precision", self.precision, get_args(Precision))

@@ -45,7 +45,7 @@ def test_two_texts_give_pairs_by_line_again_and_again(write: Writer) -> None:
 
 def test_byte_order_marks_and_line_ends_are_no_text(write: Writer) -> None:
     corpus = text_pair(write, b"\xef\xbb\xbfone\r\ntwo\r\n", b"\xef\xbb\xbfun\ndeux\n")
-    assert [pair[1:] for pair in corpus] == [("one", "un"), ("two", "deux")]
+    assert [pair[1:3] for pair in corpus] == [("one", "un"), ("two", "deux")]
 
 
 def test_only_line_feeds_end_lines(write: Writer) -> None:
@@ -207,8 +207,8 @@ def test_one_pair_in_a_hundred_is_held_out(count: int, held: int) -> None:
 
 def test_held_out_pairs_depend_on_the_text_alone() -> None:
     _, validation = hold_out(pairs(500))
-    backwards = Pairs("backwards", [Pair(501 - pair.line, *pair[1:]) for pair in reversed(list(pairs(500)))])
-    assert {pair[1:] for pair in hold_out(backwards)[1]} == {pair[1:] for pair in validation}
+    backwards = Pairs("backwards", [Pair(501 - pair.line, *pair[1:3]) for pair in reversed(list(pairs(500)))])
+    assert {pair[1:3] for pair in hold_out(backwards)[1]} == {pair[1:3] for pair in validation}
 
 
 def test_equal_pairs_stay_on_one_side() -> None:
@@ -248,7 +248,7 @@ def test_command_line_names_open_their_corpora(write: Writer) -> None:
         (f"{json_lines}:en:fr", {("one", "un"), ("two", "deux")}),
     ]:
         train, validation, test = open_corpus(spec)
-        assert {pair[1:] for pair in [*train, *validation]} == expected
+        assert {pair[1:3] for pair in [*train, *validation]} == expected
         assert len(list(validation)) == 1 and test is None
 
 
@@ -263,7 +263,7 @@ def test_named_validation_leaves_the_training_pairs_whole(write: Writer) -> None
 
 @pytest.mark.parametrize("spec", ["", "reverse:x", "a.txt", "a,b,c", "hub:name:en", "tokens:en-fr"])
 def test_other_names_are_answered_with_the_forms(spec: str) -> None:
-    with pytest.raises(ValueError, match="names no corpus; write multi30k:en-fr, reverse"):
+    with pytest.raises(ValueError, match="names no corpus; write multi30k:en-fr, tatoeba:en-fr, reverse"):
         open_corpus(spec)
 
 

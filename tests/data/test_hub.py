@@ -52,7 +52,7 @@ def test_reads_plain_columns_and_its_splits(dataset: Writer) -> None:
         }
     )
     splits = open_corpus(f"hub:{name}:a:b")
-    assert [[pair[1:] for pair in split] for split in splits if split] == [
+    assert [[pair[1:3] for pair in split] for split in splits if split] == [
         [("1", "2")],
         [("3", "4")],
         [("5", "6")],

@@ -53,7 +53,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 @pytest.mark.parametrize(("compress", "ending"), [(gzip.compress, ".gz"), (bytes, "")])
 def test_reads_a_folder(tmp_path: Path, split: str, compress: Callable[[bytes], bytes], ending: str) -> None:
     corpus = Multi30k(fill(tmp_path / "here", compress=compress, ending=ending), "de", "en", split)
-    assert [pair[1:] for pair in corpus] == [
+    assert [pair[1:3] for pair in corpus] == [
         (f"{FILES[split]} de {line}", f"{FILES[split]} en {line}") for line in (1, 2)
     ]
 

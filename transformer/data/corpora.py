@@ -14,19 +14,24 @@ from transformer.data.generated import TASKS, Generated
 from transformer.data.gold import GoldCorpus
 from transformer.data.grammars import GRAMMARS
 from transformer.data.hub import HubDataset, split_names
+from transformer.data.mixtures import Mixture, is_mixture, parts_of
 from transformer.data.multi30k import Multi30k
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
+from transformer.data.split_folder import SPLITS, SplitFolder, has_split, tatoeba_folder
 
 __all__ = [
-    "Corpus", "Encoded", "Generated", "GoldCorpus", "HubDataset", "JsonLines", "Multi30k", "Pair", "Pairs", "Rejected",
-    "Report", "Splits", "Table", "TextPair", "hold_out", "open_corpus",
+    "Corpus", "Encoded", "Generated", "GoldCorpus", "HubDataset", "JsonLines", "Mixture", "Multi30k", "Pair", "Pairs",
+    "Rejected", "Report", "Splits", "Table", "TextPair", "hold_out", "open_corpus",
 ]  # fmt: skip
 
 FORMS = (
-    "multi30k:en-fr, reverse, copy, dates, english-french, english-hindi (with :combinations to test on combinations "
-    "of words that training never has), hub:NAME:SOURCE:TARGET[:CONFIG], "
-    "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE"
+    "multi30k:en-fr, tatoeba:en-fr, reverse, copy, dates, english-french, english-hindi (with :20000 for so many "
+    "sentences, or :combinations to test on combinations of words that training never has), "
+    "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr for a folder of en-fr.train.tsv.gz and its like, "
+    "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
+    "several are mixed as 'tatoeba:en-fr + multi30k:en-fr*2', the second one twice in each pass"
 )
+_LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
 
 
 class Splits(NamedTuple):
@@ -61,13 +66,16 @@ def open_parts(
     spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
 ) -> tuple[Corpus, Corpus | None, Corpus | None]:
     """Train, validation and test split as they are; a corpus without splits is all train, and nothing is read yet."""
+    if is_mixture(spec):
+        return _open_mixture(parts_of(spec), folder, max_characters, seed)
     kind, _, rest = spec.partition(":")
-    if spec in TASKS:
-        return Generated(spec, "train", seed=seed), Generated(spec, "validation"), Generated(spec, "test")
-    if kind in GRAMMARS and rest in ("", "combinations"):
+    size = int(rest) if rest.isdecimal() and int(rest[:12]) > 0 else None
+    if kind in TASKS and (size or not rest):
+        return Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test")
+    if kind in GRAMMARS and (size or rest in ("", "combinations")):
         grammar = GRAMMARS[kind]
-        tested = GoldCorpus(grammar, rest or "test")
-        return GoldCorpus(grammar, "train", seed=seed), GoldCorpus(grammar, "validation"), tested
+        tested = GoldCorpus(grammar, "combinations" if rest == "combinations" else "test")
+        return GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested
     if kind == "multi30k":
         source, _, target = rest.partition("-")
         return (
@@ -75,9 +83,40 @@ def open_parts(
             Multi30k(folder, source, target, "validation", max_characters),
             Multi30k(folder, source, target, "test", max_characters),
         )
+    if (pair := _LANGUAGES.fullmatch(rest)) and (kind == "tatoeba" or Path(kind).is_dir()):
+        place, name = (tatoeba_folder(), "Tatoeba") if kind == "tatoeba" else (Path(kind), Path(kind).name)
+        return _open_folder(place, pair[1], pair[2], name, max_characters)
     if kind == "hub" and 2 <= rest.count(":") <= 3:
         return _open_hub(*rest.split(":"), max_characters=max_characters)
     return open_file(spec, max_characters), None, None
+
+
+def _open_mixture(
+    parts: list[tuple[str, float]], folder: str | Path | None, max_characters: int, seed: int
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    """Trained on as weighted; validated and tested on the parts that have such a split, each once."""
+    opened = [open_parts(spec, folder, max_characters, seed) for spec, _ in parts]
+    train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
+
+    def mixed(split: int) -> Corpus | None:
+        found = [(corpora[split], 1.0) for corpora in opened]
+        having = [(corpus, times) for corpus, times in found if corpus is not None]
+        return Mixture(having) if having else None
+
+    return train, mixed(1), mixed(2)
+
+
+def _open_folder(
+    folder: Path, source: str, target: str, name: str, max_characters: int
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    train, *others = (
+        SplitFolder(folder, source, target, split, name, max_characters)
+        if split == "train" or has_split(folder, source, target, split)
+        else None
+        for split in SPLITS
+    )
+    assert train is not None
+    return train, others[0], others[1]
 
 
 def _open_hub(

@@ -128,7 +128,10 @@ def columns(path: str | Path) -> list[str]:
 
 
 class JsonLines(Corpus):
-    """One JSON object a line with the texts under two keys, there or inside its "translation"."""
+    """One JSON object a line with the texts under two keys, there or inside its "translation".
+
+    "origin" may name the corpus of a mixture that the pair comes from.
+    """
 
     def __init__(
         self,
@@ -150,7 +153,9 @@ class JsonLines(Corpus):
             except (ValueError, RecursionError):
                 yield Rejected(number, "bad JSON")
                 continue
-            yield pair_of(number, record, self.source, self.target)
+            pair = pair_of(number, record, self.source, self.target)
+            origin = record.get("origin") if isinstance(record, Mapping) else None
+            yield pair._replace(origin=origin) if isinstance(pair, Pair) and isinstance(origin, str) else pair
 
 
 def pair_of(line: int, record: Any, source: str, target: str) -> Pair | Rejected:

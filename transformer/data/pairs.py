@@ -13,6 +13,7 @@ class Pair(NamedTuple):
     line: int  # from 1, as editors count
     source: str
     target: str
+    origin: str = ""  # the corpus of a mixture that it comes from
 
 
 class Rejected(NamedTuple):
@@ -90,7 +91,7 @@ class Corpus(ABC):
             return Rejected(line, "too long")
         if not (_is_unicode(source) and _is_unicode(target)):
             return Rejected(line, "undecodable")
-        return Pair(line, source, target)
+        return row._replace(source=source, target=target)
 
 
 class Pairs(Corpus):

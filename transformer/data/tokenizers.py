@@ -17,6 +17,8 @@ Kind = Literal["bpe", "words", "characters"]
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
 UNLIKELY = -1e9  # the score of a piece that a text is never cut into while there is another way
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))  # as SentencePiece calls them
+ROOM_FOR_BYTES = 1000  # tokens: a smaller vocabulary would be mostly bytes
 SPACE = "▁"  # stands for the space before a word, so that pieces joined are the text again
 
 
@@ -68,6 +70,9 @@ class Tokenizer:
     def train(cls, texts: Iterable[str], kind: Kind, vocab_size: int, min_frequency: int = 2) -> "Tokenizer":
         """Learn at most `vocab_size` tokens (the special ones among them) from `texts`.
 
+        A "bpe" vocabulary of ROOM_FOR_BYTES tokens or more has the 256 bytes too, so that nothing is unknown to it: a
+        character that it did not learn is read and written as the bytes of its UTF-8.
+
         A merge ("bpe") or word ("words") has to occur `min_frequency` times; characters are all kept
         while there is room, the most frequent first. Raises ValueError for an unknown kind and for no text.
         """
@@ -75,11 +80,13 @@ class Tokenizer:
             raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(_BLANKS)}.")
         if vocab_size <= len(SPECIALS):
             raise ValueError(f"vocab_size is {vocab_size}; choose more than the {len(SPECIALS)} special tokens.")
+        in_bytes = kind == "bpe" and vocab_size >= ROOM_FOR_BYTES
         inner = _BLANKS[kind]()
-        inner.train_from_iterator(texts, _trainer(kind, vocab_size, min_frequency))
+        learned = vocab_size - len(BYTES) * in_bytes
+        inner.train_from_iterator(texts, _trainer(kind, learned, min_frequency))
         if inner.get_vocab_size() == len(SPECIALS):
             raise ValueError("There is no text to learn a tokenizer from; give at least one sentence.")
-        return cls(inner)
+        return cls(_with_bytes(inner) if in_bytes else inner)
 
     @classmethod
     def of_words(
@@ -222,6 +229,16 @@ _BLANKS = {
     ),
     "characters": lambda: _blank(models.WordLevel(unk_token=SPECIALS[UNK]), None),
 }
+
+
+def _with_bytes(inner: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """The tokenizer with a token for each byte behind its others, for what it has no token for."""
+    content = json.loads(inner.to_str())
+    model, start = content["model"], len(content["model"]["vocab"])
+    model["vocab"] |= {name: start + byte for byte, name in enumerate(BYTES)}
+    model["byte_fallback"] = True
+    content["decoder"] = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, content["decoder"]]}
+    return tokenizers.Tokenizer.from_str(json.dumps(content))
 
 
 def _trainer(kind: Kind, vocab_size: int, min_frequency: int) -> trainers.Trainer:

@@ -42,7 +42,7 @@ def known(corpus: Corpus) -> Iterator[Known]:
             yield Known(gold.source, gold.target, truth)
         return
     task = corpus.task if isinstance(corpus, Generated) else ""
-    for _, source, target in corpus:
+    for _, source, target, _ in corpus:
         yield Known(source, target, _letters(task, source, target) if task in _LETTERS else None)
 
 

@@ -45,6 +45,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--tokenizer", choices=("bpe", "words", "characters"), default="bpe", help=HELP["tokenizer"])
     sub.add_argument("--vocabulary", type=int, default=8000, help=HELP["vocabulary"])
     sub.add_argument("--separate", action="store_true", help=HELP["separate"])
+    sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=HELP["vary"])
     sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
     sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])
     sub.add_argument("--threads", type=int, help=HELP["threads"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 import sacrebleu
@@ -14,6 +15,7 @@ from transformer.checkpoints import Checkpoint
 from transformer.data.batches import Example, bucket, collate
 from transformer.data.encoded import Encoded
 from transformer.data.gold import GoldCorpus, GoldPair, rightly_shown
+from transformer.data.mixtures import Mixture
 from transformer.data.pairs import Pair, Pairs
 from transformer.training.loop import batch_loss
 from transformer.translator import LENGTH_PENALTY, Translator
@@ -34,6 +36,7 @@ class Evaluation:
     signature: str  # what sacrebleu says of how BLEU was computed
     translations: list[str] = field(default_factory=list, repr=False)
     pronouns: tuple[int, int] | None = None
+    parts: dict[str, Evaluation] = field(default_factory=dict, repr=False)  # of a mixture: by the corpora's names
 
     @property
     def perplexity(self) -> float:
@@ -56,16 +59,32 @@ class Evaluation:
 
 
 class Evaluator:
-    """A set of pairs, held ready: sources and references as text, and both as ids."""
+    """A set of pairs, held ready: sources and references as text, and both as ids.
 
-    def __init__(self, sources: Sequence[str], references: Sequence[str], examples: Iterable[Example]):
+    Pairs with the same source are several translations of it: the source is translated once, and scored against all.
+    `origins` names the corpus of each pair, where they come from several; each of those is scored for itself as well.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[str],
+        references: Sequence[str],
+        examples: Iterable[Example],
+        origins: Sequence[str] | None = None,
+    ):
         if not sources or len(sources) != len(references):
             raise ValueError(f"There are {len(sources)} sources and {len(references)} references to evaluate on.")
-        self.sources = list(sources)
-        self.references = list(references)
-        self.batches = bucket(examples, budget=4_096)
+        origins = origins or [""] * len(sources)
+        of_source: dict[tuple[str, str], list[str]] = {}
+        of_origin: dict[str, list[Example]] = {}
+        for source, reference, example, origin in zip(sources, references, examples, origins, strict=True):
+            of_source.setdefault((origin, source), []).append(reference)
+            of_origin.setdefault(origin, []).append(example)
+        self.origins, self.sources = (list(side) for side in zip(*of_source, strict=True))
+        self.references = list(of_source.values())
+        self.batches = {origin: bucket(found, budget=4_096) for origin, found in of_origin.items()}
         self.left_out = 0
-        self.gold: dict[str, GoldPair] = {}  # by source, of a grammar's corpus
+        self.gold: dict[tuple[str, str], GoldPair] = {}  # by origin and source, of a grammar's corpus
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, name: str, pairs: Iterable[Pair]) -> Evaluator:
@@ -79,10 +98,10 @@ class Evaluator:
         if not fitting:
             raise ValueError(f"{name} has no pair of at most {longest - 1} tokens a side to evaluate on.")
         examples = Encoded(Pairs(name, fitting), source, target, longest)
-        evaluator = cls([pair.source for pair in fitting], [pair.target for pair in fitting], examples)
+        _, texts, references, origins = zip(*fitting, strict=True)
+        evaluator = cls(texts, references, examples, origins)
         evaluator.left_out = len(every) - len(fitting)
-        if isinstance(pairs, GoldCorpus):
-            evaluator.gold = {gold.source: gold for gold in pairs.gold()}
+        evaluator.gold = _gold(pairs)
         return evaluator
 
     def __call__(
@@ -92,32 +111,54 @@ class Evaluator:
         checkpoint.model.eval()
         found = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
         texts = [translation.text for translation in found]
+        losses = {origin: _loss(checkpoint, batches) for origin, batches in self.batches.items()}
+        parts = {origin: self._scores(texts, origin, losses[origin]) for origin in losses}
+        if len(parts) == 1:
+            return next(iter(parts.values()))
+        total, tokens = (sum(of) for of in zip(*losses.values(), strict=True))
+        return replace(self._scores(texts, None, (total, int(tokens))), parts=parts)
+
+    def _scores(self, texts: Sequence[str], origin: str | None, loss: tuple[float, int]) -> Evaluation:
+        """Of the translations of one origin's sources, or of all; `loss` is their summed loss and their tokens."""
+        chosen = [n for n, of in enumerate(self.origins) if origin in (of, None)]
+        written, references = [texts[n] for n in chosen], [self.references[n] for n in chosen]
+        streams = list(zip_longest(*references))  # the first reference of each, the second where there is one, ...
         bleu = sacrebleu.metrics.BLEU()
         return Evaluation(
-            self._loss(checkpoint),
-            bleu.corpus_score(texts, [self.references]).score,
-            sacrebleu.metrics.CHRF().corpus_score(texts, [self.references]).score,
-            sum(text == reference for text, reference in zip(texts, self.references, strict=True)) / len(texts),
+            loss[0] / loss[1],
+            bleu.corpus_score(written, streams).score,
+            sacrebleu.metrics.CHRF().corpus_score(written, streams).score,
+            sum(text in right for text, right in zip(written, references, strict=True)) / len(written),
             str(bleu.get_signature()),
-            texts,
-            self._pronouns(texts),
+            written,
+            self._pronouns(chosen, written),
         )
 
-    def _pronouns(self, texts: Sequence[str]) -> tuple[int, int] | None:
+    def _pronouns(self, chosen: Sequence[int], written: Sequence[str]) -> tuple[int, int] | None:
         """How many were understood, and how many there are; None where there are none, or nobody knows."""
-        read = [
-            (self.gold[source], text) for source, text in zip(self.sources, texts, strict=True) if source in self.gold
-        ]
+        keys = ((self.origins[n], self.sources[n]) for n in chosen)
+        read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
         every = sum(len(pair.shown) for pair, _ in read)
         return (sum(rightly_shown(pair, text) for pair, text in read), every) if every else None
 
-    @torch.inference_mode()
-    def _loss(self, checkpoint: Checkpoint) -> float:
-        model, total, tokens = checkpoint.model, 0.0, 0
-        device = next(model.parameters()).device
-        for examples in self.batches:
-            batch = collate(examples, model.config.pad_id)
-            batch = batch._replace(src=batch.src.to(device), tgt=batch.tgt.to(device))
-            total += batch_loss(model, batch).item()
-            tokens += batch.n_tokens
-        return total / tokens
+
+def _gold(pairs: Iterable[Pair]) -> dict[tuple[str, str], GoldPair]:
+    """The truth about the pairs of grammars, alone or in a mixture, by origin and source."""
+    if isinstance(pairs, GoldCorpus):
+        return {("", gold.source): gold for gold in pairs.gold()}
+    if isinstance(pairs, Mixture):
+        return {(corpus.name, source): gold for corpus, _ in pairs.parts for (_, source), gold in _gold(corpus).items()}
+    return {}
+
+
+@torch.inference_mode()
+def _loss(checkpoint: Checkpoint, batches: Iterable[list[Example]]) -> tuple[float, int]:
+    """The summed loss, and over how many tokens."""
+    model, total, tokens = checkpoint.model, 0.0, 0
+    device = next(model.parameters()).device
+    for examples in batches:
+        batch = collate(examples, model.config.pad_id)
+        batch = batch._replace(src=batch.src.to(device), tgt=batch.tgt.to(device))
+        total += batch_loss(model, batch).item()
+        tokens += batch.n_tokens
+    return total, tokens

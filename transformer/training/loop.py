@@ -14,11 +14,11 @@ from itertools import islice
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from transformer.config import TrainConfig
 from transformer.data.batches import Batch
 from transformer.model import Transformer
+from transformer.training.loss import cross_entropy
 from transformer.training.processes import Processes
 from transformer.training.schedule import learning_rate, teacher_forcing
 
@@ -59,8 +59,7 @@ def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0, f
         reads = own_words(model, reads, memory, batch.src, 1.0 - forcing)
     states = model.decode(reads, memory, batch.src)
     real = writes != model.config.pad_id
-    logits = model.output(states[real]).float()
-    return F.cross_entropy(logits, writes[real], reduction="sum", label_smoothing=label_smoothing)
+    return cross_entropy(states[real], model.output.weight, model.output.bias, writes[real], label_smoothing)
 
 
 def own_words(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, share: float) -> Tensor:

@@ -23,9 +23,13 @@ def metrics_line(
     if not math.isfinite(report.gradient_norm):  # an update that float16 left out; JSON has no infinity
         line["gradient_norm"] = None
     if evaluation is not None:
-        scores = {name: getattr(evaluation, name) for name in ("loss", "perplexity", "bleu", "chrf", "exact")}
-        line["evaluation"] = {**scores, "watched": watched or []}
+        parts = {name: _scores(part) for name, part in evaluation.parts.items()}
+        line["evaluation"] = {**_scores(evaluation), **({"parts": parts} if parts else {}), "watched": watched or []}
     return line
+
+
+def _scores(evaluation: Evaluation) -> dict[str, float]:
+    return {name: getattr(evaluation, name) for name in ("loss", "perplexity", "bleu", "chrf", "exact")}
 
 
 class Journal:
@@ -76,8 +80,9 @@ class _Events:
     def add(self, line: dict[str, Any]) -> None:
         values = {f"train/{name}": line[name] for name in ("loss", "learning_rate", "gradient_norm")}
         values["train/tokens_per_second"] = line["tokens"] / line["seconds"]
-        scores = {name: value for name, value in line.get("evaluation", {}).items() if name != "watched"}
-        values |= {f"validation/{name}": value for name, value in scores.items()}
+        scores = line.get("evaluation", {})
+        for part, found in {"validation": scores, **scores.get("parts", {})}.items():
+            values |= {f"{part}/{name}": value for name, value in found.items() if name not in ("watched", "parts")}
         for name, value in values.items():
             if value is not None:
                 self.writer.add_scalar(name, value, line["step"])

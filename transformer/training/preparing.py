@@ -15,6 +15,7 @@ from transformer.checkpoints.native import WEIGHTS, load_weights
 from transformer.data.corpora import Corpus, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.packed import pack
+from transformer.data.varied import Varied
 from transformer.files import write_json, write_text
 from transformer.model import Transformer
 from transformer.training import state
@@ -33,10 +34,11 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
     """Whatever is there from a time that was cut short is written over. Raises ValueError for unusable data."""
     recipe = folder.recipe()
     splits = open_corpus(recipe.data, recipe.validation, recipe.folder)
-    speaker.say(f"Reading {splits.train.name}")
-    checkpoint = _begin(folder, recipe, splits.train, speaker)
+    train = Varied(splits.train, recipe.vary, recipe.training.seed) if recipe.vary else splits.train
+    speaker.say(f"Reading {train.name}")
+    checkpoint = _begin(folder, recipe, train, speaker)
     config, source, target = checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    examples = Encoded(splits.train, source, target, config.max_length)
+    examples = Encoded(train, source, target, config.max_length)
     told = _Told(examples, speaker, "cutting the corpus into tokens")
     packed = pack(told, folder.data, max(source.vocab_size, target.vocab_size))
     speaker.say(str(examples.report))
@@ -44,8 +46,8 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
     pairs = list(splits.validation)
     Evaluator.of(checkpoint, splits.validation.name, pairs)  # raises where there is nothing to evaluate on
-    lines = [json.dumps({"source": pair.source, "target": pair.target}) + "\n" for pair in pairs]
-    write_text(folder.data / VALIDATION, "".join(lines))
+    records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
+    write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
     write_json(folder.data / REPORT, asdict(examples.report))
     write_json(folder.config, replace(recipe, model=config).to_dict())
     folder.metrics.write_bytes(b"")

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from transformer.checkpoints.architectures import from_json
 from transformer.checkpoints.native import CONFIG, WEIGHTS
-from transformer.config import ModelConfig, StackConfig, TrainConfig
+from transformer.config import ModelConfig, StackConfig, TrainConfig, check_share
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
 from transformer.data.tokenizers import Kind
@@ -26,8 +26,9 @@ class Recipe:
     """What is trained, on what, and how. Raises ValueError naming the field, the value and the remedy.
 
     `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
-    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `watch` are
-    sentences that are translated at each evaluation. `start` is a checkpoint folder: its weights and tokenizers are
+    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `vary` is the share
+    of the sources to train on that are changed to what people type. `watch` are sentences that are translated at each
+    evaluation. `start` is a checkpoint folder: its weights and tokenizers are
     where the training starts. `threads` None is all cores.
     """
 
@@ -39,6 +40,7 @@ class Recipe:
     tokenizer: Kind = "bpe"
     vocabulary: int = 8000
     separate: bool = False
+    vary: float = 0.0
     watch: tuple[str, ...] = ()
     start: str | None = None
     threads: int | None = None
@@ -52,6 +54,7 @@ class Recipe:
         if self.tokenizer not in get_args(Kind):
             raise ValueError(f"tokenizer is {self.tokenizer!r}; choose one of {', '.join(get_args(Kind))}.")
         _between("vocabulary", self.vocabulary, 5, 2_000_000)
+        check_share("vary", self.vary)
         if self.threads is not None:
             _between("threads", self.threads, 1, 1024)
         for name in ("separate", "tensorboard"):

@@ -105,10 +105,11 @@ class Session:
         if self.processes.first:
             self.speaker.beat("evaluating", 10 * PATIENT, step=step)
             evaluation = self.evaluator(self.checkpoint)
-            self.speaker.say(
-                f"Update {step:,}: validation loss {evaluation.loss:.3f}, perplexity {evaluation.perplexity:.2f}, "
-                f"BLEU {evaluation.bleu:.2f}, chrF {evaluation.chrf:.2f}, exact {evaluation.exact:.1%}"
-            )
+            for part, found in {"validation": evaluation, **evaluation.parts}.items():
+                self.speaker.say(
+                    f"Update {step:,}: {part} loss {found.loss:.3f}, perplexity {found.perplexity:.2f}, "
+                    f"BLEU {found.bleu:.2f}, chrF {found.chrf:.2f}, exact {found.exact:.1%}"
+                )
         score = self.processes.sum(evaluation.chrf if evaluation else 0.0)
         news = (
             {"best": step, "score": score, "waited": 0} if score > position.score else {"waited": position.waited + 1}

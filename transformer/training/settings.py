@@ -71,6 +71,8 @@ HELP: dict[str, str] = {
     "tokenizer": "How text is cut: into pieces that occur often (bpe), whole words, or characters.",
     "vocabulary": "The most tokens that a tokenizer may have.",
     "separate": "One vocabulary a side instead of one for both.",
+    "vary": "The share of source sentences that are changed to what people type: no capital, no full stop, dont, curly "
+    "quotes.",
     "watch": "A sentence that is translated at each evaluation.",
     "start": "A checkpoint whose weights and vocabulary the training starts from.",
     "threads": "Cores to use; all of them if not given.",

@@ -1,0 +1,72 @@
+"""Several corpora as one, each so many times, evenly mixed: "tatoeba:en-fr + multi30k:en-fr*2"."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+
+from transformer.data.pairs import Corpus, Pair, Rejected
+
+JOINED = " + "
+_WEIGHTED = re.compile(r"(.+?)\*(\d+(?:\.\d+)?)")
+MOST_TIMES = 1000.0
+
+
+def is_mixture(spec: str) -> bool:
+    return JOINED in spec or _WEIGHTED.fullmatch(spec) is not None
+
+
+def parts_of(spec: str) -> list[tuple[str, float]]:
+    """The corpora that `spec` joins with " + ", each with how often a pass gives its pairs, "*2" after its name.
+
+    Raises ValueError for a part without a name and for a weight that is not above 0.
+    """
+    found = []
+    for part in spec.split(JOINED):
+        weighted = _WEIGHTED.fullmatch(part.strip())
+        name, times = (weighted[1].strip(), float(weighted[2])) if weighted else (part.strip(), 1.0)
+        if not name:
+            raise ValueError(f"{spec!r:.200} has a part without a name; write CORPUS{JOINED}CORPUS*2.")
+        if not 0.0 < times <= MOST_TIMES:
+            raise ValueError(f"{part!r:.200} is weighted {times:g}; write a number above 0 and up to {MOST_TIMES:g}.")
+        found.append((name, times))
+    return found
+
+
+class Mixture(Corpus):
+    """`parts` are corpora with how often a pass gives each of their pairs: 2 is twice, 0.5 every second pair.
+
+    At any place of a pass each part has given the same share of its pairs, so a pass that is shuffled piece by piece is
+    mixed everywhere. For that the rows of each part are counted, by reading them once more before the first pass.
+    A pair's `origin` is the name of its part.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Corpus, float]]) -> None:
+        super().__init__(JOINED.join(corpus.name for corpus, _ in parts), max(part.max_characters for part, _ in parts))
+        self.parts = list(parts)
+        self._rows: list[int] = []
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        if not self._rows:
+            self._rows = [sum(1 for _ in corpus.rows()) for corpus, _ in self.parts]
+        streams = [
+            _placed(corpus, times, number, rows)
+            for number, ((corpus, times), rows) in enumerate(zip(self.parts, self._rows, strict=True))
+        ]
+        for _, number, row in heapq.merge(*streams):
+            yield _from(row, self.parts[number][0].name)
+
+
+def _placed(corpus: Corpus, times: float, number: int, rows: int) -> Iterator[tuple[float, int, Pair | Rejected]]:
+    """Each row as often as it is given, behind its place in a pass that goes from 0 to 1."""
+    for index, row in enumerate(corpus.rows()):
+        count = int((index + 1) * times) - int(index * times)
+        yield from repeat(((index + 0.5) / rows, number, row), count)
+
+
+def _from(row: Pair | Rejected, origin: str) -> Pair | Rejected:
+    if isinstance(row, Rejected):
+        return Rejected(row.line, f"{row.reason} in {origin}")
+    return row._replace(origin=origin)

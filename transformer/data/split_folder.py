@@ -1,0 +1,54 @@
+"""A folder with the splits of a corpus as tables, SOURCE-TARGET.train.tsv.gz and so on: Tatoeba's form here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from transformer.data.files import Table
+from transformer.data.pairs import MAX_CHARACTERS
+
+SPLITS = ("train", "validation", "test")
+
+
+class SplitFolder(Table):
+    """One split between two languages, from the table of that direction or of the other.
+
+    Lines with the same source are several translations of it: references of one another. Raises ValueError where the
+    folder has no such table.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        source: str,
+        target: str,
+        split: str,
+        name: str,
+        max_characters: int = MAX_CHARACTERS,
+    ) -> None:
+        folder = Path(folder)
+        names = [f"{pair}.{split}.tsv{packed}" for pair in _directions(source, target) for packed in ("", ".gz")]
+        found = next((file for file in names if (folder / file).is_file()), None)
+        if found is None:
+            raise ValueError(f"There is no {names[0]}, plain or gzipped, in {folder}.")
+        forwards = found.startswith(f"{source}-{target}.")
+        super().__init__(folder / found, int(not forwards), int(forwards), max_characters)
+        self.name = f"{name} {source}-{target} {split}"
+
+
+def has_split(folder: str | Path, source: str, target: str, split: str) -> bool:
+    return any(
+        (Path(folder) / f"{pair}.{split}.tsv{packed}").is_file()
+        for pair in _directions(source, target)
+        for packed in ("", ".gz")
+    )
+
+
+def _directions(source: str, target: str) -> tuple[str, str]:
+    return f"{source}-{target}", f"{target}-{source}"
+
+
+def tatoeba_folder() -> Path:
+    """Where Tatoeba's sentences lie: HEADLIGHT_TATOEBA, or data/tatoeba."""
+    return Path(os.environ.get("HEADLIGHT_TATOEBA", "data/tatoeba"))

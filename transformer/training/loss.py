@@ -1,0 +1,74 @@
+"""The cross-entropy of the last projection, in slices, so that the logits of a batch never stand in memory at once.
+
+A batch of 3,072 tokens and a vocabulary of 8,000 would hold a hundred megabytes of logits, and as much again for each
+step of their gradient. A slice is small enough for a processor's cache: its logits, its loss and its gradient are
+done with before the next one is begun.
+
+Shapes: N tokens, D = d_model, V words of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+SLICE = 2**22  # logits at a time, 16 MB in float32
+
+
+def cross_entropy(
+    states: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, label_smoothing: float = 0.0
+) -> Tensor:
+    """The cross-entropy of `states` [N, D] @ `weight` [V, D]ᵀ + `bias` [V] with `targets` [N], in nats, summed.
+
+    The products have the precision of autocast where that is on, and the rest is float32. `label_smoothing` is the
+    share of the truth that is spread evenly over all V words (Szegedy et al. 2016, section 7).
+    """
+    loss: Tensor = _CrossEntropy.apply(states, weight, bias, targets, label_smoothing)
+    return loss
+
+
+class _CrossEntropy(torch.autograd.Function):
+    """Computes the gradients with the loss: of the logits there is nothing left to go back to."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, label_smoothing: float
+    ) -> Tensor:
+        device, V = states.device.type, len(weight)
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
+        rows, columns = states.to(dtype), weight.to(dtype)
+        wanted = any(ctx.needs_input_grad)
+        d_states, d_weight = torch.zeros_like(states), torch.zeros_like(weight)
+        d_bias = None if bias is None else torch.zeros_like(bias)
+        size = max(1, SLICE // V)
+        loss = states.new_zeros((), dtype=torch.float32)
+        with torch.autocast(device, enabled=False):
+            for start in range(0, len(rows), size):
+                part = slice(start, start + size)
+                logits = (rows[part] @ columns.T).float()
+                if bias is not None:
+                    logits += bias
+                true = targets[part, None]
+                right, total = logits.gather(1, true).sum(), logits.sum() if label_smoothing else 0.0
+                norms = logits.logsumexp(1, keepdim=True)
+                loss += norms.sum() - (1.0 - label_smoothing) * right - label_smoothing / V * total
+                if not wanted:
+                    continue
+                gradient = logits.sub_(norms).exp_()  # the model's probabilities, less the truth
+                if label_smoothing:
+                    gradient -= label_smoothing / V
+                gradient.scatter_add_(1, true, gradient.new_full(true.shape, label_smoothing - 1.0))
+                if d_bias is not None:
+                    d_bias += gradient.sum(0)
+                gradient = gradient.to(dtype)
+                d_states[part] = gradient @ columns
+                d_weight += gradient.T @ rows[part]
+        ctx.save_for_backward(d_states, d_weight, d_bias)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
+        grads = (None if grad is None else grad * outer[0] for grad in ctx.saved_tensors)
+        return (*grads, None, None)
