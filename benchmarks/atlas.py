@@ -38,8 +38,8 @@ from transformer.analysis.atlas.reading import Left, Reader, batches
 from transformer.analysis.atlas.scoring import losses
 from transformer.checkpoints import Checkpoint
 from transformer.data.batches import collate
+from transformer.data.corpora import open_split
 from transformer.data.truth import Known, known
-from transformer.heads import open_split
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPORA = {"reverse": "reverse", "english-french": "english-french"}  # a shipped model, and a corpus with gold for it

@@ -15,8 +15,9 @@ from tests.test_training_processes import launch
 from transformer import checkpoints
 from transformer.__main__ import main
 from transformer.analysis.atlas import aligner
+from transformer.data.corpora import open_split
 from transformer.data.truth import known
-from transformer.heads import digest, open_split, truths
+from transformer.heads import digest, truths
 
 REVERSE = Path(__file__).parents[1] / "checkpoints" / "reverse"
 

@@ -14,12 +14,12 @@ from transformer import checkpoints
 from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
-from transformer.data.corpora import FORMS, open_corpus
+from transformer.data.corpora import FORMS, PARTS, open_split
 from transformer.files import write_json
 from transformer.heads import add_verb as add_heads
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
-from transformer.training import Evaluator, commands
+from transformer.training import Evaluation, Evaluator, commands
 from transformer.training.processes import leave, several
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
 
@@ -110,7 +110,8 @@ def _takes_precision(sub: argparse.ArgumentParser) -> None:
 def _takes_corpus(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
     sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
-    sub.add_argument("--split", choices=("train", "validation", "test"), default="test", help="which part of it")
+    text = "which part of it; test if absent, or all where there are none"
+    sub.add_argument("--split", choices=PARTS, help=text)
     sub.add_argument("--folder", help="where Multi30k lies")
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="alpha of Wu et al. 2016; 0 is none")
@@ -153,23 +154,28 @@ def trace(options: argparse.Namespace) -> None:
 
 def evaluate(options: argparse.Namespace) -> None:
     checkpoint = in_precision(checkpoints.load(options.checkpoint), options.precision)
-    corpus = getattr(open_corpus(options.data, folder=options.folder), options.split)
-    if corpus is None:
-        raise ValueError(f"{options.data} has no {options.split} split; choose another with --split.")
+    corpus = open_split(options.data, options.split, options.folder)
     evaluator = Evaluator.of(checkpoint, corpus.name, corpus)
     if evaluator.left_out:
         print(f"{evaluator.left_out} pairs of {corpus.name} are longer than the model reads", file=sys.stderr)
     scores = evaluator(checkpoint, options.beam, options.length_penalty)
     print(f"{corpus.report}")
-    print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%}")
-    print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {options.beam}  {scores.signature}")
-    if scores.pronouns is not None:
-        right, every = scores.pronouns
-        print(f"pronouns understood {right / every:.1%} of {every:,}, by the word whose form shows what they stand for")
+    for name, part in (scores.parts or {"": scores}).items():
+        _print_scores(name, part, options.beam)
     if options.json:
         write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()})
     if options.translations:
         Path(options.translations).write_text("".join(f"{text}\n" for text in scores.translations), encoding="utf-8")
+
+
+def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
+    if name:
+        print(f"\n{name}")
+    print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%}")
+    print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {beam}  {scores.signature}")
+    if scores.pronouns is not None:
+        right, every = scores.pronouns
+        print(f"pronouns understood {right / every:.1%} of {every:,}, by the word whose form shows what they stand for")
 
 
 def describe(options: argparse.Namespace) -> None:

@@ -23,15 +23,13 @@ from transformer.analysis.atlas.guesses import RULES
 from transformer.analysis.atlas.roles import RULE, roles, since
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, load_weights
-from transformer.data.corpora import FORMS, Corpus, open_parts
-from transformer.data.gold import GoldCorpus
+from transformer.data.corpora import FORMS, PARTS, Corpus, open_split
 from transformer.data.truth import Known, has_truth, known
 from transformer.files import write_text
 from transformer.trace import KINDS, Kind
 from transformer.training.processes import Processes, several
 
 WIDTH = 16  # of a column
-SPLITS = ("train", "validation", "test", "combinations")
 History = list[tuple[int, Atlas]]  # a step, and what was found there
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
@@ -41,7 +39,7 @@ def add_verb(verb: Verb) -> None:
     sub = verb(heads, "Measure every head over a corpus: which head does what, how surely, and since when.")
     sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/reverse")
     sub.add_argument("--corpus", required=True, help=f"the corpus: {FORMS}")
-    sub.add_argument("--split", choices=SPLITS, help="which part of it; test if absent, or all where there are none")
+    sub.add_argument("--split", choices=PARTS, help="which part of it; test if absent, or all where there are none")
     sub.add_argument("--pairs", type=int, metavar="N", help="how many pairs to read, from the first; all if absent")
     text = "pairs for importance and agreement, which take a pass for each head and word"
     sub.add_argument("--sample", type=int, default=100, metavar="N", help=text)
@@ -67,22 +65,6 @@ def heads(options: argparse.Namespace) -> None:
             asked = options.corpus, options.split, options.pairs
             told = facts(options.checkpoint, digest(options.checkpoint), asked, date.today().isoformat(), by)
             write_text(options.json, json.dumps(told | numbers(found, history), ensure_ascii=False) + "\n")
-
-
-def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
-    """A part of the corpus that `spec` names; by default the test part, or the whole where it has no parts.
-
-    Raises ValueError where there is no such corpus or part.
-    """
-    train, validation, test = open_parts(spec, folder)
-    parts = {"train": train, "validation": validation, "test": test, "combinations": None}
-    if isinstance(train, GoldCorpus):
-        parts["combinations"] = GoldCorpus(train.grammar, "combinations")
-    found = parts[split] if split else test or validation or train
-    if found is None:
-        there = ", ".join(name for name, corpus in parts.items() if corpus is not None)
-        raise ValueError(f"{spec} has no {split} split; choose one of {there}.")
-    return found
 
 
 def truths(corpus: Corpus, most: int | None = None) -> tuple[Callable[[], Iterable[Known]], str]:

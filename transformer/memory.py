@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # malloc.h of the GNU C library
+
+
+def give_back() -> None:
+    """Returns to the system what this process has freed and kept; elsewhere than on Linux, does nothing.
+
+    Where blocks come in many sizes, what is kept lies in ever more pieces that are too small for the next one, and
+    the process grows although it needs no more than before.
+    """
+    _malloc("malloc_trim", 0)
 
 
 def keep_freed() -> None:
@@ -14,11 +24,12 @@ def keep_freed() -> None:
     Decoding writes its scores anew at each step, a row a hypothesis and a number a word. By default such a block is
     given back to the system each time, and the first touch of each new page costs more than what is computed there.
     """
-    if sys.platform != "linux":
-        return
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):  # another C library
-        return
-    mallopt(_MMAP_MAX, 0)
-    mallopt(_TRIM_THRESHOLD, 2_000_000_000)
+    _malloc("mallopt", _MMAP_MAX, 0)
+    _malloc("mallopt", _TRIM_THRESHOLD, 2_000_000_000)
+
+
+def _malloc(function: str, *numbers: int) -> None:
+    """Calls a function of the GNU C library, where there is one."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library
+            getattr(ctypes.CDLL(None), function)(*numbers)

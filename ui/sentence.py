@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Trace, Translator
 from transformer.analysis import text_diff
 from transformer.charts.colours import LESS, MORE, theme_named
+from transformer.data.tokenizers import BYTES
 from transformer.trace import Tokens
 from ui.view import View, reseed, take, update, widget_key
 
@@ -137,7 +138,12 @@ def unknown_note(trace: Trace) -> None:
 
 
 def unknown_tokens(source: Tokens) -> None:
-    """The same of a sentence alone."""
+    """The same of a sentence alone; and of characters that it reads byte by byte."""
+    if any(piece in BYTES for piece in source.pieces):
+        st.caption(
+            ":material/info: A character of the sentence is not in the model's vocabulary; it reads the bytes that "
+            r"the character is stored as, such as \<0xE7>."
+        )
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:
         what = "1 piece of the sentence is" if len(unknown) == 1 else f"{len(unknown)} pieces of the sentence are"

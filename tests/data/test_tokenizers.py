@@ -339,3 +339,18 @@ def test_padding_and_truncation_that_a_file_asks_for_are_off(tmp_path: Path) -> 
     tokenizer.save(tmp_path / "tokenizer.json")
     again = Tokenizer.load(tmp_path / "tokenizer.json", 1, 2, 2)
     assert again.encode("a little girl walks") == foreign().encode("a little girl walks")
+
+
+def test_a_large_vocabulary_reads_and_writes_what_it_never_saw_in_bytes() -> None:
+    tokenizer = Tokenizer.train(["the cat sat on the mat", "le chat est là"] * 3, "bpe", 1000)
+    for text in ("the 猫 sat", "🎉", "the cat <0xE2> sat", "zébu"):
+        ids = tokenizer.encode(text)
+        assert tokenizer.unk_id not in ids
+        assert tokenizer.decode(ids) == text
+    names = [tokenizer.piece(id) for id in tokenizer.encode("猫")]
+    assert names == ["▁", "<0xE7>", "<0x8C>", "<0xAB>"]
+
+
+def test_a_small_vocabulary_has_no_room_for_bytes() -> None:
+    tokenizer = Tokenizer.train(["the cat sat on the mat"] * 3, "bpe", 60)
+    assert tokenizer.unk_id in tokenizer.encode("猫")

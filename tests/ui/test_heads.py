@@ -20,9 +20,8 @@ from transformer import checkpoints
 from transformer.__main__ import main
 from transformer.analysis.atlas import Atlas, atlas
 from transformer.analysis.atlas.roles import Sentence
-from transformer.data.corpora import Corpus, GoldCorpus
+from transformer.data.corpora import Corpus, GoldCorpus, open_split
 from transformer.data.truth import Known, known
-from transformer.heads import open_split
 from ui import resources
 from ui.attention.faithful import over_corpus
 from ui.checkpoints.jobs import Job, Progress

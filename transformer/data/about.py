@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from transformer.data.mixtures import is_mixture, parts_of
+
 LANGUAGES = {"en": "English", "fr": "French", "de": "German", "hi": "Hindi"}
 
 _MULTI30K = {
@@ -11,6 +13,12 @@ _MULTI30K = {
     "1,000 for testing (test_2016_flickr)",
     "terms": "The corpus is for research and education; it is not part of this repository.",
 }
+_TATOEBA = {
+    "data": "Everyday sentences of Tatoeba (www.manythings.org/anki and tatoeba.org)",
+    "terms": "Tatoeba's sentences: CC BY 2.0 FR, www.manythings.org/anki and tatoeba.org; they are not part of this "
+    "repository.",
+}
+_NAMED = {"multi30k": _MULTI30K, "tatoeba": _TATOEBA}
 _EXAMPLES = {
     "en": [
         "A little girl is sitting on a bench.",
@@ -81,8 +89,10 @@ _GRAMMARS: dict[str, dict[str, Any]] = {
 
 def about(spec: str) -> dict[str, Any]:
     """The part of a card that the corpus decides: title, names of the two sides, examples, data and terms."""
+    if is_mixture(spec):
+        return _about_mixture([name for name, _ in parts_of(spec)])
     kind, _, rest = spec.partition(":")
-    if kind == "multi30k" and "-" in rest:
+    if kind in _NAMED and "-" in rest:
         source, target = rest.split("-", 1)
         names = LANGUAGES.get(source, source), LANGUAGES.get(target, target)
         return {
@@ -90,10 +100,10 @@ def about(spec: str) -> dict[str, Any]:
             "source": names[0],
             "target": names[1],
             "examples": _EXAMPLES.get(source, []),
-            **_MULTI30K,
+            **_NAMED[kind],
         }
-    if spec in _TASKS:
-        return {**_TASKS[spec], "data": f"The generated task {spec!r}", "terms": "Generated: free of terms."}
+    if kind in _TASKS:
+        return {**_TASKS[kind], "data": f"The generated task {kind!r}", "terms": "Generated: free of terms."}
     if kind in _GRAMMARS:
         data = "Sentences that a grammar written for Headlight generates, with their alignments and antecedents"
         return {**_GRAMMARS[kind], "data": data, "terms": "Generated: free of terms."}
@@ -105,3 +115,13 @@ def about(spec: str) -> dict[str, Any]:
         "data": spec,
         "terms": "Not stated.",
     }
+
+
+def _about_mixture(parts: list[str]) -> dict[str, Any]:
+    """The first part decides what the model is called and what its sides are; data and terms are those of all."""
+    every = [about(part) for part in parts]
+    return {**every[0], **{name: " ".join(_sentence(part[name]) for part in every) for name in ("data", "terms")}}
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

@@ -31,6 +31,7 @@ FORMS = (
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
     "several are mixed as 'tatoeba:en-fr + multi30k:en-fr*2', the second one twice in each pass"
 )
+PARTS = ("train", "validation", "test", "combinations")  # the last of grammars alone
 _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
 
 
@@ -89,6 +90,22 @@ def open_parts(
     if kind == "hub" and 2 <= rest.count(":") <= 3:
         return _open_hub(*rest.split(":"), max_characters=max_characters)
     return open_file(spec, max_characters), None, None
+
+
+def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
+    """A part of the corpus that `spec` names; by default the test part, or the whole where it has no parts.
+
+    Raises ValueError where there is no such corpus or part.
+    """
+    train, validation, test = open_parts(spec, folder)
+    parts = dict(zip(PARTS, (train, validation, test, None), strict=True))
+    if isinstance(train, GoldCorpus):
+        parts["combinations"] = GoldCorpus(train.grammar, "combinations")
+    found = parts[split] if split else test or validation or train
+    if found is None:
+        there = ", ".join(name for name, corpus in parts.items() if corpus is not None)
+        raise ValueError(f"{spec} has no {split} split; choose one of {there}.")
+    return found
 
 
 def _open_mixture(

@@ -318,12 +318,18 @@ def _lone(special: Sequence[bool]) -> list[bool]:
     return [here or before for before, here in zip([False, *special], special, strict=False)]
 
 
+_BYTE_NAMES = frozenset(BYTES)
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def _same_word(before: str, piece: str) -> bool:
-    """Whether `piece` goes on with the word that `before` ends with; "▁" and "[EOS]" neither end nor begin so."""
-    return bool(before and piece) and _in_word(before[-1]) and _in_word(piece[0])
+    """Whether `piece` goes on with the word that `before` ends with; "▁" and "[EOS]" neither end nor begin so.
+
+    A byte is part of a character that nobody has seen, and so of the word around it.
+    """
+    ends = before in _BYTE_NAMES or before and _in_word(before[-1])
+    begins = piece in _BYTE_NAMES or piece and _in_word(piece[0])
+    return bool(ends and begins)
 
 
 def _in_word(character: str) -> bool:

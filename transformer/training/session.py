@@ -15,6 +15,7 @@ from transformer.config import TrainConfig
 from transformer.data.batches import BatchStream
 from transformer.data.corpora import JsonLines
 from transformer.data.packed import Packed
+from transformer.memory import give_back
 from transformer.model import count_parameters
 from transformer.training import state
 from transformer.training.evaluation import Evaluation, Evaluator
@@ -26,6 +27,7 @@ from transformer.training.processes import Processes
 from transformer.training.speaker import Speaker
 from transformer.translator import Translator
 
+GIVE_BACK = 10  # updates: batches of ever new shapes leave what is freed in pieces, 3 GB of them after 400 updates
 PATIENT = 60.0  # seconds that an update may take without a word, at least; and an evaluation ten times that
 
 
@@ -89,6 +91,8 @@ class Session:
                 self.journal.add(metrics_line(report, epoch, evaluation, watched))
             if due or step % config.checkpoint_every == 0:
                 self._save()
+            if step % GIVE_BACK == 0:
+                give_back()
             left = (time.perf_counter() - begun) / (step - first) * (config.steps - step)
             self.speaker.beat("training", max(PATIENT, 20 * report.seconds), step=step, seconds_left=left)
         return ""

@@ -12,12 +12,12 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.data.about import LANGUAGES, about
-from transformer.data.corpora import FORMS
+from transformer.data.corpora import FORMS, open_split
 from transformer.data.generated import TASKS
 from transformer.data.grammars import GRAMMARS
 from transformer.data.pairs import Pair, Pairs
 from transformer.data.truth import Known, known
-from transformer.heads import open_split, truths
+from transformer.heads import truths
 from ui.heads.stored import shipped
 from ui.heads.view import COUNTS, HeadsView
 from ui.public import private_only, public

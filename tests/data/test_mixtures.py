@@ -1,0 +1,80 @@
+"""Corpora mixed: how often each pair comes, where in a pass, from where, and what is refused."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from transformer.data.corpora import Mixture, Pair, Pairs, Rejected, open_corpus
+from transformer.data.mixtures import is_mixture, parts_of
+from transformer.data.pairs import Corpus
+
+
+def corpus(name: str, size: int) -> Pairs:
+    return Pairs(name, [Pair(n, f"{name} {n}", f"{name.upper()} {n}") for n in range(1, size + 1)])
+
+
+def test_a_weight_is_how_often_a_pass_gives_each_pair() -> None:
+    mixture = Mixture([(corpus("a", 100), 1.0), (corpus("b", 30), 2.0), (corpus("c", 40), 0.25)])
+    times = Counter(pair.source for pair in mixture)
+    assert {times[f"a {n}"] for n in range(1, 101)} == {1}
+    assert {times[f"b {n}"] for n in range(1, 31)} == {2}
+    assert sum(times[f"c {n}"] for n in range(1, 41)) == 10
+    assert mixture.report.kept == 170
+    assert list(mixture) == list(mixture)
+
+
+def test_every_piece_of_a_pass_is_mixed_as_the_whole() -> None:
+    pairs = list(Mixture([(corpus("a", 900), 1.0), (corpus("b", 50), 2.0)]))
+    for start in range(0, 1000, 100):
+        assert Counter(pair.origin for pair in pairs[start : start + 100])["b"] == pytest.approx(10, abs=2)
+
+
+def test_each_pair_keeps_its_origin_and_a_rejected_row_names_its_own() -> None:
+    class Damaged(Corpus):
+        def rows(self):
+            yield Pair(1, "one", "un")
+            yield Rejected(2, "bad row")
+
+    mixture = Mixture([(corpus("a", 2), 1.0), (Damaged("damaged"), 1.0)])
+    assert {(pair.source, pair.origin) for pair in mixture} == {("a 1", "a"), ("a 2", "a"), ("one", "damaged")}
+    assert mixture.report.rejected == {"bad row in damaged": 1}
+
+
+def test_a_spec_names_its_parts_and_their_weights() -> None:
+    assert parts_of("tatoeba:en-fr + multi30k:en-fr*2 + english-french:20000") == [
+        ("tatoeba:en-fr", 1.0), ("multi30k:en-fr", 2.0), ("english-french:20000", 1.0)
+    ]  # fmt: skip
+    assert parts_of("a.en,a.fr*0.5") == [("a.en,a.fr", 0.5)]
+    assert not is_mixture("c++.tsv") and not is_mixture("a*b.tsv")
+
+
+@pytest.mark.parametrize(
+    "spec, words", [("reverse + ", "without a name"), ("reverse*0", "above 0"), ("reverse*1001 + copy", "weighted")]
+)
+def test_a_part_without_a_name_and_a_weight_of_nothing_are_refused(spec: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        open_corpus(spec)
+
+
+def test_a_mixture_is_validated_and_tested_on_its_parts_once_each() -> None:
+    splits = open_corpus("english-french:300 + reverse:200*3")
+    assert Counter(pair.origin for pair in splits.train) == {"english-french (train)": 300, "reverse (train)": 600}
+    assert splits.test is not None
+    for split in (splits.validation, splits.test):
+        assert Counter(pair.origin for pair in split).most_common() == [
+            (f"{name} ({split.name.split('(')[1].split(')')[0]})", 1000) for name in ("english-french", "reverse")
+        ]
+
+
+def test_a_folder_of_tables_is_a_corpus_in_both_directions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for split, text in {"train": "Go.\tVa !\nGo.\tAllez !\n", "test": "Hi.\tSalut !\n"}.items():
+        (tmp_path / f"en-fr.{split}.tsv").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("HEADLIGHT_TATOEBA", str(tmp_path))
+    for spec in ("tatoeba:en-fr", f"{tmp_path}:en-fr"):
+        splits = open_corpus(spec, validation="reverse")
+        assert [pair[1:3] for pair in splits.train] == [("Go.", "Va !"), ("Go.", "Allez !")]
+        assert splits.test is not None and [pair[1:3] for pair in splits.test] == [("Hi.", "Salut !")]
+    assert [pair[1:3] for pair in open_corpus("tatoeba:fr-en").train] == [("Allez !", "Go.")]  # one is held out
+    with pytest.raises(ValueError, match="There is no en-hi.train.tsv, plain or gzipped"):
+        open_corpus("tatoeba:en-hi")
