@@ -51,7 +51,8 @@ def policy(ancestors: str = "") -> str:
     return "; ".join(
         [
             "default-src 'self'",
-            f"script-src 'self' blob: {' '.join(_inline_scripts())}",  # Streamlit imports components from blobs
+            # Streamlit imports components from blobs, and reckons with 64-bit numbers in WebAssembly.
+            f"script-src 'self' blob: 'wasm-unsafe-eval' {' '.join(_inline_scripts())}",
             "worker-src 'self' blob:",
             "style-src 'self' 'unsafe-inline'",  # its styles, and Plotly's, are written by script
             "img-src 'self' data: blob:",
