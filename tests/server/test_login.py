@@ -102,6 +102,6 @@ def test_a_form_longer_than_any_password_is_refused(guard: Login) -> None:
 def test_the_page_has_the_colours_of_the_app() -> None:
     page = (ROOT / "server" / "login.html").read_text()
     config = (ROOT / ".streamlit" / "config.toml").read_text()
-    for name in ("page", "field", "text", "line", "accent"):
+    for name in ("page", "field", "text", "accent"):
         for colour in re.findall(rf"--{name}: (#\w+)", page):
             assert f'"{colour}"' in config

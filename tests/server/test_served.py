@@ -114,18 +114,19 @@ def production(log: Path, *arguments: str, **environment: str) -> Iterator[tuple
 
 
 @pytest.fixture(scope="module")
-def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """For others, with a password; what it turns to outside stands in watched.txt."""
-    folder = tmp_path_factory.mktemp("locked")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where it is written down what the locked server turns to outside."""
+    return tmp_path_factory.mktemp("watched") / "watched.txt"
+
+
+@pytest.fixture(scope="module")
+def locked(watched: Path) -> Iterator[str]:
+    """For others, with a password."""
+    folder = watched.parent
     (folder / "sitecustomize.py").write_text(WATCH)
-    watched = folder / "watched.txt"
-    with production(
-        folder / "log.txt", HEADLIGHT_PASSWORD=PASSWORD, PYTHONPATH=str(folder), WATCHED=str(watched)
-    ) as (address, _):
+    given = {"HEADLIGHT_PASSWORD": PASSWORD, "PYTHONPATH": str(folder), "WATCHED": str(watched)}
+    with production(folder / "log.txt", **given) as (address, _):
         yield address
-        ask(address, host="evil.example", origin="http://evil.example")
-        websocket(address, "127.0.0.1", "http://evil.example", _cookie(address))
-    assert not watched.exists(), watched.read_text()
 
 
 def _cookie(url: str) -> str:
@@ -187,6 +188,20 @@ def test_every_answer_says_what_a_page_may_load(url: str, locked: str) -> None:
 def test_metrics_are_off(url: str, path: str) -> None:
     answer = ask(url, path)
     assert answer.status == 404 and b"HEADLIGHT_METRICS=1" in answer.body
+
+
+def test_nothing_is_asked_of_the_internet(locked: str, watched: Path) -> None:
+    """Streamlit asks a service for its own address, to print it, and for each visitor from an origin that it lacks."""
+    for origin in ("http://evil.example", "http://192.0.2.1:8501"):
+        ask(locked, origin=origin)
+        websocket(locked, origin=origin)
+        websocket(locked, origin=origin, cookie=f"{'a' * 9}=b")
+    assert not watched.exists(), watched.read_text()
+    watched.write_text("")  # that it would have been written down
+    code = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('192.0.2.1', 9))"
+    environment = {**os.environ, "PYTHONPATH": str(watched.parent), "WATCHED": str(watched)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert "192.0.2.1" in watched.read_text()
 
 
 # ---- the password --------------------------------------------------------------------------------------------------
