@@ -15,10 +15,12 @@ from urllib.parse import urlencode, urlsplit
 
 import psutil
 import pytest
+from streamlit import App, cli_util, config
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
+from server import open_browser
 from tools import healthy
 from tools.serving import free_port, serve
 
@@ -284,3 +286,19 @@ def test_run_listens_to_this_machine_alone(tmp_path: Path) -> None:
     finally:
         process.terminate()
         process.wait(20)
+
+
+@pytest.mark.parametrize("headless", [True, False])
+def test_the_browser_opens_as_it_starts_unless_nobody_sits_there(
+    headless: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    given = {"server.headless": headless, "browser.serverAddress": "localhost", "browser.serverPort": 8511}
+    monkeypatch.setattr(config, "get_option", lambda name: given.get(name, ""))
+    monkeypatch.setattr(cli_util, "open_browser", opened.append)
+
+    async def start() -> None:
+        async with open_browser(App(ROOT / "navigation.py")):
+            assert opened == ([] if headless else ["http://localhost:8511"])
+
+    asyncio.run(start())
