@@ -1,4 +1,5 @@
-# docker build -t headlight . && docker run --init --memory 4g -p 8501:8501 headlight
+# docker build -t headlight .
+# docker run --init --memory 4g -p 8501:8501 -e HEADLIGHT_PASSWORD='a good long one' headlight
 FROM python:3.11-slim
 
 WORKDIR /headlight
@@ -14,6 +15,7 @@ RUN useradd --create-home headlight \
 USER headlight
 VOLUME ["/headlight/runs", "/headlight/models"]
 
+# Others reach it, so it starts only with HEADLIGHT_PASSWORD, HEADLIGHT_PUBLIC=1, or --no-password after the command.
 ENV HOST=0.0.0.0 PORT=8501
 EXPOSE 8501
 # Not only that the process lives: that it translates.

@@ -30,8 +30,8 @@ help: ## Show this list
 run: $(APP_READY) ## Open the app in the browser (PORT=8501)
 	@$(BIN)/streamlit run app.py --server.port $(PORT)
 
-serve: $(APP_READY) ## Serve it to others, in production settings (HOST=127.0.0.1 PORT=8501 HEADLIGHT_PUBLIC=1)
-	@PORT=$(PORT) $(BIN)/python -m tools.production
+serve: $(APP_READY) ## Serve it to others (HOST=0.0.0.0 PORT=8501, HEADLIGHT_PASSWORD=... or HEADLIGHT_PUBLIC=1)
+	@PORT=$(PORT) $(BIN)/python -m tools.production $(OPTIONS)
 
 desktop: $(APP_READY) ## Open the app in a window of its own
 	@$(BIN)/python -m tools.desktop

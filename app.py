@@ -1,27 +1,11 @@
-"""Headlight: see what every head of a transformer looks at. `streamlit run app.py` opens it."""
+"""Headlight: see what every head of a transformer looks at. `streamlit run app.py` opens it.
 
-from pathlib import Path
+What it shows begins in navigation.py. Here stands who is answered, before Streamlit hears of a request.
+"""
 
 import streamlit as st
 
-from ui.resources import prepare
+from server import guards, open_browser
+from ui.public import public
 
-UI = Path(__file__).parent / "ui"
-
-st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
-prepare()
-page = st.navigation(
-    [
-        st.Page("app_pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
-        st.Page("app_pages/decoding.py", title="Decoding", icon=":material/account_tree:"),
-        st.Page("app_pages/positions.py", title="Positions", icon=":material/waves:"),
-        st.Page("app_pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
-        st.Page("app_pages/training.py", title="Training", icon=":material/trending_down:"),
-        st.Page("app_pages/checkpoints.py", title="Checkpoints", icon=":material/layers:"),
-        st.Page("app_pages/heads.py", title="Heads", icon=":material/psychology_alt:"),
-    ]
-)
-st.html(UI / "page.css")
-if st.context.theme.type == "dark":
-    st.html(UI / "dark.css")
-page.run()
+app = st.App("navigation.py", middleware=guards(public()), lifespan=open_browser)

@@ -1,4 +1,6 @@
-"""Imports run one way: app -> app_pages -> ui -> transformer, and downwards inside the library.
+"""Imports run one way: navigation -> app_pages -> ui -> transformer, and downwards inside the library.
+
+`server`, which answers before all of them, imports none of them.
 
 A room is `app`, a page, `ui`, or a file or folder of `transformer/` ("transformer.layers"). `MAY_IMPORT` says
 which rooms of the library each may import; the sources are parsed, never run.
@@ -43,9 +45,20 @@ MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face
 MAY_IMPORT["__main__"] = set(MAY_IMPORT)  # and the command line stand above them all
 
 # Who may never import what from outside the library.
-FORBIDDEN = {"app_pages": {"torch"}, "transformer": {"streamlit"}, "transformer.charts": {"torch", "streamlit"}}
+FORBIDDEN = {
+    "app_pages": {"torch"},
+    "server": {"torch"},
+    "transformer": {"streamlit"},
+    "transformer.charts": {"torch", "streamlit"},
+}
 # Who may never import whom among the top rooms.
-UPWARDS = {"transformer": {"ui", "app_pages", "app"}, "ui": {"app_pages", "app"}, "app_pages": {"app"}}
+_TOP = {"app", "navigation", "server"}
+UPWARDS = {
+    "transformer": {"ui", "app_pages", *_TOP},
+    "ui": {"app_pages", *_TOP},
+    "app_pages": _TOP,
+    "server": {"transformer", "ui", "app_pages", "app", "navigation"},
+}
 
 
 def module_name(path: Path, root: Path) -> str:
@@ -73,8 +86,8 @@ def library_room(module: str, rooms: set[str]) -> str:
 
 def sources(root: Path) -> list[Path]:
     """The files whose imports have a direction; a room that is not there yet has none."""
-    folders = [root / top for top in ("app_pages", "ui", "transformer")]
-    return sorted([*root.glob("app.py"), *(path for folder in folders for path in folder.rglob("*.py"))])
+    folders = [root / top for top in ("app_pages", "server", "ui", "transformer")]
+    return sorted([*root.glob("*.py"), *(path for folder in folders for path in folder.rglob("*.py"))])
 
 
 def violations(root: Path) -> list[str]:
@@ -129,6 +142,8 @@ def test_the_order_has_no_circle() -> None:
         ("app_pages/attention.py", "import torch"),
         ("app_pages/attention.py", "from app import main"),
         ("ui/viewer.py", "from app_pages.attention import draw"),
+        ("ui/viewer.py", "from server import access"),
+        ("server/login.py", "from ui.public import public"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> None:
@@ -140,7 +155,8 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> N
 @pytest.mark.parametrize(
     ("file", "line"),
     [
-        ("app.py", "import streamlit\nfrom ui import resources"),
+        ("app.py", "import streamlit\nfrom server import guards\nfrom ui.public import public"),
+        ("navigation.py", "import streamlit\nfrom ui import resources"),
         ("app_pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer"),
         ("ui/resources.py", "import torch\nimport transformer"),
         ("transformer/__main__.py", "from transformer import Translator, training\nfrom .data import bpe"),

@@ -1,21 +1,35 @@
 """`python -m tools.production`: the app as it is served to others. HOST and PORT say where, BASE below which path.
 
-HEADLIGHT_PUBLIC=1 makes it a public demonstration, to which nothing can be uploaded.
+HEADLIGHT_PASSWORD is asked for; HEADLIGHT_PUBLIC=1 makes it a public demonstration, to which nothing can be uploaded.
+Without either, and without --no-password, it starts for this machine alone.
 """
 
+import argparse
 import os
+import socket
 import sys
 from pathlib import Path
 
+import psutil
+
+from server.access import NO_PASSWORD, access, is_loopback
 from ui.public import public
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 
 
+WILDCARDS = ("0.0.0.0", "::")
+
+
+def host() -> str:
+    return os.environ.get("HOST") or "127.0.0.1"
+
+
 def options() -> dict[str, str]:
     """Streamlit's options; config.toml says what holds everywhere."""
     return {
-        "server.address": os.environ.get("HOST", "127.0.0.1"),
+        "server.address": host(),
+        "browser.serverAddress": "" if host() in WILDCARDS else host(),
         "server.port": os.environ.get("PORT", "8501"),
         "server.baseUrlPath": os.environ.get("BASE", ""),
         "server.headless": "true",
@@ -37,11 +51,31 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
-def command() -> list[str]:
+def command(*more: str) -> list[str]:
     given = [f"--{name}={value}" for name, value in options().items() if value]
-    return [sys.executable, "-m", "streamlit", "run", str(APP), *given]
+    return [sys.executable, "-m", "streamlit", "run", str(APP), *given, "--", *more]
+
+
+def addresses() -> list[str]:
+    """Where others find this machine."""
+    known = (address for card in psutil.net_if_addrs().values() for address in card)
+    return [one.address for one in known if one.family == socket.AF_INET and not is_loopback(one.address)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tools.production", description=__doc__)
+    parser.add_argument(NO_PASSWORD, action="store_true", help="let anybody who reaches the server do all that you can")
+    parser.parse_args()
+    try:
+        access(host(), os.environ, sys.argv[1:], public())
+    except ValueError as error:
+        sys.exit(str(error))
+    if host() in WILDCARDS:
+        port, base = options()["server.port"], options()["server.baseUrlPath"].strip("/")
+        print("Others open it at", *(f"http://{address}:{port}/{base}" for address in addresses()), flush=True)
+    os.chdir(APP.parent)
+    os.execve(sys.executable, command(*sys.argv[1:]), environment())
 
 
 if __name__ == "__main__":
-    os.chdir(APP.parent)
-    os.execve(sys.executable, command(), environment())
+    main()

@@ -82,7 +82,7 @@ def serve(
 
     Raises RuntimeError with the end of the log when the app stops or does not answer in time.
     """
-    port = _free_port()
+    port = free_port()
     options = {
         "server.headless": "true",
         "server.fileWatcherType": "none",
@@ -127,7 +127,7 @@ def wait_until_idle(page: Page, seconds: float = 60) -> None:
     page.wait_for_function(_IDLE, timeout=seconds * 1000)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

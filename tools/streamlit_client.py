@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +17,8 @@ from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
+
+from server.login import cookie
 
 LARGEST = 2**28  # bytes of a message
 
@@ -147,7 +150,8 @@ def _texts(element: Element) -> Iterator[str]:
 
 @asynccontextmanager
 async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[Session]:
-    """A session at the address of a running app, before its first run."""
+    """A session at the address of a running app, before its first run. HEADLIGHT_PASSWORD lets it in where it asks."""
+    password = os.environ.get("HEADLIGHT_PASSWORD")
     address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
     async with connect(
         address,
@@ -156,5 +160,6 @@ async def opened(url: str, page: str = "", **query: str) -> AsyncIterator[Sessio
         proxy=None,
         close_timeout=1,
         compression=None,
+        additional_headers={"Cookie": cookie(password)} if password else None,
     ) as socket:
         yield Session(socket, urlencode(query), page)

@@ -69,3 +69,7 @@ def test_production_shows_no_errors_and_watches_no_files(monkeypatch: pytest.Mon
     assert (found["client.showErrorDetails"], found["server.fileWatcherType"]) == ("none", "none")
     assert found["server.enableXsrfProtection"] == found["server.headless"] == "true"
     assert environment()["OMP_NUM_THREADS"] == "1"
+    # The one of config.toml holds: without any, Streamlit would ask the internet for its address.
+    assert found["browser.serverAddress"] == ""
+    monkeypatch.setenv("HOST", "192.0.2.1")
+    assert options()["browser.serverAddress"] == options()["server.address"] == "192.0.2.1"

@@ -1,0 +1,48 @@
+"""Who is answered: hosts, the password, and the headers of every answer. It knows nothing of models or pages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.middleware import Middleware
+from streamlit import App, cli_util, config
+from streamlit.web.server import server_util
+
+from server.access import Access, access
+from server.headers import Headers
+from server.hosts import Hosts
+from server.login import Login
+from server.metrics import Metrics
+
+
+def guards(public: bool) -> list[Middleware]:
+    """What a request passes before Streamlit hears of it, outermost first.
+
+    It ends the process with a sentence where the settings contradict each other or would let anybody in.
+    """
+    try:
+        return _guards(access(config.get_option("server.address") or "0.0.0.0", os.environ, sys.argv[1:], public))
+    except ValueError as error:
+        sys.exit(str(error))
+
+
+def _guards(given: Access) -> list[Middleware]:
+    base = str(config.get_option("server.baseUrlPath")).strip("/")
+    base = f"/{base}" if base else ""
+    found = [
+        Middleware(Headers, ancestors=os.environ.get("HEADLIGHT_FRAME_ANCESTORS", "")),
+        Middleware(Hosts, access=given),
+        Middleware(Metrics, base=base, shown=os.environ.get("HEADLIGHT_METRICS", "") not in ("", "0")),
+    ]
+    return [*found, Middleware(Login, password=given.password, base=base)] if given.password else found
+
+
+@asynccontextmanager
+async def open_browser(app: App) -> AsyncIterator[None]:
+    """Opens the app in the browser as it starts, as Streamlit does for a plain script."""
+    if not config.get_option("server.headless"):
+        cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))
+    yield

@@ -1,0 +1,74 @@
+"""What a page may load and who may frame it, said to the browser with every answer."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import file_util
+
+_ANCESTOR = re.compile(r"https?://(\*\.)?[A-Za-z0-9.-]+(:(\d{1,5}|\*))?")
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+class Headers:
+    """Adds the headers below to every answer, refusals too."""
+
+    def __init__(self, app: ASGIApp, ancestors: str = ""):
+        self.app = app
+        self.headers = {
+            "Content-Security-Policy": policy(ancestors),
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",
+        }
+        if not ancestors:  # it can't name other sites; browsers that know both heed the policy
+            self.headers["X-Frame-Options"] = "SAMEORIGIN"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                MutableHeaders(scope=message).update(self.headers)
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+def policy(ancestors: str = "") -> str:
+    """The Content-Security-Policy. `ancestors` are the sites that may frame the app, "https://school.example ...".
+
+    Raises ValueError for anything else.
+    """
+    for given in ancestors.split():
+        if not _ANCESTOR.fullmatch(given):
+            raise ValueError(
+                f"HEADLIGHT_FRAME_ANCESTORS holds {given[:100]!r}: give addresses of sites with spaces between them, "
+                "as https://school.example https://*.class.example"
+            )
+    return "; ".join(
+        [
+            "default-src 'self'",
+            # Streamlit imports components from blobs, and reckons with 64-bit numbers in WebAssembly.
+            f"script-src 'self' blob: 'wasm-unsafe-eval' {' '.join(_inline_scripts())}",
+            "worker-src 'self' blob:",
+            "style-src 'self' 'unsafe-inline'",  # its styles, and Plotly's, are written by script
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "media-src 'self' data: blob:",
+            "connect-src 'self' data: blob:",  # data and blob: what a page has itself, as its own pictures
+            "object-src 'none'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            f"frame-ancestors 'self' {' '.join(ancestors.split())}".strip(),
+        ]
+    )
+
+
+def _inline_scripts() -> list[str]:
+    """The scripts that stand in Streamlit's own page, by their hashes."""
+    page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page))
+    return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]

@@ -1,0 +1,58 @@
+"""No other site's page speaks to the app: neither by a name rebound to this address, nor from its own origin."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from server.access import Access, as_ip, is_loopback
+
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@\[\]]+))(?::\d{1,5})?")
+
+
+class Hosts:
+    """Refuses, with 403, what calls the server by a name that is not its own or comes from another origin.
+
+    A browser says in `Host` what it believes to speak to, and in `Origin` whose page is speaking. It holds for pages,
+    uploads, downloads and the websocket alike. What is not a browser sends no `Origin`.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access):
+        self.app, self.access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if refused:
+            return await PlainTextResponse(refused, 403)(scope, receive, send)
+        await self.app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> str | None:
+        if self.access.only_here and not _arrived_here(scope):  # another launcher may listen where settings don't say
+            return "This server is for its own machine alone: it was started without a password."
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        host = hosts[0] if len(hosts) == 1 else ""
+        parts = _HOST.fullmatch(host)
+        if not parts or not self.access.allows(parts[1] or parts[2]):
+            return f"This server does not answer to {_shown(host)}: who runs it can allow that name in HEADLIGHT_HOSTS."
+        for origin in headers.getlist("origin"):
+            if origin.partition("://")[2].lower() != host.lower():
+                return (
+                    f"A page from {_shown(origin)} may not use this server at {_shown(host)}. A proxy before it must "
+                    "pass the Host header on as it came."
+                )
+        return None
+
+
+def _arrived_here(scope: Scope) -> bool:
+    """Whether the connection came in at a loopback address."""
+    name = (scope.get("server") or ("",))[0]
+    ip = as_ip(name)
+    return is_loopback(str(getattr(ip, "ipv4_mapped", None) or name))
+
+
+def _shown(given: str) -> str:
+    return ascii(given[:100])

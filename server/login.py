@@ -1,0 +1,121 @@
+"""The password before everything: pages, the websocket, uploads, downloads and the files of components."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from pathlib import Path
+from string import Template
+from urllib.parse import parse_qs
+
+from itsdangerous import BadSignature, TimestampSigner
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from server.attempts import Attempts
+
+COOKIE = "headlight_login"
+LASTS = 7 * 24 * 3600  # seconds until the password is asked for again
+LONGEST = 4096  # bytes of a filled-in form
+PAGE = Template(Path(__file__).with_name("login.html").read_text(encoding="utf-8"))
+ALERT = '<p id="alert" role="alert">{}</p>'
+
+
+class Login:
+    """Answers whoever has not given the password with the page that asks for it, and lets through who has.
+
+    Who gave it holds a cookie that is signed with it: another password signs out everybody, and replicas with the same
+    one know each other's visitors. `_stcore/health` alone is open; it says that the process lives.
+    """
+
+    def __init__(self, app: ASGIApp, password: str, base: str = "", attempts: Attempts | None = None):
+        self.app, self.base = app, base
+        self.password, self.signer = _digest(password), _signer(password)
+        self.attempts = attempts or Attempts()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or self._open(scope) or self._known(scope):
+            return await self.app(scope, receive, send)
+        await (await self._asked(scope, receive))(scope, receive, send)
+
+    def _open(self, scope: Scope) -> bool:
+        return scope["type"] == "http" and scope["path"] == f"{self.base}/_stcore/health"
+
+    def _known(self, scope: Scope) -> bool:
+        try:
+            self.signer.unsign(HTTPConnection(scope).cookies.get(COOKIE, ""), max_age=LASTS)
+        except BadSignature:
+            return False
+        return True
+
+    async def _asked(self, scope: Scope, receive: Receive) -> Response:
+        if scope["type"] == "http":
+            request = Request(scope, receive)
+            if request.method == "POST" and request.headers.get("content-type") == "application/x-www-form-urlencoded":
+                return await self._try(request)
+            if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+                return _page()
+        return PlainTextResponse("This server asks for a password: open it in a browser to give it.", 401)
+
+    async def _try(self, request: Request) -> Response:
+        given = await _password(request)
+        if given is None:
+            return PlainTextResponse("That is no password: there is too much of it.", 413)
+        # From here to the count nothing else runs, so no two tries share what one of them uses up.
+        address = request.client.host if request.client else ""
+        wait = self.attempts.wait(address)
+        if wait:
+            seconds = "second" if wait == 1 else "seconds"
+            said = _page(f"There were too many wrong passwords. Try again in {wait} {seconds}.", 429)
+            said.headers["Retry-After"] = str(wait)
+            return said
+        if not hmac.compare_digest(_digest(given), self.password):
+            self.attempts.wrong(address)
+            return _page("That is not the password. Capitals and spaces count.")
+        # To the very address that was asked for: no more than the query is named, so it leads nowhere else.
+        done = RedirectResponse(f"?{request.url.query}", 303)
+        done.set_cookie(
+            COOKIE,
+            self.signer.sign("in").decode(),
+            max_age=LASTS,
+            path=self.base or "/",
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="lax",  # strict would ask again whoever follows a link that somebody sent
+        )
+        return done
+
+
+def cookie(password: str) -> str:
+    """The header that a program sends which knows the password, "name=value"."""
+    return f"{COOKIE}={_signer(password).sign('in').decode()}"
+
+
+def _page(alert: str = "", status: int = 401) -> HTMLResponse:
+    said = {"alert": ALERT.format(alert) if alert else "", "invalid": 'aria-invalid="true"' if alert else ""}
+    return HTMLResponse(PAGE.substitute(said), status, {"Cache-Control": "no-store"})
+
+
+async def _password(request: Request) -> str | None:
+    """What was typed, or None if that is longer than any password."""
+    body = b""
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > LONGEST:
+                return None
+    except ClientDisconnect:
+        return ""
+    return parse_qs(body.decode("utf-8", "replace")).get("password", [""])[0]
+
+
+def _digest(password: str) -> bytes:
+    """All of one length, so that comparing two tells nothing of either."""
+    return hashlib.sha256(password.encode("utf-8", "surrogateescape")).digest()
+
+
+def _signer(password: str) -> TimestampSigner:
+    """Signs with a key that is slow to guess the password from, for whoever sees a cookie."""
+    key = hashlib.scrypt(password.encode("utf-8", "surrogateescape"), salt=b"headlight", n=2**14, r=8, p=1)
+    return TimestampSigner(key, salt="headlight login", digest_method=hashlib.sha256)

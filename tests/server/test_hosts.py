@@ -1,0 +1,72 @@
+"""Another site's page is refused, whichever way it asks."""
+
+import pytest
+
+from server.access import Access
+from server.hosts import Hosts
+from tests.server.asgi import ask, behind
+
+HERE = Hosts(behind, Access("127.0.0.1"))
+OUT = Hosts(behind, Access("0.0.0.0", ("class.example",), everybody=True))
+
+
+@pytest.mark.parametrize("websocket", [False, True])
+@pytest.mark.parametrize(
+    ("host", "wanted"),
+    [
+        ("localhost:8501", 200),
+        ("[::1]:8501", 200),
+        ("127.0.0.1", 200),
+        ("evil.example", 403),
+        ("evil.example:8501", 403),
+        ("localhost@evil.example", 403),
+        ("localhost:8501@evil.example", 403),
+        ("localhost/evil.example", 403),
+        ("::1", 403),
+        ("[localhost]", 403),
+        ("localhost:", 403),
+        ("", 403),
+    ],
+)
+def test_host(host: str, wanted: int, websocket: bool) -> None:
+    answer = ask(HERE, headers=[("host", host)], websocket=websocket)
+    assert answer.status == wanted
+    assert wanted == 200 or b"HEADLIGHT_HOSTS" in answer.body
+
+
+def test_exactly_one_host_is_named() -> None:
+    assert ask(HERE, headers=[]).status == 403
+    assert ask(HERE, headers=[("host", "localhost"), ("host", "evil.example")]).status == 403
+
+
+@pytest.mark.parametrize("websocket", [False, True])
+@pytest.mark.parametrize(
+    ("host", "origin", "wanted"),
+    [
+        ("localhost:8501", "http://localhost:8501", 200),
+        ("class.example", "https://class.example", 200),
+        ("Class.Example", "https://class.example", 200),
+        ("localhost:8501", "http://evil.example", 403),
+        ("localhost:8501", "http://localhost:3000", 403),  # another program's page on this machine
+        ("localhost:8501", "http://127.0.0.1:8501", 403),
+        ("localhost:8501", "null", 403),
+        ("localhost:8501", "", 403),
+    ],
+)
+def test_origin(host: str, origin: str, wanted: int, websocket: bool) -> None:
+    answer = ask(OUT, headers=[("host", host), ("origin", origin)], websocket=websocket)
+    assert answer.status == wanted
+    assert wanted == 200 or b"A page from" in answer.body
+
+
+def test_without_a_password_only_the_machine_itself_is_answered() -> None:
+    """However it was started: whoever is not a browser writes any Host that it likes."""
+    assert ask(HERE, server="192.168.1.5").status == 403
+    assert ask(HERE, server="::ffff:192.168.1.5").status == 403
+    assert ask(HERE, server="::1").status == ask(HERE, server="::ffff:127.0.0.1").status == 200
+    assert ask(OUT, server="192.168.1.5").status == 200
+
+
+def test_a_refusal_quotes_little() -> None:
+    body = ask(HERE, headers=[("host", "é\n" + 5000 * "x")]).body
+    assert len(body) < 300 and b"\n" not in body and body.isascii()

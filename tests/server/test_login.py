@@ -1,0 +1,107 @@
+"""Nothing is answered without the password."""
+
+import re
+from http.cookies import SimpleCookie
+from pathlib import Path
+
+import pytest
+from itsdangerous import TimestampSigner
+
+from server.login import COOKIE, LASTS, Login, cookie
+from tests.server.asgi import ask, behind, typed
+
+PASSWORD = "köstlich & geheim"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def guard() -> Login:
+    return Login(behind, PASSWORD)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize(
+    "path", ["/", "/training", "/_stcore/upload_file/a/b", "/media/a.csv", "/_stcore/host-config", "/app/static/x.js"]
+)
+def test_no_way_of_asking_leads_past_it(guard: Login, method: str, path: str) -> None:
+    answer = ask(guard, path, method=method)
+    assert answer.status == 401 and b"the app" not in answer.body
+
+
+def test_nor_does_the_websocket(guard: Login) -> None:
+    assert ask(guard, "/_stcore/stream", websocket=True).status == 401
+    known = [("host", "localhost"), ("cookie", cookie(PASSWORD))]
+    assert ask(guard, "/_stcore/stream", known, websocket=True).status == 200
+
+
+def test_health_alone_is_open() -> None:
+    guard = Login(behind, PASSWORD, base="/headlight")
+    assert ask(guard, "/headlight/_stcore/health").body == b"the app"
+    for path in ("/_stcore/health", "/headlight/_stcore/health/", "/headlight/_stcore/health/../stream"):
+        assert ask(guard, path).status == 401
+    assert ask(guard, "/headlight/_stcore/health", websocket=True).status == 401
+
+
+def test_the_page_asks_and_the_password_opens(guard: Login) -> None:
+    page = ask(guard, "/?text=Hi", [("host", "localhost"), ("accept", "text/html,*/*")])
+    assert page.status == 401 and b'type="password"' in page.body and page.header("cache-control") == "no-store"
+    wrong = typed(guard, "köstlich")
+    assert wrong.status == 401 and b"That is not the password" in wrong.body and not wrong.header("set-cookie")
+    right = typed(guard, PASSWORD, "/decoding?text=Hi%20you&layer=2")
+    assert (right.status, right.header("location")) == (303, "?text=Hi%20you&layer=2")
+    given = SimpleCookie(right.header("set-cookie"))[COOKIE]
+    assert given["httponly"] and given["samesite"] == "lax" and given["path"] == "/" and not given["secure"]
+    assert ask(guard, headers=[("host", "localhost"), ("cookie", f"a=b; {COOKIE}={given.value}")]).body == b"the app"
+
+
+def test_over_tls_the_cookie_goes_nowhere_else() -> None:
+    given = typed(Login(behind, PASSWORD, base="/headlight"), PASSWORD, "/headlight/", scheme="https")
+    said = SimpleCookie(given.header("set-cookie"))[COOKIE]
+    assert said["secure"] and said["path"] == "/headlight"
+
+
+@pytest.mark.parametrize("path", ["//evil.example/", "/\\evil.example", "/https://evil.example", "//evil.example/?a"])
+def test_it_leads_to_no_other_site(guard: Login, path: str) -> None:
+    assert typed(guard, PASSWORD, path).header("location").startswith("?")
+
+
+def test_a_cookie_is_worth_nothing_forged_old_or_of_another_password(
+    guard: Login, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = cookie(PASSWORD)
+
+    def status(given: str) -> int:
+        return ask(guard, headers=[("host", "localhost"), ("cookie", given)]).status
+
+    assert status(fresh) == 200
+    forged = cookie(PASSWORD + " "), fresh[:-2], f"{COOKIE}=in", f"{COOKIE}=", fresh.replace("=in.", "=im."), "é=;="
+    for given in forged:
+        assert status(given) == 401, given
+    now = TimestampSigner("any").get_timestamp()
+    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now + LASTS + 5)
+    assert status(fresh) == 401
+
+
+def test_guesses_run_out_and_the_page_says_when_to_come_back(guard: Login) -> None:
+    said = [typed(guard, f"guess {i}") for i in range(25)]
+    assert [answer.status for answer in said] == 20 * [401] + 5 * [429]
+    assert b"Try again in" in said[-1].body and 0 < int(said[-1].header("retry-after")) <= 10
+    assert typed(guard, PASSWORD).status == 429  # or guessing went on
+    assert typed(guard, PASSWORD, client="192.0.2.8").status == 303
+    known = [("host", "localhost"), ("cookie", cookie(PASSWORD))]
+    assert ask(guard, headers=known).status == 200
+
+
+def test_a_form_longer_than_any_password_is_refused(guard: Login) -> None:
+    parts = [b"password=" + 5000 * b"x", *(b"x" for _ in range(10))]
+    headers = [("host", "localhost"), ("content-type", "application/x-www-form-urlencoded")]
+    assert ask(guard, headers=headers, method="POST", body=parts).status == 413
+    assert ask(guard, headers=headers, method="POST", body=[b"\xff%ff&&&=;"]).status == 401
+
+
+def test_the_page_has_the_colours_of_the_app() -> None:
+    page = (ROOT / "server" / "login.html").read_text()
+    config = (ROOT / ".streamlit" / "config.toml").read_text()
+    for name in ("page", "field", "text", "accent"):
+        for colour in re.findall(rf"--{name}: (#\w+)", page):
+            assert f'"{colour}"' in config
