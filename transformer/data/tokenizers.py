@@ -89,8 +89,11 @@ class Tokenizer:
         """A vocabulary that is a list, each word's id being its place; a text is cut at its spaces.
 
         Without `unk_id` a text with a word that is not in the list cannot be read. Raises ValueError for a word that
-        is there twice.
+        is there twice, or is no text of a word's length.
         """
+        strange = next((word for word in words if not foreign.fits(word)), None)
+        if strange is not None:
+            raise ValueError(f"The vocabulary has {strange[:60]!r}, which is too long for a word, or is no Unicode.")
         vocabulary = {word: id for id, word in enumerate(words)}
         if len(vocabulary) != len(words):
             twice = Counter(words).most_common(1)[0][0]

@@ -13,12 +13,12 @@ from typing import Any
 
 import tokenizers
 
-from transformer.data.foreign.fields import shown
+from transformer.data.foreign.fields import fits, shown
 from transformer.data.foreign.own import is_own
 from transformer.data.foreign.rebuilt import rebuilt
 from transformer.data.foreign.trial import tried
 
-__all__ = ["opened", "rebuilt", "shown"]
+__all__ = ["fits", "opened", "rebuilt", "shown"]
 
 
 def opened(content: Any) -> tokenizers.Tokenizer:

@@ -63,7 +63,7 @@ class Fields:
 def fits(text: str) -> bool:
     """Whether a text is short, and Unicode: JSON can write half of a surrogate pair."""
     try:
-        return len(text) <= LONGEST_TEXT and len(text.encode()) <= LONGEST_TEXT
+        return len(text) <= LONGEST_TEXT and (text.isascii() or len(text.encode()) <= LONGEST_TEXT)
     except UnicodeEncodeError:
         return False
 

@@ -56,25 +56,26 @@ def _bpe(fields: Fields) -> dict[str, Any]:
     fields.text("unk_token", optional=True)
     fields.text("end_of_word_suffix", optional=True)
     fields.flags("fuse_unk", "byte_fallback", "ignore_merges", optional=True)
-    merges = [list(pair) for pair in _merges(fields.values.get("merges"), vocabulary, prefix)]
+    merges = list(_merges(fields.values.get("merges"), vocabulary, prefix))
     return {**fields.taken, "vocab": vocabulary, "merges": merges}  # and no chance: the ids of a text are its ids
 
 
-def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator[tuple[str, str]]:
+def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator[list[str]]:
     if not isinstance(values, list) or len(values) > MOST_MERGES:
         raise ValueError(f"its merges are no list of at most {MOST_MERGES:,}")
+    cut = len(prefix)
     for value in values:
         pair = value.split(" ") if isinstance(value, str) else value
         if isinstance(value, str) and value.startswith("#version"):
             continue
-        if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+        if not isinstance(pair, list) or len(pair) != 2 or not (type(pair[0]) is type(pair[1]) is str):
             raise ValueError(f"it has the merge {shown(value)}, which is no pair")
         left, right = pair
-        made = left + right.removeprefix(prefix)
-        absent = next((part for part in (left, right, made) if part not in vocabulary), None)
-        if absent is not None or not right.startswith(prefix):
-            raise ValueError(f"it merges {shown(left)} and {shown(right)}, and has no token {shown(absent or made)}")
-        yield left, right
+        if not (left in vocabulary and right in vocabulary and left + right[cut:] in vocabulary):
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which it has not, or not what they make")
+        if not right.startswith(prefix):
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which does not begin with {shown(prefix)}")
+        yield pair
 
 
 def _word_level(fields: Fields) -> dict[str, Any]:
