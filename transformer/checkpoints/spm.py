@@ -6,22 +6,24 @@ scores, how a text is normalised before it is cut, and how the model was trained
 
 from __future__ import annotations
 
+import base64
 import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tokenizers
-from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
 
 from transformer.checkpoints.refused import Refused
+from transformer.data import foreign
 from transformer.data.tokenizers import SPACE, UNLIKELY
 
-LARGEST = 2**26  # bytes; that of 256,000 pieces has 5 million
+LARGEST = 2**24  # bytes; that of 256,000 pieces has 5 million
 MOST_PIECES = 1_000_000
+LONGEST_PIECE = 250  # characters, each of which may be where it is cut in two; SentencePiece makes at most 16 unasked
 NOTHING = "\ufffe"  # no character at all, so no model has a piece for it
 
 
@@ -83,7 +85,10 @@ def _model(content: bytes) -> SentencePiece:
             if not math.isfinite(score) or len(pieces) >= MOST_PIECES:
                 raise ValueError("a piece without a score, or too many")
             kind = Kind(int(fields.get(3, Kind.NORMAL)))
-            pieces.append(Piece(_bytes(fields[1]).decode("utf-8"), score, kind))
+            text = _bytes(fields[1]).decode("utf-8")
+            if len(text) > LONGEST_PIECE:
+                raise Refused(f"The SentencePiece model has a piece of {len(text):,} characters, over {LONGEST_PIECE}.")
+            pieces.append(Piece(text, score, kind))
         elif number in (2, 3):
             (trained if number == 2 else normalised).update(_fields(_bytes(value)))
     kind_of_model = trained.get(3, 1)
@@ -151,15 +156,6 @@ def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: 
     only where the model merges, and several such characters in a row are one token of `ids`, are they unknown here.
     Raises Refused where the two make no tokenizer.
     """
-    try:
-        return _tokenizer(model, ids, unknown, size)
-    except (Refused, KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # Rust's panics are no Exception
-        raise Refused(f"The SentencePiece model makes no tokenizer with its vocabulary: {str(error)[:100]}.") from None
-
-
-def _tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: int) -> tokenizers.Tokenizer:
     own = {piece.text: piece for piece in model.pieces if piece.kind in (Kind.NORMAL, Kind.USER_DEFINED, Kind.BYTE)}
     total = max(size, max(ids.values()) + 1)
     names = {id: token for token, id in ids.items()}
@@ -168,30 +164,53 @@ def _tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size:
     tokens = [named[id] for id in range(total)] + [text for text in own if text not in ids]
     if len(set(tokens)) < len(tokens):
         raise Refused("Two tokens of the vocabulary have the same id or name.")
-    inner = tokenizers.Tokenizer(_cutting(model, tokens, own, unknown))
-    inner.normalizer = normalizers.Sequence(_rewriting(model))
-    inner.pre_tokenizer = pre_tokenizers.Sequence(_words(own))
-    known = {character for piece in own.values() if piece.kind == Kind.NORMAL for character in piece.text}
-    foreign = [token for token in ids if token not in own and known.isdisjoint(token)]
-    if foreign:
-        strange = f"[^{_escaped(sorted(known))}]"
-        wholes = [] if model.merges else [token for token in foreign if len(token) > 1]  # merges make no such token
-        inner.normalizer = normalizers.Sequence([*_rewriting(model), _one_unknown(strange, wholes)])
-        split = pre_tokenizers.Split(Regex(f"{strange}+"), "isolated")
-        inner.pre_tokenizer = pre_tokenizers.Sequence([*_words(own), split])
-    inner.decoder = decoders.Sequence([decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse()])
+    try:
+        inner = foreign.opened(_described(model, own, tokens, ids, unknown))
+    except ValueError as error:
+        raise Refused(f"The SentencePiece model makes no tokenizer with its vocabulary: {error}.") from None
     inner.add_special_tokens(list(nameless.values()))
     return inner
 
 
-def _cutting(model: SentencePiece, tokens: list[str], own: Mapping[str, Piece], unknown: str) -> models.Model:
+def _described(
+    model: SentencePiece, own: Mapping[str, Piece], tokens: list[str], ids: Mapping[str, int], unknown: str
+) -> dict[str, Any]:
+    """The tokenizer as JSON says it."""
+    rewriting, cuts = _rewriting(model), _words(own)
+    known = {character for piece in own.values() if piece.kind == Kind.NORMAL for character in piece.text}
+    foreign_tokens = [token for token in ids if token not in own and known.isdisjoint(token)]
+    if foreign_tokens:
+        strange = f"[^{_escaped(sorted(known))}]"
+        wholes = [] if model.merges else [token for token in foreign_tokens if len(token) > 1]  # merges make none
+        rewriting.append(_one_unknown(strange, wholes))
+        cuts.append(_split({"Regex": f"{strange}+"}, "Isolated"))
+    decoding = [_replace({"String": SPACE}, " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
+    return {
+        "model": _cutting(model, tokens, own, unknown),
+        "normalizer": {"type": "Sequence", "normalizers": rewriting},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": cuts},
+        "decoder": {"type": "Sequence", "decoders": decoding},
+    }
+
+
+def _cutting(model: SentencePiece, tokens: list[str], own: Mapping[str, Piece], unknown: str) -> dict[str, Any]:
     if model.merges:
         if any(piece.kind == Kind.USER_DEFINED for piece in own.values()):
             raise Refused("The SentencePiece model merges pairs around symbols of its user's; that does not open here.")
-        vocabulary = {token: id for id, token in enumerate(tokens)}
-        return models.BPE(vocabulary, _merges(own), unk_token=unknown, fuse_unk=True, byte_fallback=model.in_bytes)
-    scores = [_score(own.get(token)) for token in tokens]
-    return models.Unigram(list(zip(tokens, scores, strict=True)), tokens.index(unknown), byte_fallback=model.in_bytes)
+        return {
+            "type": "BPE",
+            "vocab": {token: id for id, token in enumerate(tokens)},
+            "merges": _merges(own),
+            "unk_token": unknown,
+            "fuse_unk": True,
+            "byte_fallback": model.in_bytes,
+        }
+    return {
+        "type": "Unigram",
+        "vocab": [[token, _score(own.get(token))] for token in tokens],
+        "unk_id": tokens.index(unknown),
+        "byte_fallback": model.in_bytes,
+    }
 
 
 def _score(piece: Piece | None) -> float:
@@ -200,43 +219,52 @@ def _score(piece: Piece | None) -> float:
     return 0.0 if piece.kind == Kind.USER_DEFINED else piece.score
 
 
-def _merges(own: Mapping[str, Piece]) -> list[tuple[str, str]]:
+def _merges(own: Mapping[str, Piece]) -> list[list[str]]:
     """Every way in which two pieces make a third, those first whose third has the best score."""
     order = sorted((piece for piece in own.values() if piece.kind == Kind.NORMAL), key=lambda piece: -piece.score)
     return [
-        (piece.text[:cut], piece.text[cut:])
+        [piece.text[:cut], piece.text[cut:]]
         for piece in order
         for cut in range(1, len(piece.text))
         if piece.text[:cut] in own and piece.text[cut:] in own
     ]
 
 
-def _rewriting(model: SentencePiece) -> list[normalizers.Normalizer]:
-    steps: list[normalizers.Normalizer] = []
+def _rewriting(model: SentencePiece) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = []
     if model.charsmap:
-        steps.append(normalizers.Precompiled(model.charsmap))
+        table = base64.b64encode(model.charsmap).decode()
+        steps.append({"type": "Precompiled", "precompiled_charsmap": table})
     if model.joins_spaces:
-        steps += [normalizers.Replace(Regex("^ +| +$"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+        steps += [_replace({"Regex": "^ +| +$"}, ""), _replace({"Regex": " {2,}"}, " ")]
     if model.begins_with_space:
-        steps.append(normalizers.Prepend(SPACE))
-    return [*steps, normalizers.Replace(" ", SPACE)]
+        steps.append({"type": "Prepend", "prepend": SPACE})
+    return [*steps, _replace({"String": " "}, SPACE)]
 
 
-def _one_unknown(strange: str, wholes: Sequence[str]) -> normalizers.Normalizer:
+def _one_unknown(strange: str, wholes: Sequence[str]) -> dict[str, Any]:
     """Several characters in a row that the model doesn't know (`strange` matches one) are one unknown thing, unless
     they are one of `wholes`."""
     unless = f"(?!(?:{'|'.join(map(_escaped, wholes))})(?!{strange}))" if wholes else ""
-    return normalizers.Replace(Regex(f"(?<!{strange}){unless}{strange}{{2,}}"), NOTHING)
+    return _replace({"Regex": f"(?<!{strange}){unless}{strange}{{2,}}"}, NOTHING)
 
 
-def _words(own: Mapping[str, Piece]) -> list[pre_tokenizers.PreTokenizer]:
+def _words(own: Mapping[str, Piece]) -> list[dict[str, Any]]:
     """Cuts around what is never cut itself, and before each space, unless a piece goes over one."""
     wholes = sorted((p.text for p in own.values() if p.kind == Kind.USER_DEFINED), key=len, reverse=True)
-    steps: list[pre_tokenizers.PreTokenizer] = []
+    steps: list[dict[str, Any]] = []
     if wholes:
-        steps.append(pre_tokenizers.Split(Regex("|".join(map(_escaped, wholes))), "isolated"))
+        steps.append(_split({"Regex": "|".join(map(_escaped, wholes))}, "Isolated"))
     over = any(SPACE in piece.text[1:] for piece in own.values() if piece.kind == Kind.NORMAL)
-    return steps if over else [*steps, pre_tokenizers.Split(SPACE, "merged_with_next")]
+    return steps if over else [*steps, _split({"String": SPACE}, "MergedWithNext")]
+
+
+def _replace(pattern: dict[str, str], content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+def _split(pattern: dict[str, str], behavior: str) -> dict[str, Any]:
+    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": False}
 
 
 def _escaped(characters: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import tokenizers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 
+from transformer.data import foreign
 from transformer.files import read_json, write_text
 
 Kind = Literal["bpe", "words", "characters"]
@@ -95,8 +96,11 @@ class Tokenizer:
         """A vocabulary that is a list, each word's id being its place; a text is cut at its spaces.
 
         Without `unk_id` a text with a word that is not in the list cannot be read. Raises ValueError for a word that
-        is there twice.
+        is there twice, or is no text of a word's length.
         """
+        strange = next((word for word in words if not foreign.fits(word)), None)
+        if strange is not None:
+            raise ValueError(f"The vocabulary has {strange[:60]!r}, which is too long for a word, or is no Unicode.")
         vocabulary = {word: id for id, word in enumerate(words)}
         if len(vocabulary) != len(words):
             twice = Counter(words).most_common(1)[0][0]
@@ -121,14 +125,12 @@ class Tokenizer:
         size: int | None = None,
     ) -> "Tokenizer":
         """Read a `tokenizer.json`. Raises ValueError when it is missing, broken or lacks a special token."""
-        content = json.dumps(read_json(path))
+        content = read_json(path)
         try:
-            tokenizer = cls(tokenizers.Tokenizer.from_str(content), pad_id, sos_id, eos_id, size)
+            tokenizer = cls(foreign.opened(content), pad_id, sos_id, eos_id, size)
             if tokenizer.unk_id is not None:
                 tokenizer.encode("a \ue000")  # an unknown character: some faults show only at work
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # Rust's panics are no Exception
+        except ValueError as error:
             raise ValueError(f"{path} is no tokenizer that works here: {error}") from None
         return tokenizer
 
@@ -146,13 +148,15 @@ class Tokenizer:
         valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         try:
             encodings = self.inner.encode_batch_fast(valid, add_special_tokens=False)
-        except Exception as error:  # the library has no narrower one
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # the library has no narrower one, and Rust's panics are no Exception
             if self.unk_id is not None:
-                raise
+                raise ValueError(f"The model's tokenizer fails at the text: {foreign.shown(error)}.") from None
             raise ValueError(
                 "The text has something that is not in the model's vocabulary, and that vocabulary has no token for "
                 f"what is unknown; type its own tokens, such as {self.piece(self.vocab_size - 1)!r}."
-            ) from error
+            ) from None
         return [self._read(encoding.ids) for encoding in encodings]
 
     def _read(self, ids: list[int]) -> list[int]:
@@ -162,7 +166,13 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids`; special tokens are left out."""
-        text: str = self.inner.decode([id for id in ids if id not in self.special_ids], skip_special_tokens=False)
+        said = [id for id in ids if id not in self.special_ids]
+        try:
+            text: str = self.inner.decode(said, skip_special_tokens=False)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # Rust's panics are no Exception
+            raise ValueError(f"The model's tokenizer fails at its tokens: {foreign.shown(error)}.") from None
         return " ".join(text.split())  # an unknown character left out would leave two spaces
 
     def piece(self, id: int) -> str:

@@ -34,7 +34,8 @@ class Job(Generic[T]):
             self.result = do(self._report)
         except Exception as error:  # told by the page, whatever it is
             self.error = error
-        self.done = True
+        finally:
+            self.done = True
 
     def _report(self, share: float, doing: str) -> None:
         if not self._wanted:

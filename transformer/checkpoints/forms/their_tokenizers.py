@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-import tokenizers
-from tokenizers import AddedToken, decoders, models, pre_tokenizers
+from tokenizers import AddedToken
 
 from transformer.checkpoints import spm
 from transformer.checkpoints.forms.languages import M2M100, MBART, MBART_50, Languages
 from transformer.checkpoints.forms.their_config import TheirConfig
 from transformer.checkpoints.refused import Refused
+from transformer.data import foreign
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import read_json
 
@@ -93,14 +93,12 @@ def bart(config: TheirConfig, ids: Ids, size: int) -> Tokenizer | None:
         return whole(folder, ids, size)
     vocabulary = _vocabulary(folder / PIECES)
     pairs = [line.split(" ", 1) for line in _lines(merges) if " " in line and not line.startswith("#version")]
+    in_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    model = {"type": "BPE", "vocab": vocabulary, "merges": pairs}
     try:
-        inner = tokenizers.Tokenizer(models.BPE(dict(vocabulary), [(left, right) for left, right in pairs]))
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # Rust's panics are no Exception
-        raise Refused(f"merges.txt and {PIECES} do not fit together: {str(error)[:100]}.") from None
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    inner.decoder = decoders.ByteLevel()
+        inner = foreign.opened({"model": model, "pre_tokenizer": in_bytes, "decoder": in_bytes})
+    except ValueError as error:
+        raise Refused(f"merges.txt and {PIECES} do not fit together: {error}.") from None
     inner.add_special_tokens([token for token in (*FAIRSEQ_FIRST, MASK) if token in vocabulary])
     return Tokenizer(inner, *ids).of_size(size)
 

@@ -1,0 +1,68 @@
+"""The table that rewrites characters in SentencePiece models: a trie of keys, then their replacements.
+
+It begins with the bytes of the trie, whose units of four bytes point at each other (a double array, as Darts-clone
+writes it), and goes on with the replacements, each up to a zero. Every pointer is followed here once, so that none
+leads out of the table.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import sys
+from array import array
+
+LARGEST = 2**22  # bytes; the largest that SentencePiece ships has 300,000
+LONGEST = 64  # characters that one becomes; Unicode's longest compatibility decomposition has 18
+_BLOCK = 256  # units; the children of one are in the same block
+_VALUE = 1 << 31  # marks a unit that holds the place of a replacement
+
+
+def growth(encoded: str) -> int:
+    """How many characters one may become. Raises ValueError, which goes on after "a table that", for a broken one."""
+    if len(encoded) > 2 * LARGEST:
+        raise ValueError(f"has over {LARGEST:,} bytes")
+    try:
+        content = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("is not written in base 64") from None
+    size = int.from_bytes(content[:4], "little")
+    if len(content) < 4 or size > len(content) - 4 or size % 4 or not size:
+        raise ValueError(f"claims {size:,} bytes and has {max(len(content) - 4, 0):,}")
+    units = array("I", content[4 : 4 + size])
+    if sys.byteorder == "big":
+        units.byteswap()
+    texts = content[4 + size :]
+    try:
+        texts.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError("has replacements that are not UTF-8") from None
+    return max((len(_text(texts, place)) for place in _places(units, len(texts))), default=1) or 1
+
+
+def _places(units: array[int], most: int) -> set[int]:
+    """Where the replacements begin. The unit at p has its children at (p ^ its offset) ^ their bytes."""
+    places = set()
+    for at, unit in enumerate(units):
+        if unit & _VALUE:
+            continue
+        children = at ^ (unit >> 10) << ((unit & 1 << 9) >> 6)
+        if children - children % _BLOCK + _BLOCK > len(units):
+            raise ValueError("points out of itself")
+        if unit & 1 << 8:
+            place = units[children] & ~_VALUE
+            if place >= most:
+                raise ValueError("points out of itself")
+            places.add(place)
+    return places
+
+
+def _text(texts: bytes, place: int) -> str:
+    """From there up to the next zero."""
+    end = texts.find(b"\0", place, place + 4 * LONGEST + 1)
+    if end < 0:
+        raise ValueError(f"makes over {LONGEST} characters of one")
+    try:
+        return texts[place:end].decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError("points into the middle of a character") from None

@@ -1,0 +1,55 @@
+"""The forms of tokenizers that are written here, at present and by earlier versions.
+
+Their steps are fixed, and their costs known, whoever wrote the file; so they are opened at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_SPACE = "▁"
+_METASPACE = {"type": "Metaspace", "replacement": _SPACE, "prepend_scheme": "always", "split": True}
+_NORMALIZERS: tuple[Any, ...] = (
+    None,
+    {"type": "Lowercase"},
+    {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "NFC"},
+            {"type": "Replace", "pattern": {"Regex": rf"[\s{_SPACE}]+"}, "content": " "},
+            {"type": "Strip", "strip_left": True, "strip_right": True},
+        ],
+    },
+)
+
+
+def _split(pattern: str) -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+_PRE_TOKENIZERS: tuple[Any, ...] = (
+    _split("."),  # characters
+    {"type": "Sequence", "pretokenizers": [_METASPACE, {"type": "Punctuation", "behavior": "Isolated"}]},  # pieces
+    {"type": "Sequence", "pretokenizers": [_METASPACE, _split(rf"{_SPACE}?(\w+|[^\w{_SPACE}])")]},  # words
+    {"type": "WhitespaceSplit"},  # a list of words
+    {"type": "Whitespace"},
+    {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},  # bytes
+)
+_DECODERS: tuple[Any, ...] = (_METASPACE, {"type": "Fuse"}, {"type": "ByteFallback"})
+_BYTES = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+
+
+def is_own(content: Mapping[str, Any]) -> bool:
+    """Whether a tokenizer's JSON, as `rebuilt` gives it, is of such a form."""
+    return (
+        content["model"]["type"] in ("BPE", "WordLevel")
+        and content["normalizer"] in _NORMALIZERS
+        and content["pre_tokenizer"] in _PRE_TOKENIZERS
+        and all(step in (*_DECODERS, _BYTES) for step in _steps(content["decoder"]))
+    )
+
+
+def _steps(decoder: Any) -> Iterator[Any]:
+    if decoder is not None:
+        yield from decoder["decoders"] if decoder["type"] == "Sequence" else (decoder,)

@@ -1,0 +1,243 @@
+r"""Regular expressions that a stranger wrote, and what matching them may cost.
+
+The library matches by trying: where a part may match in several ways, each is tried until the rest matches too. So
+`(a+)+$` takes more steps than there are atoms before it says no. Read here is the part of the syntax (Oniguruma's)
+whose steps can be counted: characters, classes, alternatives, groups, what stands before or after, and repetition of
+what matches in one way. Everything else is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+LONGEST = 2**22  # characters; a class of all that a vocabulary knows has 100,000
+DEEPEST = 20  # groups inside groups
+MOST_REPEATS = 1_000
+
+_INTERVAL = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}")
+# A class without classes in it, at once: those made from vocabularies have thousands of characters.
+_ESCAPE = r"\\(?:[pP]\{\^?[\w ]{1,40}\}|x\{[0-9A-Fa-f]{1,8}\}|x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{4}|[sSdDwWhHnrtfv]|\W)"
+_CLASS = re.compile(rf"\[\^?\]?(?:[^\\\[\]]|{_ESCAPE})*")
+_ONE = re.compile(_ESCAPE)
+_INSIDE = re.compile(rf"(?:[^\\\[\]]|{_ESCAPE})*")
+_PLACE = re.compile(r"\\[bBAzZ]|[\^$]")
+_GROUP = re.compile(r"\((?:\?(?:i?:|<?[=!]))?(?!\?)")
+_CODE = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|[xu]([0-9A-Fa-f]+))")
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
+
+
+class Steps(NamedTuple):
+    """A number of steps: so many, and so many for each character of the longest run of alike ones."""
+
+    fixed: float
+    each: float = 0
+
+    def plus(self, other: Steps) -> Steps:
+        return Steps(self.fixed + other.fixed, self.each + other.each)
+
+    def times(self, other: Steps) -> Steps:
+        if self.each and other.each:
+            raise ValueError("repeats inside or after what repeats, which may take for ever")
+        return Steps(self.fixed * other.fixed, self.fixed * other.each + self.each * other.fixed)
+
+
+_ONCE = Steps(1)
+_AS_OFTEN_AS_IT_GOES = Steps(1, 1)
+
+
+class Cost(NamedTuple):
+    """What matching at one place takes."""
+
+    shortest: int  # characters that a match has at least
+    ways: Steps  # in which it may match
+    work: Steps  # to find them all
+    sure: bool  # it matches wherever it is tried
+
+
+@dataclass
+class _Item:
+    """A part of a pattern with how often it is repeated (`most` is None for without end)."""
+
+    character: str = ""  # that it is, where it is just one
+    takes: int = 1  # characters; none for a place such as "^"
+    branches: list[list[_Item]] | None = None  # of a group
+    looks: bool = False  # it is before or after what is matched
+    least: int = 1
+    most: int | None = 1
+
+    @property
+    def once(self) -> bool:
+        return self.least == self.most == 1
+
+
+def cost(pattern: str) -> Cost:
+    """Raises ValueError, which goes on after "a pattern that", for one whose steps cannot be counted."""
+    if len(pattern) > LONGEST:
+        raise ValueError(f"has over {LONGEST:,} characters")
+    parser = _Parser(pattern)
+    branches = parser.branches(0)
+    if parser.at < len(pattern):
+        raise ValueError(f"has a {pattern[parser.at]!r} too many")
+    return _cost_of_any(branches, True)
+
+
+class _Parser:
+    def __init__(self, pattern: str) -> None:
+        self.pattern, self.at = pattern, 0
+
+    def branches(self, depth: int) -> list[list[_Item]]:
+        """Alternatives, to the end of the group or of all."""
+        if depth > DEEPEST:
+            raise ValueError(f"has over {DEEPEST} groups inside each other")
+        found: list[list[_Item]] = [[]]
+        while self.at < len(self.pattern) and self.pattern[self.at] != ")":
+            if self.pattern[self.at] == "|":
+                self.at += 1
+                found.append([])
+            else:
+                item = self._item(depth)
+                self._repeat(item)
+                found[-1].append(item)
+        return found
+
+    def _item(self, depth: int) -> _Item:
+        for read in (self._place, self._escaped, self._class):
+            item = read()
+            if item is not None:
+                return item
+        character = self.pattern[self.at]
+        if character == "(":
+            return self._group(depth)
+        if character in "*+?{\\":
+            raise ValueError(f"has {self.pattern[self.at : self.at + 8]!r}, which is not understood here")
+        self.at += 1
+        return _Item("" if character == "." else character)
+
+    def _taken(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.pattern, self.at)
+        if found is None:
+            return ""
+        self.at = found.end()
+        return found[0]
+
+    def _place(self) -> _Item | None:
+        return _Item(takes=0) if self._taken(_PLACE) else None
+
+    def _escaped(self) -> _Item | None:
+        text = self._taken(_ONE)
+        if not text:
+            return None
+        code = _CODE.fullmatch(text)
+        if code is not None:
+            number = int(code[1] or code[2], 16)
+            return _Item(chr(number) if number < 0x110000 else "")
+        return _Item(text[1] if not text[1].isalnum() else _CONTROLS.get(text[1], "") if len(text) == 2 else "")
+
+    def _class(self, depth: int = 0) -> _Item | None:
+        """One character of several; classes may be inside classes."""
+        if not self._taken(_CLASS):
+            return None
+        while self.at < len(self.pattern) and self.pattern[self.at] == "[":
+            if depth > DEEPEST or not self._class(depth + 1):
+                raise ValueError("has a class that is not understood here")
+            self._taken(_INSIDE)
+        if self.at >= len(self.pattern) or self.pattern[self.at] != "]":
+            raise ValueError("has a class that is not understood here")
+        self.at += 1
+        return _Item()
+
+    def _group(self, depth: int) -> _Item:
+        start = self._taken(_GROUP)
+        if not start:
+            raise ValueError(f"has {self.pattern[self.at : self.at + 8]!r}, which is not understood here")
+        inside = self.branches(depth + 1)
+        if self.at >= len(self.pattern):
+            raise ValueError("has a group that does not end")
+        self.at += 1
+        return _Item(branches=inside, looks=start.endswith(("=", "!")))
+
+    def _repeat(self, item: _Item) -> None:
+        sign = self.pattern[self.at : self.at + 1]
+        if sign and sign in "*+?":
+            item.least, item.most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign]
+            self.at += 1
+            if self.pattern[self.at : self.at + 1] in ("?", "+"):  # as few as it goes, or never given back
+                self.at += 1
+        elif sign == "{":
+            text = self._taken(_INTERVAL)
+            found = _INTERVAL.fullmatch(text)
+            if found is None or not (found[1] or found[3]):
+                raise ValueError("has a '{' that is not understood here")
+            item.least = int(found[1] or 0)
+            item.most = item.least if not found[2] else int(found[3]) if found[3] else None
+            if max(item.least, item.most or 0) > MOST_REPEATS or item.least > (item.most or MOST_REPEATS):
+                raise ValueError(f"repeats over {MOST_REPEATS:,} times")
+        again = self.pattern[self.at : self.at + 1]
+        if not item.once and (again and again in "*+?{" or not item.takes or item.looks):
+            raise ValueError("repeats what is repeated, or a place")
+
+
+def _cost_of_any(branches: list[list[_Item]], sure_after: bool) -> Cost:
+    costs = [_cost_of_all(branch, sure_after) for branch in branches]
+    texts = {_literal(branch) for branch in branches}
+    ways = Steps(0)
+    if len(texts) == len(branches) and None not in texts:  # different texts match at one place if of different lengths
+        ways = Steps(len({len(text) for text in texts if text is not None}))
+    else:
+        for each in costs:
+            ways = ways.plus(each.ways)
+    work = Steps(sum(each.work.fixed for each in costs), sum(each.work.each for each in costs))
+    return Cost(min(each.shortest for each in costs), ways, work, any(each.sure for each in costs))
+
+
+def _literal(branch: list[_Item]) -> str | None:
+    """The one text that a branch matches, in either case."""
+    if all(item.character and item.once for item in branch):
+        return "".join(item.character for item in branch).casefold()
+    return None
+
+
+def _cost_of_all(items: list[_Item], sure_after: bool) -> Cost:
+    """One after the other: each is tried in as many ways as those before it matched."""
+    costs: list[Cost] = []
+    for item in reversed(items):
+        each = _repeated(item, sure_after)
+        costs.append(each)
+        sure_after = sure_after and each.sure
+    ways, work = _ONCE, _ONCE
+    for each in reversed(costs):
+        work = work.plus(ways.times(each.work))
+        ways = ways.times(each.ways)
+    return Cost(sum(each.shortest for each in costs), ways, work, all(each.sure for each in costs))
+
+
+def _repeated(item: _Item, sure_after: bool) -> Cost:
+    """`sure_after` says that whatever follows matches, so that the first way is the last that is tried."""
+    if item.branches is not None:
+        return _repeated_group(item, item.branches, sure_after)
+    if not item.takes:
+        return Cost(0, _ONCE, _ONCE, False)
+    if item.most is None:
+        ways = _ONCE if sure_after else _AS_OFTEN_AS_IT_GOES
+        return Cost(item.least, ways, ways.plus(Steps(item.least)), item.least == 0)
+    ways = _ONCE if sure_after else Steps(item.most - item.least + 1)
+    return Cost(item.least, ways, Steps(max(item.most, 1)), item.least == 0)
+
+
+def _repeated_group(item: _Item, branches: list[list[_Item]], sure_after: bool) -> Cost:
+    if item.looks:
+        inside = _cost_of_any(branches, False)  # what it reads is read again
+        return Cost(0, _ONCE, inside.work, False)
+    if item.once:
+        return _cost_of_any(branches, sure_after)
+    if (item.least, item.most) == (0, 1):
+        inside = _cost_of_any(branches, sure_after)
+        return Cost(0, inside.ways.plus(_ONCE), inside.work.plus(_ONCE), True)
+    inside = _cost_of_any(branches, False)
+    if inside.ways != _ONCE or not inside.shortest:
+        raise ValueError("repeats a group that matches in several ways, which may take for ever")
+    times = _AS_OFTEN_AS_IT_GOES if item.most is None else Steps(item.most - item.least + 1)
+    most = Steps(item.least).plus(_AS_OFTEN_AS_IT_GOES) if item.most is None else Steps(item.most)
+    return Cost(item.least * inside.shortest, times, most.times(inside.work), item.least == 0)
