@@ -26,7 +26,8 @@ from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGH
 from transformer.data.corpora import FORMS, Corpus, open_parts
 from transformer.data.gold import GoldCorpus
 from transformer.data.truth import Known, has_truth, known
-from transformer.files import write_text
+from transformer.files import open_regular, write_text
+from transformer.quoting import short
 from transformer.trace import KINDS, Kind
 from transformer.training.processes import Processes, several
 
@@ -81,7 +82,7 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
     found = parts[split] if split else test or validation or train
     if found is None:
         there = ", ".join(name for name, corpus in parts.items() if corpus is not None)
-        raise ValueError(f"{spec} has no {split} split; choose one of {there}.")
+        raise ValueError(f"{short(spec)} has no {short(split)} split; choose one of {there}.")
     return found
 
 
@@ -104,7 +105,7 @@ def digest(folder: str | Path) -> str:
     found = hashlib.sha256()
     for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
         if (file := Path(folder) / name).is_file():
-            with open(file, "rb") as opened:
+            with open_regular(file) as opened:
                 found.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
     return found.hexdigest()
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from transformer.access import require_private
 from transformer.data.encoded import Encoded
 from transformer.data.files import JsonLines, Table, TextPair
 from transformer.data.generated import TASKS, Generated
@@ -16,6 +17,7 @@ from transformer.data.grammars import GRAMMARS
 from transformer.data.hub import HubDataset, split_names
 from transformer.data.multi30k import Multi30k
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
+from transformer.quoting import quoted, short
 
 __all__ = [
     "Corpus", "Encoded", "Generated", "GoldCorpus", "HubDataset", "JsonLines", "Multi30k", "Pair", "Pairs", "Rejected",
@@ -83,9 +85,10 @@ def open_parts(
 def _open_hub(
     name: str, source: str, target: str, config: str | None = None, *, max_characters: int
 ) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    require_private()
     names = split_names(name, config)
     if "train" not in names:
-        raise ValueError(f"The dataset {name!r} has no split 'train'; its splits are {', '.join(names)}.")
+        raise ValueError(f"The dataset {quoted(name)} has no split 'train'; its splits are {short(', '.join(names))}.")
 
     def split(*spellings: str) -> Corpus | None:
         found = [spelling for spelling in spellings if spelling in names]
@@ -98,7 +101,8 @@ def _open_hub(
 
 
 def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
-    """The corpus in one or two files. Raises ValueError for a spec that names none."""
+    """The corpus in one or two files. Raises ValueError for a spec that names none, and where nobody may name any."""
+    require_private()
     table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
     if table:
         path, ending, source, target = table.groups()
@@ -108,7 +112,7 @@ def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
     if spec.count(",") == 1:
         source, target = spec.split(",")
         return TextPair(source, target, max_characters)
-    raise ValueError(f"{spec!r} names no corpus; write {FORMS}.")
+    raise ValueError(f"{quoted(spec)} names no corpus; write {FORMS}.")
 
 
 def _column(text: str) -> int | str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from transformer.quoting import quoted
 from transformer.training import RunFolder, Status, delete, export
 from ui import resources
 from ui.public import public
@@ -71,7 +72,7 @@ def keep_as_model(run: Status) -> None:
 def model_path(name: str) -> Path:
     """Raises ValueError for what cannot be the name of a model."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):
-        raise ValueError(f"{name!r:.80} cannot be the name of a model; take letters, digits, dots and dashes.")
+        raise ValueError(f"{quoted(name)} cannot be the name of a model; take letters, digits, dots and dashes.")
     return resources.CHECKPOINTS / name
 
 
