@@ -2,24 +2,40 @@
 
 A notebook and the command line are never confined. A server that strangers reach is, to looking at what lies in some
 folders. Whatever opens a file by its name, reaches a network, starts a process, or makes or removes something of the
-user's asks here itself: it does not matter which page, widget or address led to it.
+user's asks here itself: it does not matter which page, widget or address led to it. That nothing is started or reached
+by other libraries either, Python itself sees to.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 REFUSAL = "This is a public demonstration: what is here is looked at, and nothing is brought, trained or deleted."
 
+# As Python's audit events are called.
+_STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile", "os.system"}
+_REACHES = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
+
 _folders: tuple[Path, ...] | None = None  # None: not confined
+_watched = False
 
 
 def confine(folders: Iterable[str | Path]) -> None:
     """From now on this process reads models, runs and corpora in these folders alone, and does nothing but read."""
-    global _folders
+    global _folders, _watched
     _folders = tuple(Path(os.path.realpath(folder)) for folder in folders)
+    if not _watched:
+        _watched = True
+        sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, args: tuple[Any, ...]) -> None:
+    if _folders is not None and (event in _STARTS or event in _REACHES):
+        raise PermissionError(REFUSAL)
 
 
 def require_private() -> None:

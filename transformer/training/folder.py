@@ -93,7 +93,7 @@ class RunFolder:
             with open_regular(self.log) as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
                 return file.read().decode("utf-8", "replace").splitlines()[-count:]
-        except FileNotFoundError:
+        except (OSError, ValueError):  # there is none, or what stands there is no file
             return []
 
 

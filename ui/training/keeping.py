@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from transformer.files import open_regular
 from transformer.quoting import quoted
 from transformer.training import RunFolder, Status, delete, export
 from ui import resources
@@ -32,7 +33,10 @@ def zipped(run: Status) -> bytes:
 
 def metrics(run: Status) -> bytes:
     path = RunFolder(run.folder).metrics
-    return path.read_bytes() if path.is_file() else b""
+    if not path.is_file():
+        return b""
+    with open_regular(path) as file:
+        return file.read()
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")
