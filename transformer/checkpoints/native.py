@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import save_file
 from torch.overrides import TorchFunctionMode
 
+from transformer.access import require_readable
 from transformer.checkpoints.architectures import build, from_json, to_json
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.safetensors_file import read_header
@@ -56,7 +57,8 @@ def load(folder: str | Path) -> Checkpoint:
     Raises ValueError in one sentence that names the file and what is wrong with it.
     """
     folder = Path(folder)
-    if not folder.is_dir():
+    require_readable(folder)
+    if not os.path.isdir(folder):  # False also for what can be no name
         raise ValueError(f"There is no checkpoint folder {short(folder)}.")
     config_file = folder / CONFIG
     values = read_json(config_file, LARGEST_FACTS)

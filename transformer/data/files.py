@@ -150,7 +150,7 @@ def columns(path: str | Path) -> list[str]:
         if str(path).endswith((".jsonl", ".jsonl.gz")):
             return [key for key, text in texts_of(json.loads(next(lines(path), ""))).items() if isinstance(text, str)]
         return list(next(_table(path), []))
-    except (csv.Error, ValueError, RecursionError) as error:
+    except (csv.Error, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{short(path)}, line 1 has no columns: {str(error)[:100]}.") from None
 
 

@@ -170,6 +170,7 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
 
     Raises ValueError where the run has a worker or has finished.
     """
+    require_private()
     found = status(path)
     if found.state == "finished":
         raise ValueError(f"{path} has finished at update {found.step:,}; give it more updates to go on.")
