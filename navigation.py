@@ -4,10 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.resources import prepare
+from ui.resources import confine_public, prepare
 
 UI = Path(__file__).parent / "ui"
 
+confine_public()
 st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
 prepare()
 page = st.navigation(

@@ -15,17 +15,20 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
+_ANYWHERE = {"access", "quoting", "files"}  # what may be opened, how it is, and what is quoted of it
 _NETWORK = {"config", "taps", "folded", "cache", "attention", "positions", "layers", "model"}
-_BELOW_THE_FACE = _NETWORK | {"t5", "prepared", "decoding", "files", "presets", "data", "trace"}
+_BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
     "config": set(),
     "taps": set(),
     "folded": set(),
     "cache": {"taps", "folded"},
-    "files": set(),
+    "access": set(),
+    "quoting": set(),
+    "files": {"access", "quoting"},
     "memory": set(),
-    "charts": set(),
-    "presets": {"config"},
+    "charts": {"quoting"},
+    "presets": {"config", "quoting"},
     "positions": {"config"},
     "attention": {"config", "taps"},
     "layers": {"config", "taps", "attention"},
@@ -33,8 +36,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "t5": _NETWORK,
     "prepared": _NETWORK,
     "decoding": _NETWORK | {"prepared"},
-    "data": {"config", "files"},
-    "trace": {"taps", "files"},
+    "data": _ANYWHERE | {"config"},
+    "trace": _ANYWHERE | {"taps"},
     "checkpoints": _BELOW_THE_FACE,
     "analysis": _BELOW_THE_FACE,
     "translator": _BELOW_THE_FACE | {"checkpoints"},

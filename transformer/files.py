@@ -1,11 +1,21 @@
-"""Reading and writing files so that nothing is half there: a temporary name first, then a rename."""
+"""Writing files so that nothing is half there, and reading them so that it ends.
+
+What is written has a temporary name first, and is renamed. What is read, by whatever name somebody gave, is a regular
+file, and no more of it than its kind may have.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
+
+from transformer.access import require_readable
+from transformer.quoting import short
 
 LARGEST_JSON = 50_000_000  # bytes; a configuration or card is a few thousand, a tokenizer a few million
 
@@ -23,21 +33,52 @@ def write_json(path: str | Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
+def open_regular(path: str | Path) -> BufferedReader:
+    """Opens a regular file to read its bytes.
+
+    Raises OSError as `open` does, and for a pipe, a socket or a device; ValueError where this process may not read it.
+    """
+    require_readable(path)
+    return open(path, "rb", opener=_descriptor)
+
+
+def _descriptor(path: str, flags: int) -> int:
+    _require_regular(os.stat(path).st_mode)  # a device may do something as soon as it is opened, and a pipe waits
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _require_regular(os.fstat(descriptor).st_mode)  # another may stand under that name by now
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _require_regular(mode: int) -> None:
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a folder is refused by `open` itself
+        raise OSError(errno.EINVAL, "it is a pipe or a device, which may never end")
+
+
+def read_bytes(path: str | Path, largest: int) -> bytes:
+    """All of a regular file. Raises as `open_regular`, and ValueError where it has over `largest` bytes."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(min(size, largest) + 1)
+    if len(content) > largest:
+        raise ValueError(f"{short(path)} is larger than {largest:,} bytes, which no file of its kind is.")
+    return content
+
+
 def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:
     """What the file holds. Raises ValueError in one sentence where it is missing, too large or not JSON."""
-    path = Path(path)
+    named = short(path)
     try:
-        if path.stat().st_size > largest:
-            raise ValueError(f"{path} is larger than {largest:,} bytes, which no file of its kind is.")
-        if not path.is_file():
-            raise ValueError(f"{path} is not a file.")
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path, largest).decode("utf-8")
         if sum(map(text.count, ",[{")) > MOST_VALUES:
-            raise ValueError(f"{path} holds over {MOST_VALUES:,} values, which no file of its kind does.")
+            raise ValueError(f"{named} holds over {MOST_VALUES:,} values, which no file of its kind does.")
         return json.loads(text)
     except FileNotFoundError:
-        raise ValueError(f"{path} is missing.") from None
+        raise ValueError(f"{named} is missing.") from None
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+        raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON ({str(error)[:100]}); it may be cut off.") from None
+        raise ValueError(f"{named} is not JSON ({str(error)[:100]}); it may be cut off.") from None

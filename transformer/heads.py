@@ -25,7 +25,7 @@ from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, load_weights
 from transformer.data.corpora import FORMS, PARTS, Corpus, open_split
 from transformer.data.truth import Known, has_truth, known
-from transformer.files import write_text
+from transformer.files import open_regular, write_text
 from transformer.trace import KINDS, Kind
 from transformer.training.processes import Processes, several
 
@@ -86,7 +86,7 @@ def digest(folder: str | Path) -> str:
     found = hashlib.sha256()
     for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
         if (file := Path(folder) / name).is_file():
-            with open(file, "rb") as opened:
+            with open_regular(file) as opened:
                 found.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
     return found.hexdigest()
 

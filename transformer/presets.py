@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from transformer.config import ModelConfig, StackConfig
+from transformer.quoting import quoted
 
 
 def _both(n_layers: int, n_heads: int, d_ff: int) -> dict[str, StackConfig]:
@@ -48,5 +49,5 @@ def preset(name: str, source_vocab_size: int, target_vocab_size: int, **changes:
     Raises ValueError for a name that isn't one of `PRESETS`.
     """
     if name not in PRESETS:
-        raise ValueError(f"There is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
+        raise ValueError(f"There is no preset {quoted(name)}; choose one of {', '.join(PRESETS)}.")
     return ModelConfig(source_vocab_size, target_vocab_size, **{**PRESETS[name], **changes})

@@ -12,6 +12,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from transformer.files import open_regular
+from transformer.quoting import quoted, short
+
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -75,7 +78,7 @@ class Trace:
     def pattern(self, kind: str) -> np.ndarray:
         """The patterns of a kind, [L, H, queries, keys]. Raises ValueError for a kind that isn't one."""
         if kind not in KINDS:
-            raise ValueError(f"There is no kind of attention called {kind!r}; choose one of {', '.join(KINDS)}.")
+            raise ValueError(f"There is no kind of attention called {quoted(kind)}; choose one of {', '.join(KINDS)}.")
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
     def row_tokens(self, kind: str) -> Tokens:
@@ -128,7 +131,7 @@ class Trace:
     def load(cls, path: str | Path) -> Trace:
         """Reads what `save` wrote. Raises ValueError naming the file where it isn't that."""
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with open_regular(path) as file, np.load(file, allow_pickle=False) as data:
                 sides = {side: _tokens(data, side) for side in ("source", "target")}
                 return cls(
                     str(data["text"]),
@@ -143,9 +146,11 @@ class Trace:
                     data["interventions"].tolist(),
                 )
         except FileNotFoundError:
-            raise ValueError(f"There is no trace at {path}.") from None
+            raise ValueError(f"There is no trace at {short(path)}.") from None
         except Exception as error:
-            raise ValueError(f"{path} is not a trace that this program wrote ({error}); save it again.") from None
+            raise ValueError(
+                f"{short(path)} is not a trace that this program wrote ({short(error)}); save it again."
+            ) from None
 
 
 def _tokens(data: np.lib.npyio.NpzFile, side: str) -> Tokens:

@@ -22,6 +22,7 @@ from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import Hypothesis, beam, finish, greedy, sample
 from transformer.model import Transformer
 from transformer.prepared import prepared
+from transformer.quoting import quoted
 from transformer.taps import Recorder, Tap, chain
 from transformer.trace import Tokens, Trace
 
@@ -46,7 +47,7 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 def in_precision(checkpoint: Checkpoint, precision: str) -> Checkpoint:
     """The checkpoint, its weights brought to that precision. Raises ValueError for one that isn't offered."""
     if precision not in PRECISIONS:
-        raise ValueError(f"The precision is {precision!r}; choose one of {', '.join(PRECISIONS)}.")
+        raise ValueError(f"The precision is {quoted(precision)}; choose one of {', '.join(PRECISIONS)}.")
     checkpoint.model.to(PRECISIONS[precision])
     return checkpoint
 

@@ -18,10 +18,15 @@ import streamlit as st
 import torch
 
 from transformer import Trace, Translator
+from transformer.access import confine
 from transformer.analysis import Check, check
 from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from transformer.data.multi30k import usual_folder
+from transformer.data.split_folder import tatoeba_folder
 from transformer.files import read_json
+from transformer.quoting import quoted
 from transformer.taps import Intervention
+from ui.public import public, without_places
 from ui.sweep import sweep_forever
 from ui.turns import before_step, kept
 
@@ -67,6 +72,13 @@ def model_folder(name: str) -> Path:
     return MODELS / name.removeprefix(IMPORTED) if name.startswith(IMPORTED) else CHECKPOINTS / name
 
 
+def confine_public() -> None:
+    """In a public demonstration, takes the rights from this process that no visitor is to have: whatever leads there,
+    nothing else is read than what lies in these folders, and nothing is reached, started or removed."""
+    if public():
+        confine((CHECKPOINTS, RUNS, MODELS, usual_folder(), tatoeba_folder()))
+
+
 @st.cache_resource
 def prepare() -> None:
     """Once for the process: one core a request, all imports, and collections of garbage that are short.
@@ -89,7 +101,7 @@ def prepare() -> None:
 def translator(name: str) -> Translator:
     """A model by its folder's name, loaded again when its files change. Raises ValueError where it can't be."""
     if name not in model_names():
-        raise ValueError(f"There is no model {name!r} in checkpoints/; choose one in the sidebar.")
+        raise ValueError(f"There is no model {quoted(name)} in checkpoints/; choose one in the sidebar.")
     return _translator(name, version(name))
 
 
@@ -166,7 +178,7 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        st.info(str(error), icon=":material/info:")
+        st.info(without_places(str(error)), icon=":material/info:")
     except Exception:
         log.exception("a page failed")
         st.error(

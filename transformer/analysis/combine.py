@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from transformer.analysis.rows import normalise
+from transformer.quoting import quoted
 
 Groups = Sequence[Sequence[int]]  # indices of tokens that belong together, in order
 
@@ -134,7 +135,7 @@ def merge_labels(labels: Sequence[str], groups: Groups, joint: str = "") -> list
 def _membership(groups: Groups, size: int) -> np.ndarray:
     """[groups, size], 1 where the index is in the group. Raises ValueError unless each index is in one."""
     if sorted(i for group in groups for i in group) != list(range(size)) or not all(map(len, groups)):
-        raise ValueError(f"The groups {groups!r:.80} don't hold each of {size} tokens once; give every index once.")
+        raise ValueError(f"The groups {quoted(groups)} don't hold each of {size} tokens once; give every index once.")
     matrix = np.zeros((len(groups), size))
     for row, group in enumerate(groups):
         matrix[row, list(group)] = 1

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from transformer.quoting import quoted
+
 BASE = 10_000.0  # of the paper
 # The schemes that are a formula. A learned table is the sixth, and has none.
 FORMULAS = ("sinusoidal", "none", "integer", "normalised", "binary")
@@ -53,7 +55,7 @@ def encoding(scheme: str, length: int, d_model: int, base: float = BASE) -> np.n
     if scheme == "binary":
         bits = max(length - 1, 1).bit_length()
         return (p[:, None] >> np.arange(bits) & 1).astype(np.float64)
-    raise ValueError(f"There is no scheme {scheme!r}; choose one of {', '.join(FORMULAS)}.")
+    raise ValueError(f"There is no scheme {quoted(scheme)}; choose one of {', '.join(FORMULAS)}.")
 
 
 # ---- similarity ----

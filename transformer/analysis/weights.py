@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from transformer.files import open_regular
+
 PIECE = 2**21  # numbers that are held at a time; a row of a matrix is never cut
 BINS = 61  # odd, so that one bar of a histogram around zero stands on it
 REACH = 6.0  # deviations from the mean; a single number far out would make one bar of all the others
@@ -150,6 +152,7 @@ def _measured(part: np.ndarray) -> Numbers:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     try:
+        open_regular(path).close()  # what the library would wait for is refused
         with safe_open(path, framework="pt") as file:
             yield file
     except FileNotFoundError:

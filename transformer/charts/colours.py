@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from transformer.quoting import quoted
+
 # Hues that colour-blind eyes tell apart (Okabe and Ito, 2008), for heads side by side. Their black is a grey
 # here, which shows on both backgrounds.
 OKABE_ITO = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#f0e442", "#98a2b3")
@@ -62,7 +64,7 @@ THEMES = {
 def theme_named(name: str) -> Theme:
     """The theme "light" or "dark"; ValueError for any other name."""
     if name not in THEMES:
-        raise ValueError(f"There is no theme {name!r}: choose one of {', '.join(THEMES)}.")
+        raise ValueError(f"There is no theme {quoted(name)}: choose one of {', '.join(THEMES)}.")
     return THEMES[name]
 
 

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from transformer.charts.colours import theme_named
 from transformer.charts.frame import Frame, Spec, colour_bar, figure, spec_in
 from transformer.charts.labels import escaped, ordinal
+from transformer.quoting import quoted
 
 KINDS = ("encoder", "decoder", "cross")
 # How a weight becomes a colour, and what the colour bar says of it.
@@ -72,7 +73,7 @@ def heatmap(trace: Trace, kind: str, layer: int, head: int, **options: Unpack[Pa
     Raises ValueError for a kind, layer or head that isn't there.
     """
     if kind not in KINDS:
-        raise ValueError(f"There is no kind of attention {kind!r}: choose one of {', '.join(KINDS)}.")
+        raise ValueError(f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}.")
     patterns = trace.pattern(kind)
     for name, number, count in (("layer", layer, len(patterns)), ("head", head, patterns.shape[1])):
         if not 1 <= number <= count:
@@ -108,7 +109,7 @@ def pattern_spec(
 ) -> Spec:
     """What `pattern` makes a figure of."""
     if scale not in SCALES:
-        raise ValueError(f"There is no scale {scale!r}: choose one of {', '.join(SCALES)}.")
+        raise ValueError(f"There is no scale {quoted(scale)}: choose one of {', '.join(SCALES)}.")
     weights = np.asarray(weights, dtype=np.float32)
     frame = frame_of(weights, rows, columns, **options)
     seen = np.where(frame.masked, np.float32(np.nan), weights)

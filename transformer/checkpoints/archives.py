@@ -22,6 +22,7 @@ from transformer.checkpoints.limits import (
     SMALL,
 )
 from transformer.checkpoints.refused import Refused
+from transformer.files import open_regular
 
 _PACKED: dict[bytes, Any] = {
     b"\x1f\x8b": gzip.open,
@@ -60,7 +61,7 @@ def is_packed(start: bytes) -> bool:
 
 def unpack_zip(path: Path, folder: Path) -> None:
     """Raises Refused for anything but plain files and folders of a decent size."""
-    with open(path, "rb") as file, zipfile.ZipFile(sips := Sips(file, LARGEST_CONTENTS)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(sips := Sips(file, LARGEST_CONTENTS)) as archive:
         infos = archive.infolist()
         _require_few(len(infos))
         for info in infos:
@@ -77,7 +78,7 @@ def unpack_zip(path: Path, folder: Path) -> None:
 
 def unpack_tar(path: Path, folder: Path) -> None:
     """Raises Refused for anything but plain files and folders of a decent size."""
-    with open(path, "rb") as packed, _unpacked(packed) as file:
+    with open_regular(path) as packed, _unpacked(packed) as file:
         sips = Sips(file, LARGEST_ENTRY)
         with tarfile.open(fileobj=sips, mode="r:") as archive:
             _write(_tar_members(archive, sips, path), folder)

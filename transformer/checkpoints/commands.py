@@ -14,6 +14,7 @@ from transformer.checkpoints.marian_export import export_marian
 from transformer.checkpoints.native import load
 from transformer.checkpoints.packing import one_file, zip_folder
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers
+from transformer.quoting import short
 
 FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # no name of the hub
 PACKED = ("zip", "safetensors", "marian")
@@ -70,7 +71,7 @@ def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
     Raises ValueError where `out` is there already, or the model cannot be had in that form.
     """
     if out.exists():
-        raise ValueError(f"{out} exists already; choose another name, or delete it first.")
+        raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     if form == "marian":
         return export_marian(load(folder), out)
     write = {"zip": zip_folder, "safetensors": one_file}[form]

@@ -11,6 +11,7 @@ import huggingface_hub
 from huggingface_hub import errors
 from huggingface_hub.utils import tqdm
 
+from transformer.access import require_private
 from transformer.checkpoints.limits import LARGEST_WEIGHTS, MOST_FILES
 from transformer.checkpoints.refused import Refused
 
@@ -50,8 +51,10 @@ def fetch(name: str, progress: Progress | None = None, endpoint: str | None = No
     """The folder with the model's configuration, weights and tokenizer, as `import_model` takes it.
 
     What was fetched before is not fetched again, and serves without a network. `progress` may raise to stop. Raises
-    Refused for a name that is none, a model that is not there or too large, and a hub that cannot be reached.
+    Refused for a name that is none, a model that is not there or too large, and a hub that cannot be reached;
+    ValueError where nobody may bring any.
     """
+    require_private()
     if not is_name(name):
         raise Refused(
             f"{name[:100]!r} is no file or folder here, and no name of the Hugging Face hub.",

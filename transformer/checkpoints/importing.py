@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 from torch import Tensor
 
+from transformer.access import require_private
 from transformer.checkpoints import doctor
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.doctor import Diagnosis
@@ -26,6 +27,7 @@ from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source, open_source
 from transformer.checkpoints.streaming import write_tensors
 from transformer.files import write_json
+from transformer.quoting import short
 
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -65,8 +67,9 @@ def import_model(
 ) -> Examination:
     """Writes the native folder `out`, whole or not at all; the warnings tell of its weights too.
 
-    Raises Refused, also where a required question is open.
+    Raises Refused, also where a required question is open, and ValueError where nobody may bring any.
     """
+    require_private()
     out = Path(out)
     require_free(out)
     with _one_sentence(), open_source(Path(source)) as opened:
@@ -148,7 +151,7 @@ def _write(reading: Reading, folder: Path, progress: Progress | None) -> tuple[s
 def require_free(out: Path) -> None:
     """Raises Refused where something is there already."""
     if out.exists():
-        raise Refused(f"{out} exists already.", remedy="Choose another name, or delete it first.")
+        raise Refused(f"{short(out)} exists already.", remedy="Choose another name, or delete it first.")
 
 
 def _why_not(examination: Examination) -> tuple[str, str]:

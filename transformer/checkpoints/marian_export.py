@@ -27,6 +27,7 @@ from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import write_json, write_text
 from transformer.model import Transformer
+from transformer.quoting import short
 
 EPS = 1e-5  # of Marian's norms
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}
@@ -66,7 +67,7 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
     if reason is not None:
         raise Refused(f"{_REFUSAL}: {reason}.")
     if folder.exists():
-        raise Refused(f"{folder} exists already.", remedy="Choose another name, or delete it first.")
+        raise Refused(f"{short(folder)} exists already.", remedy="Choose another name, or delete it first.")
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)

@@ -16,6 +16,7 @@ import torch
 from safetensors.torch import save_file
 from torch.overrides import TorchFunctionMode
 
+from transformer.access import require_readable
 from transformer.checkpoints.architectures import build, from_json, to_json
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.safetensors_file import read_header
@@ -23,6 +24,7 @@ from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import read_json, write_json
 from transformer.model import Transformer
+from transformer.quoting import short
 
 LARGEST_FACTS = 2**20  # bytes of a configuration or a card
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.json"
@@ -55,19 +57,20 @@ def load(folder: str | Path) -> Checkpoint:
     Raises ValueError in one sentence that names the file and what is wrong with it.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise ValueError(f"There is no checkpoint folder {folder}.")
+    require_readable(folder)
+    if not os.path.isdir(folder):  # False also for what can be no name
+        raise ValueError(f"There is no checkpoint folder {short(folder)}.")
     config_file = folder / CONFIG
     values = read_json(config_file, LARGEST_FACTS)
     try:
         config = from_json(values)
     except ValueError as error:
-        raise ValueError(f"{config_file} does not describe a model: {error}") from None
+        raise ValueError(f"{short(config_file)} does not describe a model: {error}") from None
     source, target = load_tokenizers(folder, config)
     model = load_weights(config, folder / WEIGHTS)
     card = read_json(folder / CARD, LARGEST_FACTS) if (folder / CARD).exists() else {}
     if not isinstance(card, dict):
-        raise ValueError(f"{folder / CARD} is not a JSON object.")
+        raise ValueError(f"{short(folder / CARD)} is not a JSON object.")
     return Checkpoint(model, source, target, card)
 
 
@@ -107,11 +110,11 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     """The network of `config` with the weights of `path`, in evaluation mode."""
     due = due_shapes(config)
     if not path.is_file():
-        raise ValueError(f"{path} is missing.")
+        raise ValueError(f"{short(path)} is missing.")
     try:
         places = read_header(path).places
     except (Refused, OSError) as error:
-        raise ValueError(f"{path} is not a whole safetensors file. {error}") from None
+        raise ValueError(f"{short(path)} is not a whole safetensors file. {error}") from None
     _check_shapes(due, {name: place.shape for name, place in places.items()}, path)
     with _Undrawn():
         model = build(config)
@@ -132,13 +135,13 @@ def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
 def _check_shapes(due: dict[str, tuple[int, ...]], found: dict[str, tuple[int, ...]], path: Path) -> None:
     for name, shape in due.items():
         if name not in found:
-            raise ValueError(f"{path} lacks the tensor {name}; it belongs to another configuration.")
+            raise ValueError(f"{short(path)} lacks the tensor {name}; it belongs to another configuration.")
         if found[name] != shape:
-            raise ValueError(f"{path} has {name} of shape {found[name]}, but {CONFIG} makes it {shape}.")
+            raise ValueError(f"{short(path)} has {name} of shape {found[name]}, but {CONFIG} makes it {shape}.")
     for name in found:
         if name not in due:
             raise ValueError(
-                f"{path} has a tensor {name[:80]!r} that {CONFIG} does not; it belongs to another configuration."
+                f"{short(path)} has a tensor {name[:80]!r} that {CONFIG} does not; it belongs to another configuration."
             )
 
 
@@ -152,7 +155,7 @@ def load_tokenizers(folder: Path, config: ModelConfig) -> tuple[Tokenizer, Token
         shared = _load_tokenizer(folder / SHARED, config, sizes[1])
         return shared if sizes[0] == sizes[1] else shared.of_size(sizes[0]), shared
     if not (folder / SOURCE).exists():
-        raise ValueError(f"{folder / SHARED} is missing (nor are there {SOURCE} and {TARGET}).")
+        raise ValueError(f"{short(folder / SHARED)} is missing (nor are there {SOURCE} and {TARGET}).")
     source, target = (
         _load_tokenizer(folder / name, config, size) for name, size in zip((SOURCE, TARGET), sizes, strict=True)
     )

@@ -15,7 +15,8 @@ from transformer.checkpoints import safetensors_file
 from transformer.checkpoints.limits import LARGEST_HEADER
 from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.checkpoints.refused import Refused
-from transformer.files import LARGEST_JSON
+from transformer.files import LARGEST_JSON, open_regular, read_bytes
+from transformer.quoting import short
 
 NOTES = (CONFIG, CARD, SHARED, SOURCE, TARGET)  # a file's name is the name of its note
 _PIECE = 2**20
@@ -33,7 +34,7 @@ def zip_folder(folder: Path, out: Path) -> None:
                 member = zipfile.ZipInfo(f"{folder.resolve().name}/{path.name}")  # dated 1980
                 member.compress_type, member.external_attr = method, 0o644 << 16
                 member.file_size = path.stat().st_size
-                with open(path, "rb") as content, archive.open(member, "w") as target:
+                with open_regular(path) as content, archive.open(member, "w") as target:
                     shutil.copyfileobj(content, target, _PIECE)
 
     _write(out, write)
@@ -49,11 +50,11 @@ def one_file(folder: Path, out: Path) -> None:
     notes = {name: _packed(folder / name) for name in NOTES if (folder / name).is_file()}
     start = safetensors_file.header_bytes(header.places, {"format": "pt", **notes})
     if len(start) > LARGEST_HEADER:
-        raise ValueError(f"The tokenizers of {folder} are too large for one file; export it as a zip.")
+        raise ValueError(f"The tokenizers of {short(folder)} are too large for one file; export it as a zip.")
 
     def write(file: BinaryIO) -> None:
         file.write(start)
-        with open(folder / WEIGHTS, "rb") as weights:
+        with open_regular(folder / WEIGHTS) as weights:
             weights.seek(header.start)
             shutil.copyfileobj(weights, file, _PIECE)
 
@@ -77,7 +78,7 @@ def unpack(path: Path, notes: Mapping[str, str], folder: Path) -> None:
 
 
 def _packed(path: Path) -> str:
-    return base64.b64encode(zlib.compress(path.read_bytes(), 9)).decode()
+    return base64.b64encode(zlib.compress(read_bytes(path, LARGEST_JSON), 9)).decode()
 
 
 def _unpacked(note: str) -> bytes:
@@ -91,7 +92,7 @@ def _unpacked(note: str) -> bytes:
 def _require_model(folder: Path) -> None:
     for name in (WEIGHTS, CONFIG):
         if not (folder / name).is_file():
-            raise ValueError(f"{folder / name} is missing; give the folder of a model.")
+            raise ValueError(f"{short(folder / name)} is missing; give the folder of a model.")
 
 
 def _write(out: Path, write: Callable[[BinaryIO], None]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer.checkpoints.refused import Refused
+from transformer.quoting import short
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ def unanswered(questions: tuple[Question, ...], answers: Answers) -> tuple[Quest
     for question in questions:
         answer = getattr(answers, question.field)
         if answer is not None and not _possible(question, answer):
-            raise Refused(f"{question.text} It cannot be {answer}.", remedy=f"Choose {possible_answers(question)}.")
+            raise Refused(
+                f"{question.text} It cannot be {short(answer)}.", remedy=f"Choose {possible_answers(question)}."
+            )
     return tuple(question for question in questions if getattr(answers, question.field) is None)
 
 

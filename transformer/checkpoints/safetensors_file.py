@@ -12,6 +12,7 @@ from typing import Any
 from transformer.checkpoints.limits import LARGEST_HEADER, MOST_TENSORS
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.weights import DTYPES, Stored, TensorInfo, plain_shape, require_few
+from transformer.files import open_regular
 
 # In a header: each becomes an object in memory many times its own size, so they are counted first.
 MOST_BRACKETS, MOST_COMMAS = 4 * MOST_TENSORS, 20 * MOST_TENSORS
@@ -28,7 +29,7 @@ class Header:
 def read_header(path: Path) -> Header:
     """Where each tensor lies, checked against the file's size. Raises Refused for a header that does not fit it."""
     size = path.stat().st_size
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
             raise Refused(f"{path.name} says that its header has {length:,} bytes; all of it has {size:,}.", (), AGAIN)

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from transformer.access import require_private
 from transformer.checkpoints import archives, packing, safetensors_file, torch_file
 from transformer.checkpoints.limits import DEEPEST, LARGEST_INDEX, MOST_FILES
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.state_dict import find, unwrapped
 from transformer.checkpoints.weights import Stored, StoredWeights, Weights
-from transformer.files import read_json
+from transformer.files import open_regular, read_json
+from transformer.quoting import quoted, short
 
 SAFE, BIN = "model.safetensors", "pytorch_model.bin"
 _ENDINGS = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
@@ -53,19 +55,20 @@ class Source:
 @contextmanager
 def open_source(path: Path) -> Iterator[Source]:
     """Opens a .pt/.pth/.ckpt/.bin/.safetensors file, a folder (native or Hugging Face, sharded too) or an archive of
-    one. Raises Refused."""
+    one. Raises Refused, and ValueError where nobody may bring any."""
+    require_private()
     with ExitStack() as stack:
         try:
             source = _open(Path(path), stack)
         except (Refused, KeyboardInterrupt, SystemExit):
             raise
         except OSError as error:
-            raise Refused(f"{path} cannot be read: {error.strerror or error}.") from None
+            raise Refused(f"{short(path)} cannot be read: {short(error.strerror or error)}.") from None
         except MemoryError:
-            raise Refused(f"There is not enough memory to open {path}.") from None
+            raise Refused(f"There is not enough memory to open {short(path)}.") from None
         except Exception as error:  # a stranger's bytes: whatever a library says of them, they are damaged
             said = str(error)[:100] or type(error).__name__
-            raise Refused(f"{path} is damaged ({said}).", remedy="Copy it again.") from None
+            raise Refused(f"{short(path)} is damaged ({said}).", remedy="Copy it again.") from None
         yield source
 
 
@@ -73,9 +76,9 @@ def _open(path: Path, stack: ExitStack) -> Source:
     if path.is_dir():
         return _open_folder(path.resolve(), path.resolve().name)
     if not path.exists():
-        raise Refused(f"There is no file {path}.")
+        raise Refused(f"There is no file {short(path)}.")
     if not path.is_file():
-        raise Refused(f"{path} is neither a file nor a folder.")
+        raise Refused(f"{short(path)} is neither a file nor a folder.")
     unpack = _unpacker(path)
     if unpack is None:
         return _open_file(path, stack)
@@ -110,7 +113,7 @@ def _only_one(folder: Path) -> Path:
 
 
 def _start(path: Path) -> bytes:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return file.read(512)
 
 
@@ -213,6 +216,6 @@ def _read_shards(folder: Path, index: Path) -> list[_Read]:
             raise Refused(f"{index.name} names a file {shard[:80]!r} that is not in the folder.")
         read, names = _read(folder / shard), [name for name, held in shard_of.items() if held == shard]
         if absent := [name for name in names if name not in read.places]:
-            raise Refused(f"{shard} lacks the tensor {absent[0]!r}, which {index.name} says is in it.")
+            raise Refused(f"{shard} lacks the tensor {quoted(absent[0])}, which {index.name} says is in it.")
         reads.append(replace(read, places={name: read.places[name] for name in names}))
     return reads

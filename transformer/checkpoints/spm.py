@@ -20,6 +20,7 @@ import tokenizers
 from transformer.checkpoints.refused import Refused
 from transformer.data import foreign
 from transformer.data.tokenizers import SPACE, UNLIKELY
+from transformer.files import read_bytes
 
 LARGEST = 2**24  # bytes; that of 256,000 pieces has 5 million
 MOST_PIECES = 1_000_000
@@ -59,13 +60,11 @@ class SentencePiece:
 def read(path: Path) -> SentencePiece:
     """Raises Refused for a file that is none, or asks for a way of cutting that is not known here."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise Refused(
-                f"{path.name} has {path.stat().st_size:,} bytes; no SentencePiece model has over {LARGEST:,}."
-            )
-        content = path.read_bytes()
+        content = read_bytes(path, LARGEST)
     except OSError as error:
         raise Refused(f"{path.name} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise Refused(str(error)) from None
     try:
         return _model(content)
     except (ValueError, struct.error, IndexError, KeyError) as error:

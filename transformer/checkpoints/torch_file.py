@@ -17,6 +17,8 @@ from transformer.checkpoints.pickles import SAVE, Machine
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.torch_calls import View
 from transformer.checkpoints.weights import DTYPES, Stored
+from transformer.files import open_regular
+from transformer.quoting import quoted
 
 AGAIN = "Copy it again."
 LEGACY = [0x1950A86A20F9469CFC6C, 1001]  # what the older files begin with: a sign, and their version
@@ -36,13 +38,13 @@ class TorchFile:
         start, size = self.storages.get(view.storage.key, (0, -1))
         place = Stored(self.path, start + view.offset * itemsize, view.shape, view.dtype, view.strides)
         if place.numbers and (view.offset + place.span) * itemsize > size:
-            raise Refused(f"The tensor {name!r} is larger than what the file has of it ({max(size, 0):,} bytes).")
+            raise Refused(f"The tensor {quoted(name)} is larger than what the file has of it ({max(size, 0):,} bytes).")
         return place
 
 
 def is_torch_zip(path: Path) -> bool:
     """Whether a zip is one of `torch.save`'s, not an archive of files."""
-    with open(path, "rb") as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
         return _pickle_of(archive.namelist()) is not None
 
 
@@ -53,7 +55,7 @@ def _pickle_of(names: list[str]) -> str | None:
 
 def read_zip(path: Path) -> TorchFile:
     """Raises Refused for what would run, for a damaged file and for a program of TorchScript."""
-    with open(path, "rb") as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
+    with open_regular(path) as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
         members = {member.filename: member for member in archive.infolist()}
         if len(members) < len(archive.infolist()):
             raise Refused(f"{path.name} has two members of the same name.", (), AGAIN)
@@ -94,7 +96,7 @@ def _bytes(file: io.BufferedReader, start: int, size: int) -> bytes:
 
 def read_legacy(path: Path) -> TorchFile:
     """A file of PyTorch before 1.6, or any other pickle. Raises Refused for what would run, and for a damaged file."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         machine = Machine(io.BytesIO(file.read(LARGEST_PICKLE)))
         value = machine.read()
         if value != LEGACY[0]:

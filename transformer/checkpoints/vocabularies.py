@@ -17,7 +17,8 @@ from transformer.checkpoints.questions import Answers
 from transformer.checkpoints.refused import Refused
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
-from transformer.files import LARGEST_JSON
+from transformer.files import LARGEST_JSON, read_bytes
+from transformer.quoting import quoted, short
 
 MOST_TOKENS = 2_000_000
 UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]", "UNK", "unk", "<oov>")
@@ -87,13 +88,11 @@ def open_vocabulary(path: Path, config: ModelConfig) -> Tokenizer:
 
 def _content(path: Path) -> str:
     try:
-        if path.exists() and not path.is_file():
-            raise Refused(f"{path} is not a file.", remedy="Give the vocabulary's file.")
-        if path.stat().st_size > LARGEST_JSON:
-            raise Refused(f"{path.name} is larger than {LARGEST_JSON:,} bytes, which no vocabulary is.")
-        raw = path.read_bytes()
+        raw = read_bytes(path, LARGEST_JSON)
     except OSError as error:
-        raise Refused(f"The vocabulary {path} cannot be read: {error.strerror}.") from None
+        raise Refused(f"The vocabulary {short(path)} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise Refused(str(error)) from None
     if raw.startswith((b"\x80", b"PK\x03\x04")) or _is_old_pickle(raw):
         raise Refused(
             f"{path.name} is a pickle, and opening a pickle runs what is in it.",
@@ -181,5 +180,5 @@ def _contradictions(side: str, tokenizer: Tokenizer, config: ModelConfig) -> Ite
         if own and tokens.get(id) not in own:
             yield (
                 f"Id {id} is given as {role}, but the {side} vocabulary has {own[0]} at {vocabulary[own[0]]} and "
-                f"{tokens.get(id, 'nothing')!r} at {id}."
+                f"{quoted(tokens.get(id, 'nothing'))} at {id}."
             ).replace("  ", " ")

@@ -21,6 +21,7 @@ from transformer.checkpoints.limits import (
     SMALL,
 )
 from transformer.checkpoints.refused import Refused
+from transformer.files import open_regular
 
 DTYPES = {
     "F64": torch.float64,
@@ -85,7 +86,7 @@ class Stored:
         try:
             numbers = torch.empty(self.span, dtype=DTYPES[self.dtype])
             raw = numbers.view(torch.uint8)
-            with open(self.path, "rb") as file:
+            with open_regular(self.path) as file:
                 file.seek(self.start)
                 read = file.readinto(raw.numpy().data)
             if self.strides is not None:

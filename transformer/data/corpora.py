@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from transformer.access import require_private
 from transformer.data.encoded import Encoded
 from transformer.data.files import JsonLines, Table, TextPair
 from transformer.data.generated import TASKS, Generated
@@ -18,6 +19,7 @@ from transformer.data.mixtures import Mixture, is_mixture, parts_of
 from transformer.data.multi30k import Multi30k
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
 from transformer.data.split_folder import SPLITS, SplitFolder, has_split, tatoeba_folder
+from transformer.quoting import quoted, short
 
 __all__ = [
     "Corpus", "Encoded", "Generated", "GoldCorpus", "HubDataset", "JsonLines", "Mixture", "Multi30k", "Pair", "Pairs",
@@ -84,11 +86,13 @@ def open_parts(
             Multi30k(folder, source, target, "validation", max_characters),
             Multi30k(folder, source, target, "test", max_characters),
         )
-    if (pair := _LANGUAGES.fullmatch(rest)) and (kind == "tatoeba" or Path(kind).is_dir()):
-        place, name = (tatoeba_folder(), "Tatoeba") if kind == "tatoeba" else (Path(kind), Path(kind).name)
-        return _open_folder(place, pair[1], pair[2], name, max_characters)
+    if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(rest)):
+        return _open_folder(tatoeba_folder(), pair[1], pair[2], "Tatoeba", max_characters)
     if kind == "hub" and 2 <= rest.count(":") <= 3:
         return _open_hub(*rest.split(":"), max_characters=max_characters)
+    require_private()
+    if (pair := _LANGUAGES.fullmatch(rest)) and Path(kind).is_dir():
+        return _open_folder(Path(kind), pair[1], pair[2], Path(kind).name, max_characters)
     return open_file(spec, max_characters), None, None
 
 
@@ -104,7 +108,7 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
     found = parts[split] if split else test or validation or train
     if found is None:
         there = ", ".join(name for name, corpus in parts.items() if corpus is not None)
-        raise ValueError(f"{spec} has no {split} split; choose one of {there}.")
+        raise ValueError(f"{short(spec)} has no {short(split)} split; choose one of {there}.")
     return found
 
 
@@ -139,9 +143,10 @@ def _open_folder(
 def _open_hub(
     name: str, source: str, target: str, config: str | None = None, *, max_characters: int
 ) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    require_private()
     names = split_names(name, config)
     if "train" not in names:
-        raise ValueError(f"The dataset {name!r} has no split 'train'; its splits are {', '.join(names)}.")
+        raise ValueError(f"The dataset {quoted(name)} has no split 'train'; its splits are {short(', '.join(names))}.")
 
     def split(*spellings: str) -> Corpus | None:
         found = [spelling for spelling in spellings if spelling in names]
@@ -154,7 +159,8 @@ def _open_hub(
 
 
 def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
-    """The corpus in one or two files. Raises ValueError for a spec that names none."""
+    """The corpus in one or two files. Raises ValueError for a spec that names none, and where nobody may name any."""
+    require_private()
     table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
     if table:
         path, ending, source, target = table.groups()
@@ -164,7 +170,7 @@ def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
     if spec.count(",") == 1:
         source, target = spec.split(",")
         return TextPair(source, target, max_characters)
-    raise ValueError(f"{spec!r} names no corpus; write {FORMS}.")
+    raise ValueError(f"{quoted(spec)} names no corpus; write {FORMS}.")
 
 
 def _column(text: str) -> int | str:

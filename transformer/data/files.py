@@ -3,47 +3,73 @@
 import csv
 import gzip
 import json
+import math
+import os
 import zlib
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from transformer.access import require_private
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from transformer.files import open_regular
+from transformer.quoting import quoted, short
 
 LONGEST_LINE = 1_000_000  # bytes; no sentence is that long, and a file without line ends may be larger than memory
+LONGEST_SKIPPED = 100_000_000  # bytes of a line whose end is looked for
+LARGEST_RATIO = 200  # of unpacked to packed; text reaches 10, and text that repeats itself some tens
+SMALL = 2**26  # bytes below which a high ratio harms nobody
 
 
 def lines(path: str | Path) -> Iterator[str]:
     """The lines of a UTF-8 file without their ends; bytes that are no UTF-8 become surrogates.
 
-    Of a line that is longer than any sentence, only the start is given.
+    Of a line that is longer than any sentence, only the start is given. What is written to the file while it is read
+    may be left out.
 
-    Raises ValueError naming the file when it cannot be read or is a damaged gzip file.
+    Raises ValueError naming the file when it cannot be read, is a damaged gzip file, or is no text: a pipe or a device,
+    a line without an end, or a gzip file that unpacks to many times as much as text does.
     """
-    number = 0
+    named, number = short(path), 0
     try:
-        with open(path, "rb") as plain:
+        with open_regular(path) as plain:
             start = plain.read(2)
             plain.seek(0)
             if start in (b"\xff\xfe", b"\xfe\xff"):
-                raise ValueError(f"{path} is UTF-16 text; save it as UTF-8.")
-            file = gzip.GzipFile(fileobj=plain) if start == b"\x1f\x8b" else plain
-            for number, line in enumerate(_starts(file), 1):
+                raise ValueError(f"{named} is UTF-16 text; save it as UTF-8.")
+            size, packed = os.fstat(plain.fileno()).st_size, start == b"\x1f\x8b"
+            file = gzip.GzipFile(fileobj=plain) if packed else plain
+            most = max(LARGEST_RATIO * size, SMALL) if packed else math.inf
+            for number, line in enumerate(_starts(file, most), 1):
                 start_mark = b"\xef\xbb\xbf" if number == 1 else b""
                 yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+                if not packed and plain.tell() >= size:  # what comes later may come as fast as it is read
+                    return
+    except _NoText as why:
+        raise ValueError(f"{named}, line {number + 1:,} {why}.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ValueError(f"{path} is a damaged gzip file after line {number:,}; fetch it again.") from None
+        raise ValueError(f"{named} is a damaged gzip file after line {number:,}; fetch it again.") from None
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+        raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
 
 
-def _starts(file: gzip.GzipFile | BinaryIO) -> Iterator[bytes]:
-    """Each line, or its first LONGEST_LINE bytes."""
+class _NoText(Exception):
+    """What is odd about a line."""
+
+
+def _starts(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
+    """Each line, or its first LONGEST_LINE bytes. Raises _NoText where there is more than text has."""
+    read = 0
     while line := file.readline(LONGEST_LINE):
-        rest = line
+        rest, length = line, len(line)
         while not rest.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
-            pass
+            length += len(rest)
+            if length > LONGEST_SKIPPED:
+                raise _NoText(f"has over {LONGEST_SKIPPED:,} bytes, as no line of text does")
+        read += length
+        if read > most:
+            raise _NoText(f"ends after {most:,} bytes, more than text packs into so small a file")
         yield line
 
 
@@ -51,7 +77,7 @@ class TextPair(Corpus):
     """Two files whose lines translate each other. Lines that only one of them has are reported."""
 
     def __init__(self, source_path: str | Path, target_path: str | Path, max_characters: int = MAX_CHARACTERS) -> None:
-        super().__init__(f"{source_path}, {target_path}", max_characters)
+        super().__init__(f"{short(source_path)}, {short(target_path)}", max_characters)
         self.source_path, self.target_path = source_path, target_path
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -77,7 +103,7 @@ class Table(Corpus):
         target: int | str = 1,
         max_characters: int = MAX_CHARACTERS,
     ) -> None:
-        super().__init__(str(path), max_characters)
+        super().__init__(short(path), max_characters)
         self.path, self.source, self.target = path, source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:
@@ -102,7 +128,8 @@ class Table(Corpus):
         if isinstance(column, int):
             return column
         if column not in header:
-            raise ValueError(f"{self.path} has no column {column!r}; it has {', '.join(header) or 'none'}.")
+            there = short(", ".join(header)) or "none"
+            raise ValueError(f"{short(self.path)} has no column {quoted(column)}; it has {there}.")
         return header.index(column)
 
 
@@ -123,8 +150,21 @@ def columns(path: str | Path) -> list[str]:
         if str(path).endswith((".jsonl", ".jsonl.gz")):
             return [key for key, text in texts_of(json.loads(next(lines(path), ""))).items() if isinstance(text, str)]
         return list(next(_table(path), []))
-    except (csv.Error, ValueError, RecursionError) as error:
-        raise ValueError(f"{path}, line 1 has no columns: {str(error)[:100]}.") from None
+    except (csv.Error, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{short(path)}, line 1 has no columns: {str(error)[:100]}.") from None
+
+
+def written(spec: str) -> tuple[int, ...]:
+    """When the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
+
+    Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
+    """
+    require_private()
+    found = []
+    for part in spec.split(","):
+        path = next((path for path in (Path(part), Path(part.partition(":")[0])) if path.is_file()), None)
+        found.append(path.stat().st_mtime_ns if path else 0)
+    return tuple(found)
 
 
 class JsonLines(Corpus):
@@ -140,7 +180,7 @@ class JsonLines(Corpus):
         target: str = "target",
         max_characters: int = MAX_CHARACTERS,
     ) -> None:
-        super().__init__(str(path), max_characters)
+        super().__init__(short(path), max_characters)
         self.path, self.source, self.target = path, source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from transformer.data.pairs import Corpus, Pair
+from transformer.quoting import quoted
 
 SIZES = {"train": 100_000, "validation": 1_000, "test": 1_000}
 MAX_LETTERS = 20
@@ -78,9 +79,9 @@ class Generated(Corpus):
 
     def __init__(self, task: str, split: str = "train", size: int | None = None, seed: int = 0) -> None:
         if task not in TASKS:
-            raise ValueError(f"There is no generated task {task!r}; choose one of {', '.join(TASKS)}.")
+            raise ValueError(f"There is no generated task {quoted(task)}; choose one of {', '.join(TASKS)}.")
         if split not in SIZES:
-            raise ValueError(f"There is no split {split!r}; choose one of {', '.join(SIZES)}.")
+            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SIZES)}.")
         super().__init__(f"{task} ({split})")
         self.task, self.split, self.seed = task, split, seed
         self.size = SIZES[split] if size is None else size

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from transformer.data.pairs import Corpus, Pair
 from transformer.data.tokenizers import word_groups
+from transformer.quoting import quoted
 
 SIZES = {"train": 200_000, "validation": 1_000, "test": 1_000, "combinations": 1_000}
 
@@ -147,7 +148,7 @@ class GoldCorpus(Corpus):
 
     def __init__(self, grammar: Grammar, split: str = "train", size: int | None = None, seed: int = 0) -> None:
         if split not in SIZES:
-            raise ValueError(f"There is no split {split!r}; choose one of {', '.join(SIZES)}.")
+            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SIZES)}.")
         super().__init__(f"{grammar.name} ({split})")
         self.grammar, self.split, self.seed = grammar, split, seed
         self.size = SIZES[split] if size is None else size

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from transformer.access import require_private
 from transformer.data.files import pair_of, texts_of
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from transformer.quoting import quoted, short
 
 
 class HubDataset(Corpus):
@@ -46,7 +48,8 @@ class HubDataset(Corpus):
         for column in (self.source, self.target):
             if column not in available:
                 raise ValueError(
-                    f"The dataset {self.dataset!r} has no column {column!r}; it has {', '.join(available)}."
+                    f"The dataset {quoted(self.dataset)} has no column {quoted(column)}; "
+                    f"it has {short(', '.join(available))}."
                 )
 
 
@@ -60,6 +63,8 @@ def split_names(name: str, config: str | None = None) -> list[str]:
 
 
 def _datasets() -> Any:
+    """The package. Raises ValueError where there is none, or where this process may not reach the network."""
+    require_private()
     try:
         import datasets
     except ImportError:
@@ -70,6 +75,6 @@ def _datasets() -> Any:
 def _unreadable(name: str, error: Exception) -> ValueError:
     why = str(error).strip().splitlines()
     return ValueError(
-        f"The dataset {name!r} cannot be read from the Hugging Face hub; "
-        f"check its name and the network ({why[0] if why else type(error).__name__})."
+        f"The dataset {quoted(name)} cannot be read from the Hugging Face hub; "
+        f"check its name and the network ({short(why[0]) if why else type(error).__name__})."
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 
 from transformer.data.pairs import Corpus, Pair, Rejected
+from transformer.quoting import quoted
 
 JOINED = " + "
 _WEIGHTED = re.compile(r"(.+?)\*(\d+(?:\.\d+)?)")
@@ -28,9 +29,9 @@ def parts_of(spec: str) -> list[tuple[str, float]]:
         weighted = _WEIGHTED.fullmatch(part.strip())
         name, times = (weighted[1].strip(), float(weighted[2])) if weighted else (part.strip(), 1.0)
         if not name:
-            raise ValueError(f"{spec!r:.200} has a part without a name; write CORPUS{JOINED}CORPUS*2.")
+            raise ValueError(f"{quoted(spec)} has a part without a name; write CORPUS{JOINED}CORPUS*2.")
         if not 0.0 < times <= MOST_TIMES:
-            raise ValueError(f"{part!r:.200} is weighted {times:g}; write a number above 0 and up to {MOST_TIMES:g}.")
+            raise ValueError(f"{quoted(part)} is weighted {times:g}; write a number above 0 and up to {MOST_TIMES:g}.")
         found.append((name, times))
     return found
 

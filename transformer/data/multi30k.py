@@ -11,8 +11,10 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from transformer.access import require_private, require_readable
 from transformer.data.files import TextPair
 from transformer.data.pairs import MAX_CHARACTERS
+from transformer.quoting import quoted, short
 
 DEFAULT_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
 LANGUAGES = ("cs", "de", "en", "fr")
@@ -36,23 +38,31 @@ class Multi30k(TextPair):
     ) -> None:
         for language in (source, target):
             if language not in LANGUAGES:
-                raise ValueError(f"Multi30k has no language {language!r}; it has {', '.join(LANGUAGES)}.")
+                raise ValueError(f"Multi30k has no language {quoted(language)}; it has {', '.join(LANGUAGES)}.")
         if split not in FILES:
-            raise ValueError(f"Multi30k has no split {split!r}; it has {', '.join(FILES)}.")
+            raise ValueError(f"Multi30k has no split {quoted(split)}; it has {', '.join(FILES)}.")
         source_path, target_path = (_path(folder, f"{FILES[split]}.{language}") for language in (source, target))
         super().__init__(source_path, target_path, max_characters)
         self.name = f"Multi30k {source}-{target} {split}"
 
 
+def usual_folder() -> Path:
+    """Where it lies when nobody says so."""
+    return Path(os.environ.get("HEADLIGHT_MULTI30K") or "data/multi30k")
+
+
 def _path(folder: str | Path | None, name: str) -> Path:
     """The file in its folder, plain or gzipped; downloaded if nobody said where it should be."""
     given = folder or os.environ.get("HEADLIGHT_MULTI30K")
-    place = Path(given or "data/multi30k")
+    place = Path(folder) if folder else usual_folder()
+    require_readable(place)
     for path in (place / name, place / f"{name}.gz"):
         if path.is_file():
             return path
     if given:
-        raise ValueError(f"There is no Multi30k file {name} or {name}.gz in {place}; name no folder to download it.")
+        raise ValueError(
+            f"There is no Multi30k file {name} or {name}.gz in {short(place)}; name no folder to download it."
+        )
     return _fetch(place, f"{name}.gz", DEFAULT_URL)
 
 
@@ -65,6 +75,7 @@ def download(folder: str | Path, languages: Iterable[str], base_url: str = DEFAU
 
 
 def _fetch(folder: Path, name: str, base_url: str) -> Path:
+    require_private()
     url = base_url.rstrip("/") + "/" + name
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 MAX_CHARACTERS = 2000
@@ -103,6 +104,20 @@ class Pairs(Corpus):
 
     def rows(self) -> Iterator[Pair]:
         yield from self.pairs
+
+
+class First(Corpus):
+    """The first rows of a corpus, however many of them are usable. `between` is called before each, and may raise to
+    end it."""
+
+    def __init__(self, corpus: Corpus, count: int, between: Callable[[], object] = lambda: None) -> None:
+        super().__init__(corpus.name, corpus.max_characters)
+        self.corpus, self.count, self.between = corpus, count, between
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        for row in islice(self.corpus.rows(), self.count):
+            self.between()
+            yield row
 
 
 def _is_unicode(text: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
 from transformer.data.encoded import learn_tokenizers
-from transformer.data.pairs import Corpus, Pair, Rejected, Report
+from transformer.data.pairs import Corpus, First, Pair, Report
 from transformer.data.tokenizers import Kind, Tokenizer
 
 READ = 1_000_000  # rows that a preview reads at most
@@ -43,25 +43,19 @@ class Preview:
         return round(self.report.kept * sum(self.target.lengths) / max(len(self.target.lengths), 1))
 
 
-class _First(Corpus):
-    """The first rows of a corpus."""
-
-    def __init__(self, corpus: Corpus, count: int) -> None:
-        super().__init__(corpus.name, corpus.max_characters)
-        self.corpus, self.count = corpus, count
-
-    def rows(self) -> Iterator[Pair | Rejected]:
-        return islice(self.corpus.rows(), self.count)
-
-
 def preview(
-    corpus: Corpus, kind: Kind = "bpe", vocabulary: int = 8000, separate: bool = False, show: int = 10
+    corpus: Corpus,
+    kind: Kind = "bpe",
+    vocabulary: int = 8000,
+    separate: bool = False,
+    show: int = 10,
+    between: Callable[[], object] = lambda: None,
 ) -> Preview:
     """Reads up to READ rows, and cuts a sample as a tokenizer would that learned from nine tenths of the sample.
 
-    Raises ValueError where there is no usable pair.
+    `between` is called before each row, and may raise to end it. Raises ValueError where there is no usable pair.
     """
-    first = _First(corpus, READ)
+    first = First(corpus, READ, between)
     pairs = iter(first)
     sample = list(islice(pairs, SAMPLE))
     for _ in pairs:

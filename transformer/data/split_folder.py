@@ -7,6 +7,7 @@ from pathlib import Path
 
 from transformer.data.files import Table
 from transformer.data.pairs import MAX_CHARACTERS
+from transformer.quoting import quoted, short
 
 SPLITS = ("train", "validation", "test")
 
@@ -31,7 +32,7 @@ class SplitFolder(Table):
         names = [f"{pair}.{split}.tsv{packed}" for pair in _directions(source, target) for packed in ("", ".gz")]
         found = next((file for file in names if (folder / file).is_file()), None)
         if found is None:
-            raise ValueError(f"There is no {names[0]}, plain or gzipped, in {folder}.")
+            raise ValueError(f"There is no {quoted(names[0])}, plain or gzipped, in {short(folder)}.")
         forwards = found.startswith(f"{source}-{target}.")
         super().__init__(folder / found, int(not forwards), int(forwards), max_characters)
         self.name = f"{name} {source}-{target} {split}"

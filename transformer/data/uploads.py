@@ -1,14 +1,18 @@
 """Files that people bring: kept under a safe name, refused with line and reason where they are no corpus."""
 
 import gzip
+import os
 import re
 import zlib
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
+from transformer.access import require_private
 from transformer.data.corpora import JsonLines, Table, TextPair, open_file
 from transformer.data.pairs import Corpus, Report
+from transformer.files import open_regular
+from transformer.quoting import short
 
 LARGEST = 2**30  # bytes of a file; a larger corpus is named by its path instead
 MOST_REJECTED = 0.1  # of the lines: with more, the file is something else than what it was taken for
@@ -39,8 +43,9 @@ _REASONS = {
 def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
     """Copies an upload into `folder`, piece by piece, under a name that is safe and was still free.
 
-    Raises ValueError where it is larger than LARGEST bytes.
+    Raises ValueError where it is larger than LARGEST bytes, and where nobody may bring any.
     """
+    require_private()
     stem, *endings = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".").split(".")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +60,9 @@ def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
         with target:
             while piece := file.read(2**20):
                 if target.tell() + len(piece) > LARGEST:
-                    raise ValueError(f"{name} has over {LARGEST:,} bytes; put it on this machine, and name its path.")
+                    raise ValueError(
+                        f"{short(name)} has over {LARGEST:,} bytes; put it on this machine, and name its path."
+                    )
                 target.write(piece)
     except BaseException:
         path.unlink()
@@ -78,8 +85,8 @@ def check(spec: str) -> Report:
     if isinstance(corpus, TextPair) and (extra := report.rejected["no counterpart"]):
         first = report.read - extra + 1
         raise ValueError(
-            f"{corpus.source_path} and {corpus.target_path} do not have the same number of lines: from line {first:,} "
-            f"on, one of them has {extra:,} more. Line for line, they must translate each other."
+            f"{short(corpus.source_path)} and {short(corpus.target_path)} do not have the same number of lines: "
+            f"from line {first:,} on, one of them has {extra:,} more. Line for line, they must translate each other."
         )
     rejected = report.rejected.total()
     if rejected > MOST_REJECTED * report.read:
@@ -100,32 +107,34 @@ def _paths(corpus: Corpus) -> list[Path]:
 
 def _require_text(path: Path) -> None:
     start, size = _start_and_size(path)
+    named = short(path)
     if size > LARGEST:
-        raise ValueError(f"{path} holds more than {LARGEST:,} bytes; put it on this machine, and name its path.")
+        raise ValueError(f"{named} holds more than {LARGEST:,} bytes; put it on this machine, and name its path.")
     if not start.strip():
-        raise ValueError(f"{path} is empty.")
+        raise ValueError(f"{named} is empty.")
     for magic, what in _MAGIC.items():
         if start.startswith(magic):
-            raise ValueError(f"{path}, line 1: this is {what}.")
+            raise ValueError(f"{named}, line 1: this is {what}.")
     if b"\0" in start:
         line = start[: start.index(b"\0")].count(b"\n") + 1
-        raise ValueError(f"{path}, line {line:,}: this is a binary file, not text.")
+        raise ValueError(f"{named}, line {line:,}: this is a binary file, not text.")
 
 
 def _start_and_size(path: Path) -> tuple[bytes, int]:
     """Of the text: a gzip file of a few bytes may hold any amount."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             start = file.read(_START)
-        if not start.startswith(b"\x1f\x8b"):
-            return start, path.stat().st_size
-        with gzip.open(path) as file:
-            start = file.read(_START)
+            if not start.startswith(b"\x1f\x8b"):
+                return start, os.fstat(file.fileno()).st_size
+            file.seek(0)
+            unpacked = gzip.GzipFile(fileobj=file)
+            start = unpacked.read(_START)
             size = len(start)
-            while size <= LARGEST and (piece := file.read(2**20)):
+            while size <= LARGEST and (piece := unpacked.read(2**20)):
                 size += len(piece)
         return start, size
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ValueError(f"{path} is a damaged gzip file; fetch it again.") from None
+        raise ValueError(f"{short(path)} is a damaged gzip file; fetch it again.") from None
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+        raise ValueError(f"{short(path)} cannot be read: {error.strerror}.") from None

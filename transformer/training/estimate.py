@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from transformer.access import require_private
 from transformer.config import ModelConfig, TrainConfig
 from transformer.data.batches import Batch, bucket
 from transformer.data.preview import Preview
@@ -87,8 +88,10 @@ def activations(config: ModelConfig, training: TrainConfig) -> int:
 def measure(recipe: Recipe, source_length: int = LENGTH, target_length: int = LENGTH) -> Speed:
     """Trains the recipe's network for a few seconds on sentences of these lengths, in tokens.
 
-    Raises ValueError where the network does not fit into memory, or makes no two updates in a minute.
+    Raises ValueError where the network does not fit into memory, or makes no two updates in a minute, and where nobody
+    may start a process.
     """
+    require_private()
     question = json.dumps({"recipe": recipe.to_dict(), "lengths": [source_length, target_length]})
     command = [sys.executable, "-m", "transformer.training.estimate"]
     try:

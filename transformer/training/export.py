@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 from transformer import checkpoints
+from transformer.access import require_private
 from transformer.data.corpora import GoldCorpus, open_parts
+from transformer.quoting import short
 from transformer.training.evaluation import Evaluator
 from transformer.training.folder import RunFolder
 from transformer.translator import LENGTH_PENALTY
@@ -24,11 +26,12 @@ def export(
 
     `folder` is where Multi30k lies. Raises ValueError where the run has no checkpoint, or `out` is there already.
     """
+    require_private()
     source, out = RunFolder(run), Path(out)
     recipe = source.recipe()
     checkpoint = checkpoints.load(source.checkpoints / "best")
     if out.exists():
-        raise ValueError(f"{out} exists already; choose another name, or delete it first.")
+        raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
     shutil.rmtree(part, ignore_errors=True)
     try:

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from transformer.files import write_text
+from transformer.files import open_regular, write_text
+from transformer.quoting import quoted
 from transformer.training.recipe import Recipe
 
 RUNS = Path("runs")
@@ -89,10 +90,10 @@ class RunFolder:
     def last_lines(self, count: int = 20) -> list[str]:
         """The end of the log."""
         try:
-            with open(self.log, "rb") as file:
+            with open_regular(self.log) as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
                 return file.read().decode("utf-8", "replace").splitlines()[-count:]
-        except FileNotFoundError:
+        except (OSError, ValueError):  # there is none, or what stands there is no file
             return []
 
 
@@ -100,6 +101,6 @@ def run_path(name: str, root: str | Path = RUNS) -> Path:
     """The folder of the run called `name`. Raises ValueError for a name that is no plain one."""
     if not re.fullmatch(r"[\w][\w.-]{0,63}", name):
         raise ValueError(
-            f"{name!r:.80} cannot be the name of a run; take up to 64 letters, digits, dots, dashes and underscores."
+            f"{quoted(name)} cannot be the name of a run; take up to 64 letters, digits, dots, dashes and underscores."
         )
     return Path(root) / name

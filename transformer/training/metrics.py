@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from transformer.files import open_regular
 from transformer.training.evaluation import Evaluation
 from transformer.training.folder import RunFolder
 from transformer.training.loop import StepReport
@@ -103,7 +104,7 @@ class Metrics:
     def read(self) -> list[dict[str, Any]]:
         """All lines so far. What is torn (a line that is being written) is left for the next time."""
         try:
-            with open(self.path, "rb") as file:
+            with open_regular(self.path) as file:
                 found = os.fstat(file.fileno())
                 if found.st_ino != self._file or found.st_size < self._offset:
                     self.lines, self._file, self._offset = [], found.st_ino, 0

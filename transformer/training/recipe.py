@@ -13,9 +13,12 @@ from transformer.checkpoints.native import CONFIG, WEIGHTS
 from transformer.config import ModelConfig, StackConfig, TrainConfig, check_share
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
+from transformer.data.pairs import First
+from transformer.data.preview import READ
 from transformer.data.tokenizers import Kind
 from transformer.files import read_json
 from transformer.presets import PRESETS, preset
+from transformer.quoting import quoted, short
 from transformer.training.settings import AROUND
 
 MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
@@ -50,16 +53,16 @@ class Recipe:
         for name in ("data", "validation", "folder", "start"):
             value = getattr(self, name)
             if not (isinstance(value, str) and value) and not (value is None and name != "data"):
-                raise ValueError(f"{name} is {value!r}; it must be a text, and not an empty one.")
+                raise ValueError(f"{name} is {quoted(value)}; it must be a text, and not an empty one.")
         if self.tokenizer not in get_args(Kind):
-            raise ValueError(f"tokenizer is {self.tokenizer!r}; choose one of {', '.join(get_args(Kind))}.")
+            raise ValueError(f"tokenizer is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(Kind))}.")
         _between("vocabulary", self.vocabulary, 5, 2_000_000)
         check_share("vary", self.vary)
         if self.threads is not None:
             _between("threads", self.threads, 1, 1024)
         for name in ("separate", "tensorboard"):
             if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be true or false.")
+                raise ValueError(f"{name} is {quoted(getattr(self, name))}; it must be true or false.")
         if self.separate and self.model.tied == "all":
             raise ValueError("tied is 'all', but the vocabularies are separate; share one, or choose tied = 'output'.")
         if self.model.positions == "stored" and self.start is None:
@@ -71,7 +74,7 @@ class Recipe:
             raise ValueError(f"{len(self.watch)} sentences are to be watched; choose at most {MOST_WATCHED}.")
         for sentence in self.watch:
             if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
-                raise ValueError(f"A sentence to watch is {sentence!r:.80}; write a text of 1 to {LONGEST_WATCHED}.")
+                raise ValueError(f"A sentence to watch is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -93,7 +96,7 @@ class Recipe:
         try:
             return cls.from_dict(read_json(path))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{path} is no recipe of a run: {error}") from None
+            raise ValueError(f"{short(path)} is no recipe of a run: {error}") from None
 
     def check(self) -> None:
         """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
@@ -102,15 +105,16 @@ class Recipe:
             whole, split, _ = open_parts(self.validation, self.folder)
             corpora.append(whole if split is None else split)
         for corpus in corpora:
-            if next(iter(corpus), None) is None:
-                raise ValueError(f"There is no pair to train on. {corpus.report}")
+            first = First(corpus, READ)
+            if next(iter(first), None) is None:
+                raise ValueError(f"There is no pair to train on. {first.report}")
         if self.start is not None:
             self._check_start(Path(self.start))
 
     def _check_start(self, start: Path) -> None:
         """A network of the paper's own layers whose sentences begin and end as those of a training do."""
         if not (start / WEIGHTS).is_file():
-            raise ValueError(f"There is no checkpoint in {start} to start from.")
+            raise ValueError(f"There is no checkpoint in {short(start)} to start from.")
         network = from_json(read_json(start / CONFIG))
         if type(network) is not ModelConfig:
             raise ValueError(

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from transformer.access import require_private
 from transformer.files import write_json
 from transformer.training import health
 from transformer.training.folder import RunFolder
@@ -66,6 +67,7 @@ def start(recipe: Recipe, path: str | Path, launcher: Launcher = spawn) -> RunFo
 
 def claim(recipe: Recipe, path: str | Path) -> RunFolder:
     """Makes the folder of a new run, which is whose first makes it. Raises ValueError where it exists."""
+    require_private()
     folder = RunFolder(path)
     if folder.path.exists():
         raise ValueError(f"{path} exists already; choose another name, or delete that run first.")
@@ -90,6 +92,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
 
 def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
     """Gives the run a worker. Raises ValueError where it has one."""
+    require_private()
     steps = folder.recipe().training.steps
     _idle(folder)
     with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
@@ -136,6 +139,7 @@ def stop(path: str | Path) -> None:
 
 
 def _ask(path: str | Path, what: str) -> None:
+    require_private()
     folder, found = RunFolder(path), status(path)
     if not found.alive:
         raise ValueError(f"{path} has no worker that could {what}: it is {found.state}.")
@@ -148,6 +152,7 @@ def _ask(path: str | Path, what: str) -> None:
 
 def kill(path: str | Path) -> None:
     """Ends a worker that does not answer; the run can be resumed from its last checkpoint."""
+    require_private()
     values = health.read(RunFolder(path))
     worker = health.process(values)
     if worker is None or not status(path).alive:
@@ -165,6 +170,7 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
 
     Raises ValueError where the run has a worker or has finished.
     """
+    require_private()
     found = status(path)
     if found.state == "finished":
         raise ValueError(f"{path} has finished at update {found.step:,}; give it more updates to go on.")
@@ -176,6 +182,7 @@ def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
 
     Raises ValueError where the run has a worker, has made as many updates, or keeps no state to go on from.
     """
+    require_private()
     folder, found = RunFolder(path), status(path)
     if found.alive:
         raise ValueError(f"{path} is {found.state}; pause it first.")
@@ -190,6 +197,7 @@ def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
 
 def delete(path: str | Path) -> None:
     """Removes a run's folder and all that is in it. Raises ValueError where it has a worker, or is no run's."""
+    require_private()
     folder = RunFolder(path)
     folder.recipe()
     with folder.locked():

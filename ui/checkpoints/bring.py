@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import streamlit as st
 
 from transformer.checkpoints.hub import fetch, is_name
 from transformer.checkpoints.importing import Examination, examine, import_model
+from transformer.checkpoints.limits import MOST_FILES
 from transformer.checkpoints.questions import Answers
 from transformer.checkpoints.refused import Refused
 from ui import resources
@@ -232,7 +234,7 @@ def _make(brought: Brought, out: Path, answers: Answers, progress: Any) -> str:
 def examination(path: Path, answers: Answers) -> Examination:
     """What a source is, read once for each set of answers. Raises Refused."""
     try:
-        files = [path, *path.iterdir()] if path.is_dir() else [path]
+        files = [path, *islice(path.iterdir(), MOST_FILES)] if path.is_dir() else [path]
         changed = tuple(file.stat().st_mtime_ns for file in files)
     except OSError as error:
         raise Refused(f"{path.name} cannot be read: {error.strerror}.") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from transformer.quoting import quoted
 from ui import resources
 from ui.checkpoints.listing import Entry
 from ui.public import private_only, public
@@ -22,7 +23,7 @@ _NAME = re.compile(r"\w[\w.-]{0,63}")
 def imported_path(name: str) -> Path:
     """Where an imported model of that name lies. Raises ValueError for what cannot be the name of a model."""
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r:.80} cannot be the name of a model; take letters, digits, dots and dashes.")
+        raise ValueError(f"{quoted(name)} cannot be the name of a model; take letters, digits, dots and dashes.")
     return resources.MODELS / name
 
 
@@ -90,6 +91,7 @@ def _rename(entry: Entry) -> None:
     name = (st.text_input("Name", before, key=f"new-name-{before}", max_chars=64) or "").strip()
     if st.button("Rename", key="rename-it", type="primary", icon=":material/check:", disabled=name == before):
         try:
+            private_only()
             os.rename(entry.folder, free_path(name))
         except (ValueError, OSError) as error:
             cannot(error)

@@ -17,6 +17,7 @@ from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET,
 from transformer.files import read_json
 from transformer.training import RunFolder
 from ui import resources
+from ui.public import without_places
 from ui.training.shelf import card as read_card
 from ui.training.shelf import latest_scores
 from ui.training.words import brief, millions, size
@@ -130,7 +131,7 @@ def _parameters(folder: Path) -> int:
 
 def without_folder(message: str, folder: Path) -> str:
     """A message without the folder, which only the machine needs to know."""
-    return message.replace(f"{folder}/", "").replace(str(folder), "the folder")
+    return without_places(message.replace(f"{folder}/", "").replace(str(folder), "the folder"))
 
 
 def languages(card: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ui import resources
+from ui.public import private_only
 
 LARGEST = 2048  # megabytes; Streamlit keeps an upload in memory until it is copied. Larger files go by their path
 ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "zip")
@@ -29,7 +30,9 @@ class Brought:
 
 
 def keep(file: BinaryIO, name: str) -> Brought:
-    """Copies an upload to the disk piece by piece, under a safe name in a folder of its own."""
+    """Copies an upload to the disk piece by piece, under a safe name in a folder of its own. Raises ValueError in a
+    public demonstration."""
+    private_only()
     _sweep()
     folder = Path(tempfile.mkdtemp(dir=_folder()))
     path = folder / safe_name(name)

@@ -34,6 +34,7 @@ from ui.heads.stored import digest_of
 from ui.heads.table import table
 from ui.heads.underway import JOBS
 from ui.heads.view import HeadsView
+from ui.public import without_places
 from ui.resources import version
 from ui.view import take, update, widget_key, write_address
 
@@ -212,5 +213,5 @@ def _failed(asked: Asked, error: Exception) -> None:
 def _why(error: Exception) -> str:
     """What a person can do something about is said; the rest was logged."""
     if isinstance(error, ValueError | OSError):
-        return plain(str(error))
+        return plain(without_places(str(error)))
     return "Something went wrong here. The log has the details."

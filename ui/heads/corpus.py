@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from transformer import Translator
 from transformer.data.about import LANGUAGES, about
 from transformer.data.corpora import FORMS, open_split
+from transformer.data.files import written
 from transformer.data.generated import TASKS
 from transformer.data.grammars import GRAMMARS
+from transformer.data.multi30k import usual_folder
 from transformer.data.pairs import Pair, Pairs
 from transformer.data.truth import Known, known
 from transformer.heads import truths
@@ -49,7 +49,7 @@ def choices(model: Translator) -> dict[str, str]:
 
 def _captions(model: Translator) -> list[str]:
     """The pairs of languages that Multi30k has here: that of the model, or the usual one."""
-    folder = Path(os.environ.get("HEADLIGHT_MULTI30K") or "data/multi30k")
+    folder = usual_folder()
     codes = {name: code for code, name in LANGUAGES.items()}
     pair = codes.get(str(model.card.get("source"))), codes.get(str(model.card.get("target")))
     wanted = "-".join(str(code) for code in pair) if all(pair) and "hi" not in pair else "en-fr"
@@ -123,18 +123,10 @@ def _take_corpus(key: str) -> None:
 
 def _brought(spec: str | None) -> Chosen:
     try:
-        return Chosen(spec, tuple(_written(part) for part in (spec or "").split(",")), brought=True)
+        return Chosen(spec, written(spec or ""), brought=True)
     except OSError as error:  # a folder that may not be read, or a name that is too long to be one
         st.info(f"This cannot be opened: {error.strerror}.", icon=":material/info:")
         return Chosen(None)
-
-
-def _written(part: str) -> int:
-    """When a file was written, without or with its columns behind it; 0 where there is none."""
-    for path in (Path(part), Path(part.partition(":")[0])):
-        if path.is_file():
-            return path.stat().st_mtime_ns
-    return 0
 
 
 def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[Known]], str]:

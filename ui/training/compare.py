@@ -11,6 +11,7 @@ import streamlit as st
 
 from transformer.charts.colours import theme_named
 from transformer.training import Recipe
+from ui.public import without_places
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,13 @@ def _said(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "none"
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else without_places(str(value))
+    )
 
 
 def side_by_side(names: Sequence[str], recipes: Sequence[Recipe]) -> None:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
 
 import streamlit as st
 
 from transformer.charts.lengths import lengths
 from transformer.data.about import LANGUAGES as NAMES
-from transformer.data.corpora import Corpus, Pair, Rejected, open_parts
+from transformer.data.corpora import open_parts
+from transformer.data.files import written
 from transformer.data.multi30k import LANGUAGES
+from transformer.data.pairs import First
 from transformer.data.preview import READ, Preview, preview
 from transformer.data.tokenizers import Kind
+from ui.public import private_only
 from ui.training.uploads import upload
 from ui.training.view import TrainingView
 from ui.training.words import plural
-from ui.turns import kept
+from ui.turns import kept, look
 from ui.view import reseed, update, widget_key
 from ui.viewer.plot import plot
 
@@ -115,6 +115,7 @@ def _take_pair(source: str, target: str) -> None:
 
 
 def _file() -> str | None:
+    private_only()
     spec = st.text_input(
         "Where it lies",
         placeholder="/data/pairs.tsv:en:hi, or /data/train.en,/data/train.hi",
@@ -126,6 +127,7 @@ def _file() -> str | None:
 
 
 def _hub() -> str | None:
+    private_only()
     name = (st.text_input("Name", placeholder="cfilt/iitb-english-hindi", key="hub-name") or "").strip()
     left, middle, right = st.columns(3, gap="small")
     source = (left.text_input("Source column", placeholder="en", key="hub-source") or "").strip()
@@ -142,37 +144,19 @@ def _hub() -> str | None:
 # ---- what they look like -------------------------------------------------------------------------------------------
 
 
-class _First(Corpus):
-    """The first rows of a corpus that comes over the network."""
-
-    def __init__(self, corpus: Corpus, count: int) -> None:
-        super().__init__(corpus.name, corpus.max_characters)
-        self.corpus, self.count = corpus, count
-
-    def rows(self) -> Iterator[Pair | Rejected]:
-        return islice(self.corpus.rows(), self.count)
-
-
 def previewed(spec: str, folder: str | None, tokenizer: Kind, vocabulary: int, separate: bool) -> Preview:
     """Raises ValueError where the corpus cannot be opened, or has no pair."""
-    return _preview(spec, folder, tokenizer, vocabulary, separate, _written(spec))
-
-
-def _written(spec: str) -> tuple[int, ...]:
-    """When the files of a corpus were last written."""
-    found = []
-    for part in spec.split(","):
-        path = Path(part if Path(part).is_file() else part.partition(":")[0])
-        found.append(path.stat().st_mtime_ns if path.is_file() else 0)
-    return tuple(found)
+    return _preview(spec, folder, tokenizer, vocabulary, separate, written(spec))
 
 
 @kept(12, "Reading the corpus", turn=False)
 def _preview(
     spec: str, folder: str | None, tokenizer: Kind, vocabulary: int, separate: bool, written: tuple[int, ...]
 ) -> Preview:
+    """It ends with the visit of whoever asked; others who wait for it begin anew."""
     corpus = open_parts(spec, folder)[0]
-    return preview(_First(corpus, HUB_ROWS) if spec.startswith("hub:") else corpus, tokenizer, vocabulary, separate)
+    part = First(corpus, HUB_ROWS) if spec.startswith("hub:") else corpus
+    return preview(part, tokenizer, vocabulary, separate, between=look)
 
 
 def show(found: Preview, max_length: int, spec: str) -> None:

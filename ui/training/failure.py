@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.training import Status
+from ui.public import without_places
 from ui.training.said import attempt
 from ui.training.shelf import FAILED
 from ui.training.steering import acts
@@ -27,17 +28,18 @@ def failure(run: Status) -> None:
     with st.container(border=True, key="failure"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f":red[:material/warning: **{TITLES[run.state]}{where}.**] {literal(run.cause)}", width="stretch"
+                f":red[:material/warning: **{TITLES[run.state]}{where}.**] {literal(without_places(run.cause))}",
+                width="stretch",
             )
             for act in acts(run):
                 label = _label(act.label, run)
                 st.button(
                     label, icon=act.icon, type="primary", key=f"failure-{act.label}", on_click=attempt, args=(act.do,)
                 )
-        st.markdown(f":gray[What to do:] {literal(run.advice)}")
+        st.markdown(f":gray[What to do:] {literal(without_places(run.advice))}")
         if run.log:
             st.caption("The end of its log")
-            st.code("\n".join(run.log[-LINES:]), language=None, wrap_lines=True)
+            st.code(without_places("\n".join(run.log[-LINES:])), language=None, wrap_lines=True)
 
 
 def _label(label: str, run: Status) -> str:

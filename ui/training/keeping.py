@@ -9,6 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from transformer.files import open_regular
+from transformer.quoting import quoted
 from transformer.training import RunFolder, Status, delete, export
 from ui import resources
 from ui.public import public
@@ -31,7 +33,10 @@ def zipped(run: Status) -> bytes:
 
 def metrics(run: Status) -> bytes:
     path = RunFolder(run.folder).metrics
-    return path.read_bytes() if path.is_file() else b""
+    if not path.is_file():
+        return b""
+    with open_regular(path) as file:
+        return file.read()
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")
@@ -71,7 +76,7 @@ def keep_as_model(run: Status) -> None:
 def model_path(name: str) -> Path:
     """Raises ValueError for what cannot be the name of a model."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):
-        raise ValueError(f"{name!r:.80} cannot be the name of a model; take letters, digits, dots and dashes.")
+        raise ValueError(f"{quoted(name)} cannot be the name of a model; take letters, digits, dots and dashes.")
     return resources.CHECKPOINTS / name
 
 

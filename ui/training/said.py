@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui import resources
-from ui.public import private_only
+from ui.public import private_only, without_places
 from ui.training.words import literal
 
 UPLOADS = "uploads"  # the folder among the runs in which uploads are kept
@@ -16,7 +16,8 @@ UPLOADS = "uploads"  # the folder among the runs in which uploads are kept
 
 def plain(message: str) -> str:
     """A message without the folders that only the machine needs to know."""
-    return message.replace(f"{resources.RUNS / UPLOADS}/", "").replace(f"{resources.RUNS}/", "")
+    shown = message.replace(f"{resources.RUNS / UPLOADS}/", "").replace(f"{resources.RUNS}/", "")
+    return without_places(shown)
 
 
 def cannot(error: Exception | str, title: str | None = None) -> None:

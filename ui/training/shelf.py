@@ -11,7 +11,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from transformer.checkpoints.native import CONFIG
-from transformer.files import read_json
+from transformer.files import open_regular, read_json
 from transformer.training import RunFolder, Status, statuses
 from ui import resources
 from ui.training.view import SHIPPED
@@ -128,10 +128,10 @@ def _size(folder: Path) -> int:
 def latest_scores(folder: str, size: int) -> dict[str, Any]:
     """The scores of the latest evaluation of a run whose metrics have that size; nothing where there are none."""
     try:
-        with open(RunFolder(folder).metrics, "rb") as file:
+        with open_regular(RunFolder(folder).metrics) as file:
             file.seek(max(0, size - TAIL))
             lines = file.read(TAIL).splitlines()
-    except OSError:
+    except (OSError, ValueError):
         return {}
     for line in reversed(lines):
         if b'"evaluation"' in line:

@@ -41,7 +41,8 @@ class Held:
 
 
 def form(view: TrainingView) -> None:
-    """Draws the form."""
+    """Draws the form. Raises ValueError in a public demonstration."""
+    private_only()
     st.subheader("Start a run", anchor="start-a-run")
     left, middle, right = st.columns([33, 33, 34], gap="large")
     before = _before(view)

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer.files import read_json
 from transformer.training import Recipe, RunFolder, Status
 from ui import resources
+from ui.public import public, without_places
 from ui.resources import plain_errors
 from ui.training import curves, shelf
 from ui.training.compare import side_by_side
@@ -79,13 +80,17 @@ def _empty(found: Shelf, view: TrainingView) -> None:
     """Before the first run: what a training looks like, and the form to begin one."""
     if isinstance(found.chosen, Shipped):
         name = literal(found.chosen.name)
+        below = "" if public() else " Below you can train one yourself; with these settings it takes minutes."
         st.markdown(
             f"There is no run yet. This is the shipped model **{name}** as it learned: one head at snapshots of its "
-            "training. Below you can train one yourself; with these settings it takes minutes."
+            f"training.{below}"
         )
         forming(found.chosen, None, view)
+    elif public():
+        st.info("There is no run to look at yet.", icon=":material/info:")
+    if not public():
         st.space("medium")
-    form(view)
+        form(view)
 
 
 def _live(found: Shelf, view: TrainingView, *places: DeltaGenerator) -> None:
@@ -195,4 +200,4 @@ def _recipe(folder: Path) -> Recipe:
 def _log(run: Status) -> None:
     log = st.expander("Log", icon=":material/notes:", key="log", on_change="rerun")
     if log.open:
-        log.code("\n".join(run.log) or "Nothing yet.", language=None, wrap_lines=True)
+        log.code(without_places("\n".join(run.log)) or "Nothing yet.", language=None, wrap_lines=True)

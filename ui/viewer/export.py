@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.quoting import quoted
 from ui.viewer.assets import script, style
 from ui.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
 
@@ -51,7 +52,7 @@ def standalone_html(
     """
     kind, layer, head = selected
     if kind not in kinds:
-        raise ValueError(f"The selected kind is {kind!r}; choose one of {', '.join(kinds)}.")
+        raise ValueError(f"The selected kind is {quoted(kind)}; choose one of {', '.join(kinds)}.")
     layers, heads = kinds[kind].patterns.shape[:2]
     if not (0 <= layer < layers and 0 <= head < heads):
         raise ValueError(f"Layer {layer}, head {head} is not among {layers} layers of {heads} heads, from 0.")

@@ -14,6 +14,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.quoting import quoted
+
 Scale = Literal["fixed", "row", "sqrt"]
 Captions = Sequence[Sequence[tuple[str, float]]]
 
@@ -60,7 +62,7 @@ def thumbnails(
     """
     weights = checked(patterns, 4)
     if scale not in get_args(Scale):
-        raise ValueError(f"scale is {scale!r}; choose one of {', '.join(get_args(Scale))}.")
+        raise ValueError(f"scale is {quoted(scale)}; choose one of {', '.join(get_args(Scale))}.")
     if scale == "row":
         largest = weights.max(axis=3, keepdims=True)
         weights = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0)

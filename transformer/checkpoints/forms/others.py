@@ -5,6 +5,7 @@ from __future__ import annotations
 from transformer.checkpoints.forms.their_config import their_config
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source
+from transformer.quoting import quoted
 
 FAMILIES = "Marian, BART, mBART, M2M100, NLLB and T5"
 KNOWN = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
@@ -22,4 +23,4 @@ def refuse_others(source: Source) -> None:
         why = "an encoder-decoder of a family that is not known here"
     else:
         why = "which is not known here, or no encoder-decoder"
-    raise Refused(f"This is a model of type {name!r}, {why}.", remedy=f"What opens here is {FAMILIES}.")
+    raise Refused(f"This is a model of type {quoted(name)}, {why}.", remedy=f"What opens here is {FAMILIES}.")

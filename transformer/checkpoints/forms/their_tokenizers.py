@@ -15,7 +15,7 @@ from transformer.checkpoints.forms.their_config import TheirConfig
 from transformer.checkpoints.refused import Refused
 from transformer.data import foreign
 from transformer.data.tokenizers import Tokenizer
-from transformer.files import read_json
+from transformer.files import read_bytes, read_json
 
 WHOLE, TARGET, PIECES, FAIRSEQ = "tokenizer.json", "target_tokenizer.json", "vocab.json", "sentencepiece.bpe.model"
 MARIAN = ("source.spm", "target.spm")
@@ -182,8 +182,8 @@ def _parsed(path: Path, changed: int) -> Mapping[str, int]:
 
 def _lines(path: Path) -> Sequence[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines() if path.stat().st_size < 2**26 else []
-    except (OSError, UnicodeDecodeError):
+        return read_bytes(path, 2**26).decode("utf-8").splitlines()
+    except (OSError, ValueError):
         raise Refused(f"{path.name} cannot be read as text in UTF-8.") from None
 
 

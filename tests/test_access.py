@@ -1,0 +1,102 @@
+"""A confined process: what opens a named file, reaches a network, starts or changes something refuses by itself."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.small import small_checkpoint
+from tests.small_run import small_recipe
+from transformer import access, checkpoints
+from transformer.checkpoints.hub import fetch
+from transformer.checkpoints.importing import examine, import_model
+from transformer.data import multi30k, uploads
+from transformer.data.corpora import open_corpus, open_file
+from transformer.data.files import lines, written
+from transformer.data.hub import HubDataset, split_names
+from transformer.data.uploads import keep
+from transformer.files import open_regular, read_json
+from transformer.training import delete, extend, kill, pause, resume, start, stop
+from transformer.training.estimate import measure
+from transformer.training.export import export
+
+ASKED: dict[str, Callable[[Path], object]] = {
+    "two texts": lambda at: open_corpus(f"{at}/a,{at}/a"),
+    "a table": lambda at: open_file(f"{at}/a.tsv"),
+    "a dataset": lambda at: open_corpus("hub:owner/name:en:fr"),
+    "its rows": lambda at: list(HubDataset("owner/name", "en", "fr")),
+    "its splits": lambda at: split_names("owner/name"),
+    "captions to fetch": lambda at: multi30k.download(at / "new", ["en"]),
+    "captions elsewhere": lambda at: open_corpus("multi30k:en-fr", folder=at),
+    "lines": lambda at: list(lines(at / "a")),
+    "times": lambda at: written(str(at / "a")),
+    "JSON": lambda at: read_json(at / "a"),
+    "an upload": lambda at: keep(open(os.devnull, "rb"), "a", at),  # noqa: SIM115
+    "a check": lambda at: uploads.check(f"{at}/a.tsv"),
+    "a checkpoint": lambda at: checkpoints.load(at / "model"),
+    "an examination": lambda at: examine(at / "model"),
+    "an import": lambda at: import_model(at / "model", at / "out"),
+    "a hub's model": lambda at: fetch("owner/name"),
+    "a run": lambda at: start(small_recipe(at), at / "run"),
+    "more of it": lambda at: resume(at / "run"),
+    "longer": lambda at: extend(at / "run", 10),
+    "a pause": lambda at: pause(at / "run"),
+    "a stop": lambda at: stop(at / "run"),
+    "an end": lambda at: kill(at / "run"),
+    "a deletion": lambda at: delete(at / "run"),
+    "a measurement": lambda at: measure(small_recipe(at)),
+    "an export": lambda at: export(at / "run", at / "out"),
+}
+
+
+@pytest.fixture
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The one folder of a process that is confined, beside others."""
+    monkeypatch.setattr(access, "_folders", None)  # and so again after the test
+    (tmp_path / "shown").mkdir()
+    (tmp_path / "a.json").write_text("[1]")
+    (tmp_path / "shown" / "a.json").write_text("[2]")
+    (tmp_path / "shown" / "link.json").symlink_to(tmp_path / "a.json")
+    checkpoints.save(small_checkpoint(), tmp_path / "model")
+    checkpoints.save(small_checkpoint(), tmp_path / "shown" / "model")
+    access.confine([tmp_path / "shown"])
+    return tmp_path / "shown"
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_whatever_asks_is_refused_in_the_same_words(shown: Path, name: str) -> None:
+    for at in (shown.parent, shown.parent / "nowhere"):
+        at.mkdir(exist_ok=True)
+        with pytest.raises(ValueError) as refused:
+            ASKED[name](at)
+        assert access.REFUSAL in str(refused.value) and str(at) not in str(refused.value)
+    assert not list(shown.parent.glob("*/new")) + list(shown.parent.glob("*/out"))
+
+
+def test_its_own_folders_are_read(shown: Path) -> None:
+    assert read_json(shown / "a.json") == [2]
+    assert checkpoints.load(shown / "model").card["title"] == "Small"
+    for path in (shown / "link.json", shown / ".." / "a.json", f"{shown}/model/../../a.json", "/proc/self/environ"):
+        with pytest.raises(ValueError, match="public demonstration"):
+            open_regular(path)
+
+
+def test_no_library_starts_or_reaches_anything(shown: Path) -> None:
+    with pytest.raises(PermissionError, match="public demonstration"):
+        subprocess.run([sys.executable, "-c", ""], check=False)
+    with pytest.raises(PermissionError, match="public demonstration"):
+        os.system("true")
+    with socket.socket() as one, pytest.raises(PermissionError, match="public demonstration"):
+        one.connect(("127.0.0.1", 9))
+
+
+def test_who_is_not_confined_may_do_all(tmp_path: Path) -> None:
+    assert subprocess.run([sys.executable, "-c", ""], check=False).returncode == 0
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    assert [pair.source for pair in open_file(str(tmp_path / "a.tsv"))] == ["a"]

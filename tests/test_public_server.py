@@ -1,0 +1,190 @@
+"""A public demonstration under a visitor who means no good: every widget of every page, every parameter of an address.
+
+What the server opens, starts and reaches meanwhile is written down by Python itself (tests/watched/sitecustomize.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pytest
+
+from tests.every_widget import Visitor, ask_server
+from tests.small import small_checkpoint
+from tests.small_run import finished_run, small_recipe
+from tools.healthy import problem
+from tools.serving import _free_port, _wait_until_healthy
+from tools.streamlit_client import opened
+from transformer import checkpoints
+from ui.anatomy.view import AnatomyView
+from ui.attention.view import AttentionView
+from ui.checkpoints.view import CheckpointsView
+from ui.decoding.view import DecodingView
+from ui.heads.view import HeadsView
+from ui.positions.view import PositionsView
+from ui.training.view import TrainingView
+from ui.view import View
+
+ROOT = Path(__file__).resolve().parents[1]
+SECRET = "SWORDFISH"  # what stands in the files that nobody may read
+PAGES: dict[str, type[View]] = {
+    "training": TrainingView,
+    "checkpoints": CheckpointsView,
+    "": AttentionView,
+    "decoding": DecodingView,
+    "positions": PositionsView,
+    "anatomy": AnatomyView,
+    "heads": HeadsView,
+}
+READ, CHANGE = {"open", "os.listdir", "os.scandir"}, {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree"}
+# Of the system, that libraries read whoever asks: where the clock stands, how much memory there is.
+SYSTEM = (
+    "/dev/null",
+    "/dev/urandom",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/self/stat",
+)
+
+
+@dataclass(frozen=True)
+class Public:
+    """The server, its folders, and the log of what it does."""
+
+    url: str
+    folder: Path
+    log: Path
+
+    @property
+    def secret(self) -> Path:
+        return self.folder / "secret"
+
+    def outside(self, since: int) -> list[list[str]]:
+        """What it did since that line of the log and should not have done."""
+        lines = [json.loads(line) for line in self.log.read_text().splitlines()[since:]]
+        return [line for line in lines if not self._allowed(line)]
+
+    def mark(self) -> int:
+        return len(self.log.read_text().splitlines())
+
+    def _allowed(self, line: list[str]) -> bool:
+        event, path = line[0], line[1] if len(line) > 1 else ""
+        if event not in READ | CHANGE:
+            return False
+        if event == "open" and path.isdecimal():  # a descriptor that is open already
+            return True
+        real = Path(os.path.realpath(ROOT / path))
+        ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
+        program = [ROOT / name for name in ("app.py", "app_pages", "ui", "transformer", "static", ".streamlit")]
+        python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
+        if event in CHANGE:
+            return real.is_relative_to(self.folder / "tmp") or real.is_relative_to(self.folder / "runs" / ".heads")
+        return any(real.is_relative_to(place) for place in (*ours, *program, *python)) or str(real) in SYSTEM
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
+    folder = tmp_path_factory.mktemp("public")
+    for name in ("checkpoints", "runs", "models", "tmp", "multi30k", "secret"):
+        (folder / name).mkdir()
+    (folder / "elsewhere.txt").write_text(f"{SECRET}\n")
+    (folder / "secret" / "pairs.tsv").write_text("".join(f"{SECRET} {n}\t{SECRET} {n}\n" for n in range(40)))
+    shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "checkpoints" / "reverse", ignore=_most_snapshots)
+    checkpoints.save(small_checkpoint(), folder / "models" / "small")
+    checkpoints.save(small_checkpoint(), folder / "models" / "leads-out")
+    _lead_out(folder, "models/leads-out/card.json")
+    port, log = _free_port(), folder / "watched.jsonl"
+    environment = os.environ | {
+        **{f"HEADLIGHT_{name.upper()}": str(folder / name) for name in ("checkpoints", "runs", "models", "multi30k")},
+        **{"HEADLIGHT_PUBLIC": "1", "HEADLIGHT_WATCHED": str(log), "HEADLIGHT_SECRET": str(folder / "secret")},
+        **{"HOST": "127.0.0.1", "PORT": str(port), "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1"},
+        "PYTHONPATH": str(ROOT / "tests" / "watched"),
+        "HF_HUB_OFFLINE": "0",  # the server itself is to keep from asking
+    }
+    command = [sys.executable, "-m", "tools.production"]
+    with open(folder / "log.txt", "wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_healthy(process, url, folder / "log.txt", 120)
+        assert asyncio.run(problem(url)) is None
+        yield Public(url, folder, log)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _most_snapshots(folder: str, names: list[str]) -> list[str]:
+    return sorted(name for name in names if name.startswith("step-"))[2:]
+
+
+def _lead_out(folder: Path, name: str) -> None:
+    """In the place of a file, a link to one that is nobody's business; that it is there may be seen."""
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(folder / "elsewhere.txt")
+
+
+def hostile(server: Public) -> list[str]:
+    pairs = server.secret / "pairs.tsv"
+    return [
+        *(f"{pairs},{pairs}", f"../{server.secret.name}/pairs.tsv", "/dev/zero,/dev/zero", "hub:owner/name:en:fr"),
+        *("multi30k:en-fr", "file", "hub", "upload", "1"),
+    ]
+
+
+def addresses(page: type[View], texts: list[str], run: str) -> list[dict[str, str]]:
+    """Every parameter of a page: what names a corpus with each hostile text, and all of them at once with some."""
+    names = [field.name for field in fields(page)]
+    most = {"data": len(texts), "corpus": 2}  # a corpus is one of a list
+    data = [{name: text} for name, count in most.items() if name in names for text in texts[:count]]
+    forms = [{name: "1", "start": run, "data": "file"} for name in ("new", "bring") if name in names]
+    return [{}, *data, *forms, *({name: text for name in names} for text in (texts[0], "1"))]
+
+
+def visit(server: Public, visitor: Visitor, run: str) -> list[list[str]]:
+    """What the server did meanwhile and should not have done."""
+    since = server.mark()
+
+    async def come() -> None:
+        for page, view in PAGES.items():
+            for address in addresses(view, visitor.texts, run):
+                async with opened(server.url, page, **address) as session:
+                    await visitor.use_all(session, page)
+        async with opened(server.url) as session:
+            await session.run()
+            await ask_server(session, str(server.secret / "pairs.tsv"))
+            await session.run()
+
+    asyncio.run(come())
+    return server.outside(since)
+
+
+def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> None:
+    """Before there is a run, and with some."""
+    runs, empty = server.folder / "runs", "There is no run yet"
+    words = [SECRET, f"{runs}/", "start-training", "training-file", "file_uploader", empty]
+    visitor = Visitor(hostile(server), words)
+    outside = visit(server, visitor, "done")
+    assert outside == [], outside[:10]
+    assert visitor.read == {empty}
+
+    done = finished_run(server.folder / "tmp", "done", small_recipe(server.folder / "tmp", snapshots=2))
+    shutil.copytree(done.path, runs / "done", symlinks=True)
+    shutil.copytree(done.path, runs / "leads-out", symlinks=True)
+    for name in ("log.txt", "metrics.jsonl"):
+        _lead_out(server.folder, f"runs/leads-out/{name}")
+    again = Visitor(visitor.texts, words, {used for used in visitor.used if used[0] != "training"})
+    outside = visit(server, again, "done")
+    assert outside == [], outside[:10]
+    assert not again.read
+    assert again.used - visitor.used, "nothing of the runs was used"

@@ -1,0 +1,54 @@
+"""What this process may do for those who ask it: all that its user may, unless it was confined.
+
+A notebook and the command line are never confined. A server that strangers reach is, to looking at what lies in some
+folders. Whatever opens a file by its name, reaches a network, starts a process, or makes or removes something of the
+user's asks here itself: it does not matter which page, widget or address led to it. That nothing is started or reached
+by other libraries either, Python itself sees to.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+REFUSAL = "This is a public demonstration: what is here is looked at, and nothing is brought, trained or deleted."
+
+# As Python's audit events are called.
+_STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile", "os.system"}
+_REACHES = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
+
+_folders: tuple[Path, ...] | None = None  # None: not confined
+_watched = False
+
+
+def confine(folders: Iterable[str | Path]) -> None:
+    """From now on this process reads models, runs and corpora in these folders alone, and does nothing but read."""
+    global _folders, _watched
+    _folders = tuple(Path(os.path.realpath(folder)) for folder in folders)
+    if not _watched:
+        _watched = True
+        sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, args: tuple[Any, ...]) -> None:
+    if _folders is not None and (event in _STARTS or event in _REACHES):
+        raise PermissionError(REFUSAL)
+
+
+def require_private() -> None:
+    """Raises ValueError in a process that is confined."""
+    if _folders is not None:
+        raise ValueError(REFUSAL)
+
+
+def require_readable(path: str | Path) -> None:
+    """Raises ValueError where the file, at the end of all links, lies outside the folders of a process that is
+    confined. The words are the same whether it exists or not."""
+    if _folders is None:
+        return
+    real = Path(os.path.realpath(path))
+    if not any(real.is_relative_to(folder) for folder in _folders):
+        raise ValueError(REFUSAL)
