@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch.overrides import TorchFunctionMode
 
 from transformer.checkpoints.architectures import build, from_json, to_json
 from transformer.checkpoints.refused import Refused
-from transformer.checkpoints.safetensors_file import read_header
+from transformer.checkpoints.safetensors_file import read_header, write_tensors
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import read_json, write_json
@@ -76,7 +75,7 @@ def save_weights(model: Transformer, path: Path, half: bool = False) -> None:
     dtype = torch.float16 if half else torch.float32
     tensors = {name: p.detach().to("cpu", dtype).contiguous() for name, p in model.named_parameters()}
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    save_file(tensors, temporary)
+    write_tensors(tensors, temporary)
     os.replace(temporary, path)
 
 
