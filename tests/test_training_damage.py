@@ -33,7 +33,7 @@ Damage = Callable[[Path], None]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that finished undisturbed, "quiet"; and "paused", the same after update 14, with checkpoints of 12 and 14."""
+    """Two runs: "quiet", which finished undisturbed, and "paused", the same after update 14."""
     folder = tmp_path_factory.mktemp("damage")
     recipe = small_recipe(folder, **RECIPE)
     finished_run(folder, "quiet", recipe)

@@ -9,7 +9,7 @@ from transformer import checkpoints
 from transformer.data.corpora import GoldCorpus, open_parts
 from transformer.training import intact
 from transformer.training.evaluation import Evaluator
-from transformer.training.folder import OPTIMIZER, POSITION, RECIPE, RunFolder, snapshots
+from transformer.training.folder import RunFolder, snapshots
 from transformer.translator import LENGTH_PENALTY
 
 
@@ -28,7 +28,7 @@ def export(
     source, out = RunFolder(run), Path(out)
     recipe = source.recipe()
     best = best_of(source)
-    if wrong := intact.changed(best, but=(OPTIMIZER, POSITION, RECIPE)):
+    if wrong := intact.changed(best, but=intact.STATE):
         raise ValueError(f"{best} is damaged: {wrong}. Resume the run, which sets it aside.")
     checkpoint = checkpoints.load(best)
     if out.exists():

@@ -25,11 +25,11 @@ from pathlib import Path
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.files import read_json, set_aside, write_json, write_text
 from transformer.training import intact
+from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.recipe import Recipe
 
 RUNS = Path("runs")
 TAIL = 64 * 1024  # bytes at the end of a log that are looked at
-OPTIMIZER, POSITION, RECIPE = "optimizer.safetensors", "training.json", "recipe.json"  # in a checkpoint; see state.py
 
 
 class RunFolder:

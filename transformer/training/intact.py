@@ -19,6 +19,8 @@ from transformer.checkpoints.safetensors_file import read_header
 from transformer.files import read_json, write_json
 
 LIST = "files.json"
+OPTIMIZER, POSITION, RECIPE = "optimizer.safetensors", "training.json", "recipe.json"
+STATE = (OPTIMIZER, POSITION, RECIPE)  # what a checkpoint of a run has beside the model; see state.py
 
 
 def record(folder: Path) -> None:

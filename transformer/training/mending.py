@@ -5,6 +5,7 @@ Nothing is deleted, and the worker says what was damaged, in the log and in the 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from transformer import checkpoints
@@ -12,7 +13,7 @@ from transformer.data.files import JsonLines
 from transformer.data.packed import FACTS, LENGTHS, TOKENS, Packed
 from transformer.files import set_aside
 from transformer.training import intact, state
-from transformer.training.folder import OPTIMIZER, POSITION, RECIPE, RunFolder
+from transformer.training.folder import RunFolder
 from transformer.training.preparing import VALIDATION, prepare_corpus, recipe_corpora
 from transformer.training.recipe import Recipe
 from transformer.training.speaker import Speaker
@@ -53,12 +54,14 @@ def _recipe(folder: RunFolder, speaker: Speaker) -> None:
 
 def _checkpoints(folder: RunFolder, speaker: Speaker) -> None:
     speaker.beat("checking the checkpoints", SLOW)
-    before, best = folder.step_folders(), (folder.checkpoints / "best").resolve()
+    before, best = folder.step_folders(), os.path.realpath(folder.checkpoints / "best")
     wrong = damaged(folder)
     usable = ""
     for path, why in wrong.items():
         was_best = (
-            " It was the best so far; the best of those to come takes its place." if path.resolve() == best else ""
+            " It was the best so far; the best of those to come takes its place."
+            if os.path.realpath(path) == best
+            else ""
         )
         aside = set_aside(path)
         speaker.mended(f"The checkpoint {path.name} is damaged, and kept as {aside.name}: {why}{was_best}")
@@ -75,7 +78,7 @@ def _checkpoints(folder: RunFolder, speaker: Speaker) -> None:
 def _usable(path: Path) -> str:
     """A sentence, where a training cannot go on from a checkpoint, but another can start from its weights."""
     try:
-        if intact.changed(path, but=(OPTIMIZER, POSITION, RECIPE)):
+        if intact.changed(path, but=intact.STATE):
             return ""
         checkpoints.load(path)
     except ValueError:

@@ -29,7 +29,8 @@ from transformer.checkpoints.safetensors_file import write_tensors
 from transformer.files import read_json, set_aside, write_json
 from transformer.model import Transformer
 from transformer.training import intact
-from transformer.training.folder import OPTIMIZER, POSITION, RECIPE, RunFolder, state_flaw
+from transformer.training.folder import RunFolder, state_flaw
+from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.loop import Trainer
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
@@ -184,7 +185,7 @@ def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str
     for name, parameter in model.named_parameters() if optimizer else ():
         held = {part: optimizer.get(f"{name}.{part}") for part in ADAM}
         for part, value in held.items():
-            if value is None or value.shape not in (parameter.shape, ()):
+            if value is None or value.shape not in (parameter.shape, ()) or not value.is_floating_point():
                 raise ValueError(f"{OPTIMIZER} has no {part} for {name}; it belongs to another network.")
         found[name] = {part: value for part, value in held.items() if value is not None}
     return found

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from transformer.files import write_json
 from transformer.training import health
-from transformer.training.folder import OPTIMIZER, POSITION, RECIPE, RunFolder
+from transformer.training.folder import RunFolder
 from transformer.training.health import Status, status
-from transformer.training.intact import LIST
+from transformer.training.intact import LIST, STATE
 from transformer.training.mending import damaged
 from transformer.training.metrics import require_tensorboard
 from transformer.training.recipe import Recipe
@@ -81,7 +81,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
         raise ValueError(f"{path} exists already; choose another name, or delete that run first.") from None
     try:
         if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
-            ours = shutil.ignore_patterns(OPTIMIZER, POSITION, RECIPE, LIST, "history", "*.part")
+            ours = shutil.ignore_patterns(*STATE, LIST, "history", "*.part")
             shutil.copytree(recipe.start, folder.start, ignore=ours)
         write_json(folder.config, recipe.to_dict())
     except BaseException:
