@@ -58,13 +58,10 @@ def _checkpoints(folder: RunFolder, speaker: Speaker) -> None:
     wrong = damaged(folder)
     usable = ""
     for path, why in wrong.items():
-        was_best = (
-            " It was the best so far; the best of those to come takes its place."
-            if os.path.realpath(path) == best
-            else ""
-        )
+        lost = " It was the best so far; the best of those to come takes its place."
+        lost = lost if os.path.realpath(path) == best else ""
         aside = set_aside(path)
-        speaker.mended(f"The checkpoint {path.name} is damaged, and kept as {aside.name}: {why}{was_best}")
+        speaker.mended(f"The checkpoint {path.name} is damaged, and kept as {aside.name}: {why}{lost}")
         usable = _usable(aside) or usable
     if before and not folder.steps():
         raise ValueError(
