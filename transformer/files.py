@@ -11,6 +11,7 @@ import json
 import os
 import stat
 from io import BufferedReader
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,24 @@ def read_bytes(path: str | Path, largest: int) -> bytes:
     if len(content) > largest:
         raise ValueError(f"{short(path)} is larger than {largest:,} bytes, which no file of its kind is.")
     return content
+
+
+def take_usual_mode(path: Path) -> None:
+    """Gives a file the mode that new files get in its folder: safetensors makes its own for their owner alone."""
+    probe = path.with_name(f"{path.name}.mode.part")  # asking for the umask would change it for a moment
+    probe.touch()
+    try:
+        os.chmod(path, stat.S_IMODE(probe.stat().st_mode))
+    finally:
+        probe.unlink()
+
+
+def set_aside(path: Path) -> Path:
+    """Renames what is damaged to the first free of "NAME.damaged", "NAME.damaged-2" and so on; nothing is deleted."""
+    names = (f"{path.name}.damaged{f'-{n}' if n > 1 else ''}" for n in count(1))
+    free = next(other for name in names if not os.path.lexists(other := path.with_name(name)))
+    os.rename(path, free)
+    return free
 
 
 def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:

@@ -12,13 +12,13 @@ import torch
 from transformer import checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import WEIGHTS, load_weights
-from transformer.data.corpora import Corpus, open_corpus
+from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.packed import pack
 from transformer.data.varied import Varied
-from transformer.files import write_json, write_text
+from transformer.files import set_aside, write_json, write_text
 from transformer.model import Transformer
-from transformer.training import state
+from transformer.training import intact, state
 from transformer.training.evaluation import Evaluator
 from transformer.training.folder import RunFolder
 from transformer.training.recipe import Recipe
@@ -33,12 +33,28 @@ T = TypeVar("T")
 def prepare(folder: RunFolder, speaker: Speaker) -> None:
     """Whatever is there from a time that was cut short is written over. Raises ValueError for unusable data."""
     recipe = folder.recipe()
+    splits = recipe_corpora(recipe)
+    speaker.say(f"Reading {splits.train.name}")
+    checkpoint = _begin(folder, recipe, splits.train, speaker)
+    prepare_corpus(folder, recipe, splits, checkpoint, speaker)
+    folder.keep(replace(recipe, model=checkpoint.model.config))
+    if folder.metrics.exists() and folder.metrics.stat().st_size:  # those of checkpoints that are lost
+        set_aside(folder.metrics)
+    folder.metrics.write_bytes(b"")
+    state.save(folder, checkpoint, {}, Position(steps=recipe.training.steps))
+
+
+def recipe_corpora(recipe: Recipe) -> Splits:
+    """What is trained on, varied as the recipe asks, and what is validated on."""
     splits = open_corpus(recipe.data, recipe.validation, recipe.folder)
-    train = Varied(splits.train, recipe.vary, recipe.training.seed) if recipe.vary else splits.train
-    speaker.say(f"Reading {train.name}")
-    checkpoint = _begin(folder, recipe, train, speaker)
+    return splits._replace(train=Varied(splits.train, recipe.vary, recipe.training.seed)) if recipe.vary else splits
+
+
+def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, speaker: Speaker) -> None:
+    """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data."""
+    (folder.data / intact.LIST).unlink(missing_ok=True)
     config, source, target = checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    examples = Encoded(train, source, target, config.max_length)
+    examples = Encoded(splits.train, source, target, config.max_length)
     told = _Told(examples, speaker, "cutting the corpus into tokens")
     packed = pack(told, folder.data, max(source.vocab_size, target.vocab_size))
     speaker.say(str(examples.report))
@@ -49,9 +65,7 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
     records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
     write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
     write_json(folder.data / REPORT, asdict(examples.report))
-    write_json(folder.config, replace(recipe, model=config).to_dict())
-    folder.metrics.write_bytes(b"")
-    state.save(folder, checkpoint, {}, Position(steps=recipe.training.steps))
+    intact.record(folder.data)
 
 
 def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:
