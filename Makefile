@@ -4,15 +4,24 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run serve desktop test lint screenshots bench browser clean
+.PHONY: help run serve desktop test fuzz lint lock audit screenshots bench browser clean
 
 PYTHON ?= python3
 PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
 JOEYNMT := .venv-joeynmt
+TOOLS := .venv-tools
 APP_READY := $(VENV)/app.stamp
 DEV_READY := $(VENV)/dev.stamp
+TOOLS_READY := $(TOOLS)/tools.stamp
+# Each file by its hash, nothing that the lock does not name, and nothing built here: that would fetch build tools of
+# any version. What has other files on other indexes, torch alone, is installed after it from the list with its reasons,
+# and finds all that it asks for.
+PIP := -m pip install --quiet
+LOCKED := $(PIP) --require-hashes --no-deps --only-binary :all: --requirement
+AUDIT := $(TOOLS)/bin/pip-audit --progress-spinner off --strict --disable-pip
+RESOLVE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(TOOLS)/bin/uv pip compile --quiet --config-file tools/lock.toml
 
 # $(call apt_install,packages): as root or through sudo; otherwise say what is missing.
 define apt_install
@@ -44,13 +53,34 @@ lint: $(DEV_READY) ## Run ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
+# Each fuzzer takes so many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test` tries
+# it again. Ten minutes in all, whatever becomes of them.
+fuzz: $(DEV_READY) ## Try damaged files and wild messages for ten minutes (HEADLIGHT_FUZZ_SECONDS=20)
+	@HEADLIGHT_FUZZ_SECONDS=$${HEADLIGHT_FUZZ_SECONDS:-20} timeout --kill-after=10 600 \
+		$(BIN)/python -m pytest -m fuzz --numprocesses 2
+
+# All that share an environment are resolved as one, so that they agree; what is locked stays until a list changes.
+lock: $(TOOLS_READY) ## Remake requirements*.lock after a change of requirements*.txt
+	@$(RESOLVE) requirements-bench.txt requirements-dev.txt --output-file requirements-bench.lock
+	@$(RESOLVE) requirements.txt --constraints requirements-bench.lock --output-file requirements.lock
+	@$(RESOLVE) requirements-dev.txt --constraints requirements-bench.lock --output-file requirements-dev.lock
+	@$(RESOLVE) requirements-joeynmt.txt --output-file requirements-joeynmt.lock
+	@$(RESOLVE) requirements-tools.txt --output-file requirements-tools.lock
+
+# Strict: a package that could not be asked about is no package that is known to be safe.
+audit: $(TOOLS_READY) ## Ask whether a locked version is known to be unsafe (needs a network)
+	@grep --only-matching '^torch==[^ ]*' requirements.txt > $(TOOLS)/torch.txt
+	@$(AUDIT) --no-deps --requirement $(TOOLS)/torch.txt
+	@$(AUDIT) --require-hashes $(addprefix --requirement ,$(wildcard requirements*.lock))
+
 screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/images
 	@$(BIN)/python -m tools.screenshots
 
 bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
-	@$(BIN)/python -m pip install --quiet --requirement requirements-bench.txt
+	@$(BIN)/python $(LOCKED) requirements-bench.lock
 	@test -x $(JOEYNMT)/bin/python || { $(PYTHON) -m venv $(JOEYNMT) \
-		&& $(JOEYNMT)/bin/python -m pip install --quiet --requirement requirements-joeynmt.txt; } \
+		&& $(JOEYNMT)/bin/python $(LOCKED) requirements-joeynmt.lock \
+		&& $(JOEYNMT)/bin/python $(PIP) --requirement requirements-joeynmt.txt; } \
 		|| { rm -rf $(JOEYNMT); echo "JoeyNMT does not install here; the benchmarks go on without it."; }
 	@for name in showing start stepping recording memory atlas; do $(BIN)/python -m benchmarks $$name; done
 	@for name in training decoding quality beside classroom; do \
@@ -60,7 +90,7 @@ browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }
 
 clean: ## Remove the virtual environment and the caches
-	rm -rf $(VENV) $(JOEYNMT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(JOEYNMT) $(TOOLS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/pip:
@@ -69,13 +99,19 @@ $(BIN)/pip:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(call apt_install,python3-venv); }
 	@$(PYTHON) -m venv $(VENV)
 
-# A stamp is newer than the list that it was installed from, so the second time costs nothing.
-$(APP_READY): requirements.txt | $(BIN)/pip
+# A stamp is newer than the lists that it was installed from, so the second time costs nothing.
+$(APP_READY): requirements.txt requirements.lock | $(BIN)/pip
 	@echo "Installing the requirements of the app"
-	@$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	@$(BIN)/python $(LOCKED) requirements.lock
+	@$(BIN)/python $(PIP) --requirement requirements.txt
 	@touch $@
 
-$(DEV_READY): requirements-dev.txt requirements-train.txt requirements-import.txt $(APP_READY) | $(BIN)/pip
+$(DEV_READY): requirements-dev.lock $(APP_READY) | $(BIN)/pip
 	@echo "Installing the requirements of the tests"
-	@$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
+	@$(BIN)/python $(LOCKED) requirements-dev.lock
+	@touch $@
+
+$(TOOLS_READY): requirements-tools.lock
+	@$(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/python $(LOCKED) requirements-tools.lock
 	@touch $@

@@ -5,7 +5,6 @@ import random
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,82 +12,16 @@ import pytest
 import torch
 
 from tests.checkpoints.opening import opened, tarred, tensors
+from tests.faults import in_one_sentence, mutated
+from tests.fuzzing import fuzz
 from tests.small import small_checkpoint
 from transformer import checkpoints
 from transformer.checkpoints.importing import examine
 from transformer.checkpoints.packing import one_file, zip_folder
 
+pytestmark = pytest.mark.fuzz
 TIMES = 200  # of each kind of file
 TUTORIAL = Path(__file__).parents[1] / "fixtures" / "tutorial-checkpoints" / "ground-up" / "transformer_weights.pth"
-NUMBERS = (b"-1", b"0", b"1e400", b"NaN", b"2147483648", b"9223372036854775808", b"9" * 30, b'"7"', b"[]", b"null")
-
-
-def mutated(content: bytes, chance: random.Random) -> bytes:
-    """One to three small faults."""
-    data = bytearray(content)
-    for _ in range(chance.randint(1, 3)):
-        FAULTS[chance.randrange(len(FAULTS))](data, chance)
-    return bytes(data)
-
-
-def _flip(data: bytearray, chance: random.Random) -> None:
-    for _ in range(chance.choice((1, 1, 4, 32))):
-        if data:
-            data[_spot(data, chance)] ^= 1 << chance.randrange(8)
-
-
-def _cut(data: bytearray, chance: random.Random) -> None:
-    del data[_spot(data, chance) :]
-
-
-def _remove(data: bytearray, chance: random.Random) -> None:
-    start = _spot(data, chance)
-    del data[start : start + chance.choice((1, 8, 200))]
-
-
-def _insert(data: bytearray, chance: random.Random) -> None:
-    start = _spot(data, chance)
-    data[start:start] = chance.randbytes(chance.choice((1, 8, 200)))
-
-
-def _copy(data: bytearray, chance: random.Random) -> None:
-    start, to = _spot(data, chance), _spot(data, chance)
-    piece = data[start : start + 64]
-    data[to : to + len(piece)] = piece
-
-
-def _fill(data: bytearray, chance: random.Random) -> None:
-    start = _spot(data, chance)
-    data[start : start + 8] = chance.choice((b"\0", b"\xff", b"\x7f")) * chance.choice((1, 4, 8))
-
-
-def _renumber(data: bytearray, chance: random.Random) -> None:
-    """Another number where the beginning, which is often text, has one."""
-    found = list(re.finditer(rb"\d+", data[:20_000]))
-    if found:
-        start, end = chance.choice(found).span()
-        data[start:end] = chance.choice(NUMBERS)
-
-
-FAULTS = (_flip, _cut, _remove, _insert, _copy, _fill, _renumber)
-
-
-def _spot(data: bytearray, chance: random.Random) -> int:
-    """Anywhere, but more often near the beginning or the end, where what matters stands."""
-    near = min(len(data), 600)
-    return max(chance.choice((chance.randrange(near or 1), len(data) - chance.randint(1, near or 1), -1)), 0) or (
-        chance.randrange(len(data) or 1)
-    )
-
-
-def in_one_sentence(action: Callable[[], object]) -> bool:
-    """Whether it went well; a ValueError (as Refused is) of one line is well said, and all else fails the test."""
-    try:
-        action()
-    except ValueError as error:
-        assert str(error) and "\n" not in str(error) and len(str(error)) < 1_000
-        return False
-    return True
 
 
 @pytest.fixture(scope="module")
@@ -125,14 +58,15 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_damaged_files(valid: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    content, path, chance = valid[name].read_bytes(), tmp_path / name, random.Random(name)
+    content, path = valid[name].read_bytes(), tmp_path / name
     shutil.copyfile(valid[name], path)
     assert in_one_sentence(partial(opened, path)) and in_one_sentence(partial(examine, path))
-    well = 0
-    for time in range(TIMES):
+
+    def attempt(chance: random.Random) -> bool:
         path.write_bytes(mutated(content, chance))
-        well += in_one_sentence(partial((opened, examine)[time % 2], path))
-    assert 0 < well < TIMES  # some faults are harmless, and not all
+        return in_one_sentence(partial(chance.choice((opened, examine)), path))
+
+    assert fuzz(name, TIMES, attempt) < 1
     assert {entry.name for entry in tmp_path.iterdir()} == {name, "temporary"}
     assert not list((tmp_path / "temporary").glob("headlight-*"))
 
@@ -142,12 +76,13 @@ def test_damaged_folders(valid: dict[str, Path], tmp_path: Path, name: str) -> N
     folder = tmp_path / "model"
     shutil.copytree(valid["folder"], folder)
     assert in_one_sentence(partial(checkpoints.load, folder)) and in_one_sentence(partial(examine, folder))
-    content, chance = (folder / name).read_bytes(), random.Random(name)
-    well = 0
-    for time in range(TIMES // 2):
+    content = (folder / name).read_bytes()
+
+    def attempt(chance: random.Random) -> bool:
         (folder / name).write_bytes(mutated(content, chance))
-        well += in_one_sentence(partial((checkpoints.load, examine)[time % 2], folder))
-    assert well < TIMES // 2
+        return in_one_sentence(partial(chance.choice((checkpoints.load, examine)), folder))
+
+    assert fuzz(f"folder {name}", TIMES // 2, attempt) < 1
 
 
 TUTORIALS = sorted(TUTORIAL.parents[1].glob("*/*.pt*"))
@@ -156,26 +91,32 @@ TUTORIALS = sorted(TUTORIAL.parents[1].glob("*/*.pt*"))
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.parent.name)
 def test_state_dicts_with_faults(tmp_path: Path, path: Path) -> None:
     """Whole files whose tensors are not those of a form: missing, renamed, of another shape or type."""
-    chance, known = random.Random(path.parent.name), torch.load(path, weights_only=True)
+    known = torch.load(path, weights_only=True)
     known = known.get("model_state_dict", known)
-    for _ in range(TIMES // 4):
-        found = dict(known)
-        for _ in range(chance.choice((1, 1, 3, 30))):
-            name = chance.choice(list(found))
-            tensor = found.pop(name)
-            fault = chance.choice(("missing", "renamed", "reshaped", "retyped", "nothing"))
-            if fault == "renamed":
-                found[re.sub(r"\d+", str(chance.choice((0, 7, 10**4, 10**30))), name) + chance.choice(("", "x"))] = (
-                    tensor
-                )
-            elif fault == "reshaped":
-                found[name] = chance.choice((tensor.reshape(-1), tensor[None], tensor.flatten()[:1], tensor.sum()))
-            elif fault == "retyped":
-                found[name] = tensor.long() if chance.random() < 0.5 else tensor.half()
-            elif fault == "nothing":
-                found[name] = tensor[:0] if tensor.dim() else tensor
-        torch.save(found, tmp_path / "a.pt")
-        in_one_sentence(partial(examine, tmp_path / "a.pt"))
+
+    def attempt(chance: random.Random) -> bool:
+        torch.save(_faulty(known, chance), tmp_path / "a.pt")
+        return in_one_sentence(partial(examine, tmp_path / "a.pt"))
+
+    fuzz(f"tutorial {path.parent.name}", TIMES // 4, attempt)
+
+
+def _faulty(known: dict[str, torch.Tensor], chance: random.Random) -> dict[str, torch.Tensor]:
+    found = dict(known)
+    for _ in range(chance.choice((1, 1, 3, 30))):
+        name = chance.choice(list(found))
+        tensor = found.pop(name)
+        fault = chance.choice(("missing", "renamed", "reshaped", "retyped", "nothing"))
+        if fault == "renamed":
+            name = re.sub(r"\d+", str(chance.choice((0, 7, 10**4, 10**30))), name) + chance.choice(("", "x"))
+            found[name] = tensor
+        elif fault == "reshaped":
+            found[name] = chance.choice((tensor.reshape(-1), tensor[None], tensor.flatten()[:1], tensor.sum()))
+        elif fault == "retyped":
+            found[name] = tensor.long() if chance.random() < 0.5 else tensor.half()
+        elif fault == "nothing":
+            found[name] = tensor[:0] if tensor.dim() else tensor
+    return found
 
 
 HUGGING_FACE = ("config.json", "generation_config.json", "pytorch_model.bin", "vocab.json", "source.spm")
@@ -204,9 +145,10 @@ def test_damaged_folders_of_hugging_face(marian: Path, tmp_path: Path, name: str
     folder = tmp_path / "opus"
     shutil.copytree(marian, folder)
     assert examine(folder).form == "Hugging Face Marian"
-    content, chance = (folder / name).read_bytes(), random.Random(name)
-    well = 0
-    for _ in range(TIMES // 4):
+    content = (folder / name).read_bytes()
+
+    def attempt(chance: random.Random) -> bool:
         (folder / name).write_bytes(mutated(content, chance))
-        well += in_one_sentence(partial(examine, folder))
-    assert well < TIMES // 4
+        return in_one_sentence(partial(examine, folder))
+
+    assert fuzz(f"marian {name}", TIMES // 4, attempt) < 1

@@ -1,6 +1,8 @@
 import functools
 import gzip
+import hashlib
 import http.server
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,8 +11,9 @@ import pytest
 
 from transformer.data import multi30k
 from transformer.data.corpora import open_corpus
-from transformer.data.multi30k import FILES, Multi30k, download
+from transformer.data.multi30k import COMMIT, FILES, LANGUAGES, LARGEST, SHA256, Multi30k, download
 
+HERE = os.environ.get("HEADLIGHT_MULTI30K")  # where the machine that runs the tests has the corpus
 Server = tuple[Path, str, list[str]]  # its folder, its address, what was asked for
 
 
@@ -32,9 +35,11 @@ def fill(folder: Path, compress: Callable[[bytes], bytes] = gzip.compress, endin
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """The public repository, on this machine."""
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """The public repository, on this machine, with short files whose checksums are known."""
     folder, asked = fill(tmp_path / "public"), list[str]()
+    for path in folder.iterdir():
+        monkeypatch.setitem(SHA256, path.name, hashlib.sha256(path.read_bytes()).hexdigest())
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -107,12 +112,15 @@ def test_corpus_downloads_itself_when_nobody_said_where_it_is(
     assert sorted(path.name for path in (tmp_path / "data/multi30k").iterdir()) == ["val.de.gz", "val.en.gz"]
 
 
-def test_failed_downloads_leave_nothing_behind(tmp_path: Path, server: Server) -> None:
+def test_only_the_file_of_the_commit_is_kept(tmp_path: Path, server: Server) -> None:
+    """A cut file, an error page, nothing, a file that opens and is another, and one that is packed anew."""
     public, url, _ = server
-    cut = (public / "val.en.gz").read_bytes()[:-5]
-    for content in (cut, b"<html>busy</html>", b""):
+    good = (public / "val.en.gz").read_bytes()
+    again = gzip.compress(gzip.decompress(good), compresslevel=1, mtime=1)
+    for content in (good[:-5], b"<html>busy</html>", b"", gzip.compress(b"another\n"), again):
         (public / "val.en.gz").write_bytes(content)
-        with pytest.raises(ValueError, match=r"val\.en\.gz .*HEADLIGHT_MULTI30K"):
+        found = hashlib.sha256(content).hexdigest()
+        with pytest.raises(ValueError, match=rf"val\.en\.gz .*{found}, not {SHA256['val.en.gz']}.*HEADLIGHT_MULTI30K"):
             download(tmp_path / "got", ["en"], url)
         assert [path.name for path in (tmp_path / "got").iterdir()] == ["train.en.gz"]
     (public / "val.en.gz").unlink()
@@ -120,16 +128,25 @@ def test_failed_downloads_leave_nothing_behind(tmp_path: Path, server: Server) -
         download(tmp_path / "got", ["en"], url)
 
 
-def test_answer_that_ends_early_is_no_file(tmp_path: Path) -> None:
-    """The server announces more bytes than it sends."""
-    content = gzip.compress(b"one\n")
+def test_what_is_downloaded_is_named_by_a_commit_and_known_by_its_checksum() -> None:
+    assert len(COMMIT) == 40 and int(COMMIT, 16)
+    assert set(SHA256) == {f"{name}.{language}.gz" for name in FILES.values() for language in LANGUAGES}
+    assert all(len(value) == 64 and int(value, 16) for value in SHA256.values())
+
+
+@pytest.mark.skipif(HERE is None, reason="HEADLIGHT_MULTI30K names no folder")
+def test_the_checksums_are_those_of_the_corpus() -> None:
+    assert HERE
+    found = [path for path in Path(HERE).glob("*.gz") if path.name in SHA256]
+    assert found and all(hashlib.sha256(path.read_bytes()).hexdigest() == SHA256[path.name] for path in found)
+
+
+def answering(tmp_path: Path, answer: Callable[[http.server.BaseHTTPRequestHandler], None]) -> None:
+    """Downloads from a server that answers so, and is refused."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content) + 10))
-            self.end_headers()
-            self.wfile.write(content)
+            answer(self)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -141,6 +158,36 @@ def test_answer_that_ends_early_is_no_file(tmp_path: Path) -> None:
             download(tmp_path / "got", ["en"], f"http://127.0.0.1:{service.server_port}")
         thread.join()
     assert not (tmp_path / "got").exists()
+
+
+def test_answer_that_ends_early_is_no_file(tmp_path: Path) -> None:
+    """The server announces more bytes than it sends."""
+
+    def answer(handler: http.server.BaseHTTPRequestHandler) -> None:
+        content = gzip.compress(b"one\n")
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content) + 10))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    answering(tmp_path, answer)
+
+
+def test_answer_without_an_end_is_read_no_further_than_the_largest_file(tmp_path: Path) -> None:
+    sent = 0
+
+    def answer(handler: http.server.BaseHTTPRequestHandler) -> None:
+        nonlocal sent
+        handler.send_response(200)
+        handler.end_headers()
+        try:
+            while sent < 64 * LARGEST:
+                sent += handler.wfile.write(bytes(2**16))
+        except OSError:  # nobody listens any more
+            pass
+
+    answering(tmp_path, answer)
+    assert LARGEST < sent < 32 * LARGEST  # what the system holds on its way comes on top
 
 
 def test_without_network_one_sentence_says_what_to_do(tmp_path: Path) -> None:

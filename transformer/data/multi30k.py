@@ -3,11 +3,10 @@
 For research and education; the captions stem from Flickr30k.
 """
 
-import gzip
+import hashlib
 import http.client
 import os
 import urllib.request
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +15,24 @@ from transformer.data.files import TextPair
 from transformer.data.pairs import MAX_CHARACTERS
 from transformer.quoting import quoted, short
 
-DEFAULT_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
+# A commit, not a branch, which can move: the same files for everybody, known before they are opened.
+COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
+DEFAULT_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw/"
+SHA256 = {
+    "train.cs.gz": "a65adb8b32e3bc664f21ecba7a6e7f6950fd1f405e135f7c312faabdb6255077",
+    "train.de.gz": "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6",
+    "train.en.gz": "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
+    "train.fr.gz": "622e75069e9f4c577425c4f277116ce66e63a2401c0a2312d90073cb12379a3c",
+    "val.cs.gz": "b63226e05c4bd5dd6a42897d74b86a1b9d2c31498252c572b1ea7f7996927fcc",
+    "val.de.gz": "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a",
+    "val.en.gz": "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28",
+    "val.fr.gz": "ca3106f1a72390591d25f6c45cb4cd39dec4cd3f123e099748a3ce5256c160e9",
+    "test_2016_flickr.cs.gz": "200a4a74cc9560f051924abb9803be008d1908d77f747e9141aeb86dfd2797f1",
+    "test_2016_flickr.de.gz": "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8",
+    "test_2016_flickr.en.gz": "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
+    "test_2016_flickr.fr.gz": "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90",
+}
+LARGEST = 2**20  # bytes of an answer; the largest file has 637,044
 LANGUAGES = ("cs", "de", "en", "fr")
 FILES = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
 
@@ -67,7 +83,7 @@ def _path(folder: str | Path | None, name: str) -> Path:
 
 
 def download(folder: str | Path, languages: Iterable[str], base_url: str = DEFAULT_URL) -> None:
-    """Fetch what is missing of all splits into `folder`. Raises ValueError when it cannot be had whole."""
+    """Fetch what is missing of all splits into `folder`. Raises ValueError for all but the files of that commit."""
     for language in languages:
         for name in FILES.values():
             if not (Path(folder) / f"{name}.{language}.gz").is_file():
@@ -79,10 +95,11 @@ def _fetch(folder: Path, name: str, base_url: str) -> Path:
     url = base_url.rstrip("/") + "/" + name
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
-            content = answer.read()  # raises when the answer ends before its announced length
-        if not gzip.decompress(content):  # which fails for an error page, or a file that was cut on its way
-            raise EOFError("the file is empty")
-    except (OSError, EOFError, ValueError, zlib.error, http.client.HTTPException) as error:
+            content = answer.read(LARGEST + 1)
+        found = hashlib.sha256(content).hexdigest()
+        if found != SHA256[name]:
+            raise ValueError(f"what came has the SHA-256 {found}, not {SHA256[name]}")
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise ValueError(
             f"Multi30k cannot be downloaded from {url} ({error}); "
             f"put its files into {folder}, or name their folder in HEADLIGHT_MULTI30K."

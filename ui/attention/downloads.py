@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +16,7 @@ from transformer.trace import KINDS
 from ui.attention.picture import SHOWS, Panel, Shown, captions, layout
 from ui.attention.save_png import save_png
 from ui.attention.view import AttentionView
+from ui.spreadsheet import csv_text
 from ui.viewer.export import KindView, standalone_html
 
 
@@ -60,18 +59,11 @@ def picture_svg(large: Panel, kind: str, theme: str) -> str:
 
 def picture_csv(large: Panel) -> str:
     """One row a query; a masked cell is empty, since it is not 0."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["", *map(_plain, large.place.columns)])
-    for label, row, masked in zip(large.place.rows, large.cells, large.place.masked, strict=True):
-        cells = ("" if gone else repr(float(weight)) for weight, gone in zip(row, masked, strict=True))
-        writer.writerow([_plain(label), *cells])
-    return out.getvalue()
-
-
-def _plain(label: str) -> str:
-    """A label that a spreadsheet does not take for a formula."""
-    return f"'{label}" if label[:1] in "=+-@\t\r" else label
+    rows = (
+        [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]
+        for label, row, masked in zip(large.place.rows, large.cells, large.place.masked, strict=True)
+    )
+    return csv_text([["", *large.place.columns], *rows])
 
 
 def trace_npz(trace: Trace) -> bytes:

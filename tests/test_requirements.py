@@ -1,0 +1,126 @@
+"""What is installed is what was chosen: every version is locked, and every file but torch's is known by its hash."""
+
+import re
+import tomllib
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = sorted(ROOT.glob("requirements*.lock"))
+BESIDE = {"requirements-train.txt", "requirements-import.txt"}  # parts of the list of the tests
+TORCH = "torch"  # has other files on other indexes
+FOR_CARDS = ("nvidia-", "cuda-", "triton")  # what its builds for graphics cards ask for, and pin themselves
+
+name = pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
+
+
+def listed(path: Path) -> list[Requirement]:
+    """What people wrote, with the lists that it includes."""
+    lines = [line.split("#")[0].strip() for line in path.read_text("utf-8").splitlines()]
+    included = [listed(path.parent / line.removeprefix("-r ")) for line in lines if line.startswith("-r ")]
+    return [*map(Requirement, (line for line in lines if line and not line.startswith("-r "))), *chain(*included)]
+
+
+def locked(path: Path) -> list[tuple[Requirement, list[str]]]:
+    """Each package of a lock with its hashes; nothing else may stand there."""
+    text = "\n".join(line for line in path.read_text("utf-8").splitlines() if not line.lstrip().startswith("#"))
+    found = []
+    for entry in text.replace("\\\n", " ").splitlines():
+        requirement, *hashes = re.split(r"\s+--hash=sha256:", entry.strip())
+        assert all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes), entry
+        found.append((Requirement(requirement), hashes))
+    return found
+
+
+def key(requirement: Requirement) -> str:
+    return canonicalize_name(requirement.name)
+
+
+def exact(requirement: Requirement) -> bool:
+    pins = list(requirement.specifier)
+    return len(pins) == 1 and pins[0].operator == "==" and "*" not in pins[0].version and requirement.url is None
+
+
+def versions(path: Path) -> dict[str, set[str]]:
+    """The versions of each package: more than one where a system or a Python needs another."""
+    found: dict[str, set[str]] = {}
+    for requirement, _ in locked(path):
+        found.setdefault(key(requirement), set()).add(str(requirement.specifier))
+    return found
+
+
+def test_each_list_has_its_lock() -> None:
+    assert {path.with_suffix(".txt").name for path in LOCKS} == {
+        path.name for path in ROOT.glob("requirements*.txt")
+    } - BESIDE
+    assert {key(one) for path in BESIDE for one in listed(ROOT / path)} <= {
+        key(one) for one in listed(ROOT / "requirements-dev.txt")
+    }
+
+
+@name
+def test_a_list_is_pinned_and_its_lock_is_of_it(lock: Path) -> None:
+    """`make lock` remakes one that is not."""
+    wanted, found = listed(lock.with_suffix(".txt")), versions(lock)
+    assert all(map(exact, wanted))
+    assert {key(one): {str(one.specifier)} for one in wanted if key(one) != TORCH}.items() <= found.items()
+
+
+@name
+def test_everything_in_a_lock_has_one_version_and_hashes(lock: Path) -> None:
+    for requirement, hashes in locked(lock):
+        assert exact(requirement) and not requirement.extras and hashes, requirement
+        assert len(set(hashes)) == len(hashes)
+    assert not [package for package in versions(lock) if package == TORCH or package.startswith(FOR_CARDS)]
+
+
+@name
+def test_a_lock_names_no_index(lock: Path) -> None:
+    assert not re.search(r"://|index|find-links", re.sub(r"#.*", "", lock.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("other", ["requirements-dev.lock", "requirements-bench.lock"])
+def test_who_shares_an_environment_agrees(other: str) -> None:
+    assert versions(ROOT / "requirements.lock").items() <= versions(ROOT / other).items()
+
+
+def asked_by(package: str) -> list[Requirement]:
+    """What an installed package asks for on this machine, without its extras."""
+    asked = map(Requirement, metadata.requires(package) or ())
+    return [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_here_is_installed_what_is_locked_and_it_asks_for_nothing_else(name: str) -> None:
+    """`make` installs it; what its packages and torch ask for on this machine is in the lock."""
+    found = (one for one, _ in locked(ROOT / name) if one.marker is None or one.marker.evaluate())
+    here = {key(one): next(iter(one.specifier)).version for one in found}
+    assert {package: metadata.version(package) for package in here} == here
+    for package in (*here, TORCH):
+        for one in asked_by(package):
+            if key(one) != TORCH and not (package == TORCH and key(one).startswith(FOR_CARDS)):
+                assert one.specifier.contains(here[key(one)], prereleases=True), f"{package} asks for {one}"
+
+
+def test_torch_is_described_to_the_resolver_as_it_is() -> None:
+    """It is left out of the locks, with what it asks for written down; that must be said anew of another version."""
+    described, *others = tomllib.loads((ROOT / "tools/lock.toml").read_text("utf-8"))["dependency-metadata"]
+    pins = {str(one.specifier) for path in ROOT.glob("requirements*.txt") for one in listed(path) if key(one) == TORCH}
+    assert not others and described["name"] == TORCH and pins == {f"=={described['version']}"}
+    asked = {str(one) for one in asked_by(TORCH) if not key(one).startswith(FOR_CARDS)}
+    assert asked == set(described["requires-dist"])
+
+
+def test_what_installs_uses_the_locks_and_one_index_at_a_time() -> None:
+    make, container = ((ROOT / path).read_text("utf-8") for path in ("Makefile", "Dockerfile"))
+    assert all(make.count(f"$(LOCKED) {lock.name}") == 1 for lock in LOCKS)
+    for text in (make, container):
+        assert "extra-index-url" not in text
+        assert "--require-hashes --no-deps --only-binary :all:" in text
+    assert re.search(r"^FROM \S+:\S+@sha256:[0-9a-f]{64}$", container, re.M)
+    assert len(re.findall(r"^FROM ", container, re.M)) == 1
