@@ -52,7 +52,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, **others: str) -> None:
 def test_each_part_of_a_grammar_is_scored_by_itself(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     answer(monkeypatch)
     _score(small, "english-french", None, 1, 1.0, "checkpoints/x")
-    test, apart = small.card["scores"], small.card["combinations"]
+    test, apart = small.card["scores"], small.card["more_scores"][0]
     assert test["exact"] == test["pronouns"] == apart["exact"] == apart["pronouns"] == 1
     counts = [sum(len(pair.shown) for pair in GoldCorpus(FRENCH, split).gold()) for split in ("test", "combinations")]
     assert [test["pronouns_counted"], apart["pronouns_counted"]] == counts and min(counts) > 3
@@ -85,3 +85,23 @@ def test_the_command_says_and_writes_it(
     facts, said = json.loads(out.read_text()), capsys.readouterr().out
     assert f"pronouns understood 100.0% of {facts['pronouns_counted']}" in said
     assert facts["exact"] == 1 and facts["on"] == "english-french (combinations)"
+
+
+def test_translations_of_one_source_are_references_of_one_another(
+    small: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "pairs.tsv"
+    table.write_text("Run!\tCours !\nRun!\tCourez vite !\nHi.\tSalut !\n", encoding="utf-8")
+    said = {"Run!": "Courez vite !", "Hi.": "Salut !"}
+    asked: list[str] = []
+
+    def translate(self: Translator, texts: list[str], *_: object) -> list[SimpleNamespace]:
+        asked.extend(texts)
+        return [SimpleNamespace(text=said[text]) for text in texts]
+
+    monkeypatch.setattr(Translator, "translate_batch", translate)
+    checkpoints.save(small, tmp_path / "model")
+    assert main(["evaluate", str(tmp_path / "model"), "--data", str(table)]) == 0  # all of it: it has no test split
+    assert asked == ["Run!", "Hi."]
+    told = capsys.readouterr().out
+    assert "3 pairs read" in told and "exact 100.0%" in told and "chrF 100.00" in told and "nrefs:var" in told

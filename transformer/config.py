@@ -213,7 +213,7 @@ class TrainConfig:
     `steps` counts updates; each update sees `batch_tokens * accumulate` padded tokens, whatever the number of
     processes that share them. `schedule` is "paper" (equation 3 of section 5.3, scaled so that its peak is
     `learning_rate`), "linear" (up over `warmup` updates, then down to 0 at `steps`) or "constant" (up over `warmup`,
-    then level). `clip` and `patience` are off at 0. A checkpoint is written at each evaluation too.
+    then level). `clip`, `patience` and `average` are off at 0. A checkpoint is written at each evaluation too.
     """
 
     steps: int = 10_000
@@ -230,6 +230,7 @@ class TrainConfig:
     checkpoint_every: int = 500
     patience: int = 0
     snapshots: int = 0
+    average: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -241,6 +242,7 @@ class TrainConfig:
         check_whole("checkpoint_every", self.checkpoint_every, 1, 100_000_000)
         check_whole("patience", self.patience, 0, 1_000)
         check_whole("snapshots", self.snapshots, 0, 1_000)
+        check_whole("average", self.average, 0, 100)
         check_whole("seed", self.seed, 0, 2**63 - 1)
         _positive("learning_rate", self.learning_rate)
         check_share("clip", self.clip, 1e30)

@@ -79,6 +79,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="alpha of Wu et al. 2016; 0 is none")
     sub.add_argument("--folder", help=HELP["folder"])
+    sub.add_argument("--average", type=int, metavar="N", help="of how many kept weights to try the mean")
 
 
 def _takes_run(sub: argparse.ArgumentParser) -> None:
@@ -143,7 +144,9 @@ def export(options: argparse.Namespace) -> None:
         print(*pack(folder, options.packed, Path(options.out)), options.out, sep="\n")
         return
     _told_best(RunFolder(options.run_folder))
-    checkpoint = export_run(options.run_folder, options.out, options.beam, options.length_penalty, options.folder)
+    checkpoint = export_run(
+        options.run_folder, options.out, options.beam, options.length_penalty, options.folder, average=options.average
+    )
     print(json.dumps(checkpoint.card, indent=2, ensure_ascii=False))
 
 

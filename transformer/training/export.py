@@ -7,11 +7,15 @@ from pathlib import Path
 
 from transformer import checkpoints
 from transformer.access import require_private
-from transformer.data.corpora import GoldCorpus, open_parts
+from transformer.data.corpora import JsonLines, open_parts
+from transformer.data.grammars import GRAMMARS
+from transformer.data.mixtures import parts_of
 from transformer.quoting import short
 from transformer.training import intact
+from transformer.training.averaging import averaged
 from transformer.training.evaluation import Evaluator
 from transformer.training.folder import RunFolder, snapshots
+from transformer.training.preparing import VALIDATION
 from transformer.translator import LENGTH_PENALTY
 
 
@@ -22,9 +26,12 @@ def export(
     length_penalty: float = LENGTH_PENALTY,
     folder: str | Path | None = None,
     score: bool = True,
+    average: int | None = None,
 ) -> checkpoints.Checkpoint:
     """Makes the checkpoint folder `out` and returns what it holds; `score` it on the test split, if there is one.
 
+    `average` is of how many of the last weights that the run kept the mean is taken, the recipe's number where it is
+    None; that or the best checkpoint is exported, whichever has the higher chrF on the validation pairs.
     `folder` is where Multi30k lies. Raises ValueError where no checkpoint is whole, or `out` is there already.
     """
     require_private()
@@ -33,9 +40,11 @@ def export(
     best = best_of(source)
     if wrong := intact.changed(best, but=intact.STATE):
         raise ValueError(f"{best} is damaged: {wrong}. Resume the run, which sets it aside.")
-    checkpoint = checkpoints.load(best)
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
+    checkpoint = checkpoints.load(best)
+    if count := recipe.training.average if average is None else average:
+        checkpoint = _better(source, checkpoint, averaged(source, checkpoint, count))
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
     shutil.rmtree(part, ignore_errors=True)
     try:
@@ -53,6 +62,15 @@ def export(
         shutil.rmtree(part, ignore_errors=True)
         raise
     return checkpoint
+
+
+def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:
+    """The one that validates better, written greedily; its card has both scores."""
+    evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION))
+    scores = {name: evaluator(one).chrf for name, one in (("best", best), ("mean", mean))}
+    chosen = mean if scores["mean"] > scores["best"] else best
+    chosen.card["validation_chrF"] = {name: round(score, 2) for name, score in scores.items()}
+    return chosen
 
 
 def best_of(run: RunFolder) -> Path:
@@ -76,24 +94,22 @@ def _score(
     length_penalty: float,
     out: str,
 ) -> None:
-    """Writes into the card how good the model is on the test split, and the command that says so.
+    """Writes into the card how good the model is on each test split, and the command that says so.
 
-    Of a grammar's also on the combinations of words that training never had.
+    Of a grammar alone also on the combinations of words that training never had; of a mixture on each part, the first
+    of which gives the "scores".
     """
-    train, _, test = open_parts(data, folder)
-    parts = {"scores": (data, test)}
-    if isinstance(train, GoldCorpus):
-        name = train.grammar.name
-        parts = {
-            key: (spec, open_parts(spec)[2])
-            for key, spec in (("scores", name), ("combinations", f"{name}:combinations"))
-        }
-    for key, (spec, corpus) in parts.items():
+    specs = [name for name, _ in parts_of(data)]
+    if data in GRAMMARS:
+        specs.append(f"{data}:combinations")
+    scored = []
+    for spec in specs:
+        corpus = open_parts(spec, folder)[2]
         if corpus is not None:
             scores = Evaluator.of(checkpoint, corpus.name, corpus)(checkpoint, beam_size, length_penalty)
-            checkpoint.card[key] = {
-                "on": corpus.name,
-                **scores.to_dict(),
-                "command": f"python -m transformer evaluate {out} --data {spec} --beam {beam_size} "
-                f"--length-penalty {length_penalty:g}",
-            }
+            command = f"python -m transformer evaluate {out} --data {spec} --beam {beam_size}"
+            command += f" --length-penalty {length_penalty:g}"
+            scored.append({"on": corpus.name, **scores.to_dict(), "command": command})
+    if scored:
+        checkpoint.card["scores"], *others = scored
+        checkpoint.card |= {"more_scores": others} if others else {}

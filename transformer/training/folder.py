@@ -6,6 +6,7 @@ metrics.jsonl   one line an update, with the scores where it was evaluated
 log.txt         what the worker said
 checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them.
                 What was found damaged is beside them, as step-0001000.damaged
+weights/        the weights of the last checkpoints, where they are to be averaged
 history/        small snapshots of the weights, where they were asked for
 data/           the corpus as token ids, and the validation pairs
 control         "pause" or "stop", while that is asked of the worker
@@ -41,6 +42,7 @@ class RunFolder:
         self.config, self.status = self.path / "config.json", self.path / "status.json"
         self.metrics, self.log = self.path / "metrics.jsonl", self.path / "log.txt"
         self.checkpoints, self.history, self.data = (self.path / n for n in ("checkpoints", "history", "data"))
+        self.weights = self.path / "weights"
         self.control, self.start = self.path / "control", self.path / "start"
 
     @property

@@ -17,7 +17,7 @@ from transformer.data.corpora import JsonLines
 from transformer.data.packed import Packed
 from transformer.memory import give_back
 from transformer.model import count_parameters
-from transformer.training import state
+from transformer.training import averaging, state
 from transformer.training.evaluation import Evaluation, Evaluator
 from transformer.training.folder import RunFolder
 from transformer.training.loop import Trainer
@@ -162,6 +162,8 @@ class Session:
         self.position = replace(self.position, step=self.trainer.step, epoch=epoch, batch=batch, scaler=scaler)
         if self.processes.first:
             state.save(self.folder, self.checkpoint, optimizer, self.position)
+            if self.config.average:
+                averaging.keep(self.folder, self.position.step, self.config.average)
 
     def _gather(self) -> None:
         """Where each process holds a part of the weights: all of them, for the first."""

@@ -63,6 +63,8 @@ HELP: dict[str, str] = {
     "worst when the machine stops.",
     "patience": "Early stopping: how many evaluations without a better chrF end the training. 0 is off.",
     "snapshots": "How many small copies of the weights to keep, more of them early, to watch attention form.",
+    "average": "Of how many of the last checkpoints the weights are kept, so that the model that is exported can be "
+    "their mean, where that validates better than the best checkpoint. 0 is off.",
     "seed": "Where the random numbers start: the same seed gives the same run.",
     # Recipe
     "data": "The corpus to learn from.",

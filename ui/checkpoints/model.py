@@ -21,7 +21,7 @@ from ui.training.shelf import card as read_card
 from ui.training.words import literal
 
 # Elsewhere than among the facts.
-_SHOWN = {"title", "source", "target", "examples", "scores", "combinations", "command", "origin"}
+_SHOWN = {"title", "source", "target", "examples", "scores", "more_scores", "command", "origin"}
 
 
 def model(entry: Entry) -> None:
@@ -87,7 +87,9 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
 
 def _scores(card: Mapping[str, Any]) -> None:
     st.markdown("**Scores, and the command that gave them**")
-    scored = [card[name] for name in ("scores", "combinations") if isinstance(card.get(name), Mapping) and card[name]]
+    more = card.get("more_scores")
+    given = [card.get("scores"), *(more if isinstance(more, list) else [])]
+    scored = [scores for scores in given if isinstance(scores, Mapping) and scores]
     if not scored:
         st.caption("Nobody has scored it yet: `python -m transformer evaluate FOLDER --data CORPUS`.")
     for scores in scored:

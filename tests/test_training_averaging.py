@@ -1,0 +1,80 @@
+"""The mean of the last weights: which are kept, what it is, and when it is exported."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from transformer import checkpoints
+from transformer.checkpoints.native import load_weights
+from transformer.training import Evaluator, Metrics, RunFolder, export
+from transformer.training.averaging import averaged
+from transformer.training.steer import extend
+from transformer.training.worker import work
+
+from .small_run import finished_run, new_run, small_recipe
+
+
+def kept(run: RunFolder) -> list[int]:
+    return sorted(int(path.stem[5:]) for path in run.weights.iterdir())
+
+
+def test_the_weights_of_the_last_checkpoints_are_kept_and_their_mean_is_taken(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, average=3)
+    assert kept(run) == [50, 56, 60]
+    last = checkpoints.load(run.checkpoints / "last")
+    mean = averaged(run, last, 3)
+    assert mean.card["averaged"] == [50, 56, 60]
+    each = [
+        dict(load_weights(last.model.config, run.weights / f"step-{step:07d}.safetensors").named_parameters())
+        for step in kept(run)
+    ]
+    for name, parameter in mean.model.named_parameters():
+        by_hand = sum(weights[name].double() for weights in each) / 3
+        torch.testing.assert_close(parameter.double(), by_hand, rtol=1e-6, atol=1e-7)
+    assert mean.model.output.weight is not last.model.output.weight
+    assert averaged(run, last, 2).card["averaged"] == [56, 60]
+
+
+def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, steps=10)
+    assert not run.weights.exists()
+    with pytest.raises(ValueError, match="kept the weights of 0 checkpoints.*--average N"):
+        averaged(run, checkpoints.load(run.checkpoints / "last"), 5)
+
+
+def test_a_run_that_goes_on_keeps_no_weights_of_updates_that_it_lost(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, steps=30, average=4)
+    (run.weights / "step-0000099.safetensors").write_bytes(b"of an update that was lost")
+    extend(run.path, 40, lambda folder: os.getpid())
+    assert work(run.path) == "finished"
+    assert kept(run) == [28, 30, 35, 40]
+
+
+@pytest.mark.parametrize("better", ["best", "mean"])
+def test_what_validates_better_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, better: str) -> None:
+    run = finished_run(tmp_path, average=3)
+
+    def score(self, checkpoint, *_):
+        is_mean = "averaged" in checkpoint.card
+        return type("Scores", (), {"chrf": 60.0 if is_mean == (better == "mean") else 50.0})()
+
+    monkeypatch.setattr(Evaluator, "__call__", score)
+    card = export(run.path, tmp_path / "shipped", score=False).card
+    assert ("averaged" in card) == (better == "mean")
+    assert card["validation_chrF"] == {better: 60.0, ({"best", "mean"} - {better}).pop(): 50.0}
+    assert "averaged" not in export(run.path, tmp_path / "plain", score=False, average=0).card
+
+
+def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(tmp_path: Path) -> None:
+    recipe = replace(small_recipe(tmp_path, steps=4, evaluate_every=4), data="reverse:60 + copy:30*2", vary=0.5)
+    run = new_run(tmp_path, recipe=recipe)
+    assert work(run.path) == "finished"
+    evaluation = Metrics(run.path).read()[-1]["evaluation"]
+    assert set(evaluation["parts"]) == {"reverse (validation)", "copy (validation)"}
+    assert evaluation["parts"]["reverse (validation)"].keys() == {"loss", "perplexity", "bleu", "chrf", "exact"}
+    card = export(run.path, tmp_path / "shipped", beam_size=1).card
+    assert [scores["on"] for scores in (card["scores"], *card["more_scores"])] == ["reverse (test)", "copy (test)"]
+    assert "--data reverse:60 " in card["scores"]["command"] and "--vary 0.5" in card["command"]

@@ -1,0 +1,62 @@
+"""The mean of the weights of a run's last checkpoints, as the paper takes it (section 6.1).
+
+The weights of so many checkpoints are kept in the run's folder as they are written, without what a training needs
+beside them; it is their export that takes the mean.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.native import WEIGHTS, load_weights
+from transformer.training.folder import RunFolder
+
+
+def keep(folder: RunFolder, step: int, count: int) -> None:
+    """Keeps the weights of the checkpoint of `step`, as the last of at most `count`.
+
+    Those of later updates were lost with their checkpoints, and the run has gone back before them.
+    """
+    folder.weights.mkdir(exist_ok=True)
+    name = folder.weights / f"{folder.checkpoint(step).name}.safetensors"
+    part = name.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    os.link(folder.checkpoint(step) / WEIGHTS, part)  # no room is taken while the checkpoint itself is there
+    os.replace(part, name)
+    found = _kept(folder)
+    for old in {*found} - {*[kept for kept in found if kept <= step][-count:]}:
+        found[old].unlink()
+
+
+def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
+    """`like` with the mean of the last `count` kept weights; its card says of which updates, "averaged".
+
+    Raises ValueError where fewer than two are kept.
+    """
+    found = _kept(folder)
+    steps = sorted(found)[-count:]
+    if len(steps) < 2:
+        raise ValueError(
+            f"{folder.path} has kept the weights of {len(steps)} checkpoints, and a mean needs two or more; train it "
+            "with --average N."
+        )
+    model = load_weights(like.model.config, found[steps[0]])
+    with torch.no_grad():
+        for number, step in enumerate(steps[1:], 2):
+            other = dict(load_weights(like.model.config, found[step]).named_parameters())
+            for name, parameter in model.named_parameters():
+                parameter.lerp_(other[name], 1.0 / number)
+    return replace(like, model=model, card={**like.card, "step": steps[-1], "averaged": steps})
+
+
+def _kept(folder: RunFolder) -> dict[int, Path]:
+    """The weights that are kept, by their updates, the first one first."""
+    found = (re.fullmatch(r"step-(\d+)", path.stem) for path in folder.weights.glob("step-*.safetensors"))
+    steps = sorted(int(match[1]) for match in found if match)
+    return {step: folder.weights / f"{folder.checkpoint(step).name}.safetensors" for step in steps}
