@@ -46,6 +46,7 @@ def unigram(pieces: list[Any], **values: Any) -> dict[str, Any]:
     return {"model": {"type": "Unigram", "vocab": pieces, "unk_id": 0, **values}}
 
 
+FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
 ATTACKS: Mapping[str, dict[str, Any]] = {
     "a table that claims 4 GB": {"normalizer": table([0] * 5, b"", 0xFFFFFFFF)},
     "a text doubled 34 times": {"normalizer": {"type": "Sequence", "normalizers": doubling("a", 34)}},
@@ -63,6 +64,13 @@ ATTACKS: Mapping[str, dict[str, Any]] = {
     },
     "a pattern of patterns": {"pre_tokenizer": splitting("(a+)+$")},
     "a pattern that is slow at most texts": {"pre_tokenizer": splitting(r"\w*\w*\w*\w*[^\w!]")},
+    "an added token that becomes nothing": {
+        "normalizer": replacing("\n", ""),
+        "added_tokens": [
+            {"id": 50, "content": "\n", **FLAGS, "normalized": True},
+            {"id": 51, "content": "!aaxa", **FLAGS, "normalized": True, "lstrip": True},
+        ],
+    },
     "a token as long as a book": unigram([["<unk>", 0.0], ["a" * 3_000_000, -1.0]]),
 }
 
@@ -97,6 +105,10 @@ def test_an_attack_is_refused_in_a_sentence(attacked: dict[str, str], name: str)
         ({"model": {**BPE, "vocab": {"\ud800": 0}}}, "which is no text of at most 1,000 bytes"),
         (unigram([["a", float("nan")]]), "which is no piece with a score"),
         (unigram([["a", -1.0]], unk_id=1), "'unk_id', which must be a whole number from 0 to 0"),
+        (
+            {"added_tokens": [{"id": 9, "content": " ", **FLAGS, "rstrip": True}]},
+            "its added tokens take the spaces after them",
+        ),
         ({"added_tokens": [{"id": 0, "content": 7}]}, "an added token has 7 as its 'content'"),
     ],
 )

@@ -20,7 +20,15 @@ def added_tokens(values: Any) -> list[dict[str, Any]]:
         return []
     if not isinstance(values, list) or len(values) > MOST_TOKENS:
         raise ValueError("its added tokens are no list")
-    return [_added_token(value) for value in values]
+    tokens = [_added_token(value) for value in values]
+    plain = [token for token in tokens if not token["special"]]  # which are found in a text
+    if any(token["rstrip"] for token in plain) and any(map(_may_begin_with_a_space, plain)):
+        raise ValueError("its added tokens take the spaces after them, which may be added tokens themselves")
+    return tokens
+
+
+def _may_begin_with_a_space(token: dict[str, Any]) -> bool:
+    return token["normalized"] or token["content"][:1].isspace()
 
 
 def _added_token(value: Any) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def is_own(content: Mapping[str, Any]) -> bool:
     """Whether a tokenizer's JSON, as `rebuilt` gives it, is of such a form."""
     return (
         content["model"]["type"] in ("BPE", "WordLevel")
+        and not any(token["normalized"] for token in content["added_tokens"])
         and content["normalizer"] in _NORMALIZERS
         and content["pre_tokenizer"] in _PRE_TOKENIZERS
         and all(step in (*_DECODERS, _BYTES) for step in _steps(content["decoder"]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 LONGEST = 2**22  # characters; a class of all that a vocabulary knows has 100,000
@@ -24,6 +25,8 @@ _ONE = re.compile(_ESCAPE)
 _INSIDE = re.compile(rf"(?:[^\\\[\]]|{_ESCAPE})*")
 _PLACE = re.compile(r"\\[bBAzZ]|[\^$]")
 _GROUP = re.compile(r"\((?:\?(?:i?:|<?[=!]))?(?!\?)")
+# Characters that stand for themselves, at once: there may be 100,000 from a vocabulary.
+_RUN = re.compile(r"(?:(?:\\x\{[0-9a-f]{1,5}\}|[^\W_])(?![*+?{]))+")
 _CODE = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|[xu]([0-9A-Fa-f]+))")
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 
@@ -60,7 +63,7 @@ class Cost(NamedTuple):
 class _Item:
     """A part of a pattern with how often it is repeated (`most` is None for without end)."""
 
-    character: str = ""  # that it is, where it is just one
+    text: str = ""  # that it is, where it is just one
     takes: int = 1  # characters; none for a place such as "^"
     branches: list[list[_Item]] | None = None  # of a group
     looks: bool = False  # it is before or after what is matched
@@ -72,6 +75,7 @@ class _Item:
         return self.least == self.most == 1
 
 
+@lru_cache(maxsize=4)  # a model is described, imported and opened, and its pattern may be a vocabulary long
 def cost(pattern: str) -> Cost:
     """Raises ValueError, which goes on after "a pattern that", for one whose steps cannot be counted."""
     if len(pattern) > LONGEST:
@@ -103,7 +107,7 @@ class _Parser:
         return found
 
     def _item(self, depth: int) -> _Item:
-        for read in (self._place, self._escaped, self._class):
+        for read in (self._run, self._place, self._escaped, self._class):
             item = read()
             if item is not None:
                 return item
@@ -121,6 +125,11 @@ class _Parser:
             return ""
         self.at = found.end()
         return found[0]
+
+    def _run(self) -> _Item | None:
+        found = self._taken(_RUN)
+        text = _CODE.sub(lambda code: chr(int(code[1], 16)), found)
+        return _Item(text, len(text)) if found else None
 
     def _place(self) -> _Item | None:
         return _Item(takes=0) if self._taken(_PLACE) else None
@@ -194,8 +203,8 @@ def _cost_of_any(branches: list[list[_Item]], sure_after: bool) -> Cost:
 
 def _literal(branch: list[_Item]) -> str | None:
     """The one text that a branch matches, in either case."""
-    if all(item.character and item.once for item in branch):
-        return "".join(item.character for item in branch).casefold()
+    if all(item.text and item.once for item in branch):
+        return "".join(item.text for item in branch).casefold()
     return None
 
 
@@ -217,8 +226,8 @@ def _repeated(item: _Item, sure_after: bool) -> Cost:
     """`sure_after` says that whatever follows matches, so that the first way is the last that is tried."""
     if item.branches is not None:
         return _repeated_group(item, item.branches, sure_after)
-    if not item.takes:
-        return Cost(0, _ONCE, _ONCE, False)
+    if item.once or not item.takes:
+        return Cost(item.takes, _ONCE, _ONCE, False)
     if item.most is None:
         ways = _ONCE if sure_after else _AS_OFTEN_AS_IT_GOES
         return Cost(item.least, ways, ways.plus(Steps(item.least)), item.least == 0)
