@@ -55,8 +55,8 @@ lint: $(DEV_READY) ## Run ruff and mypy
 
 # Each fuzzer takes so many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test` tries
 # it again. Ten minutes in all, whatever becomes of them.
-fuzz: $(DEV_READY) ## Try damaged files and wild messages for ten minutes (HEADLIGHT_FUZZ_SECONDS=20)
-	@HEADLIGHT_FUZZ_SECONDS=$${HEADLIGHT_FUZZ_SECONDS:-20} timeout --kill-after=10 600 \
+fuzz: $(DEV_READY) ## Try damaged files and wild messages for ten minutes (HEADLIGHT_FUZZ_SECONDS=15)
+	@HEADLIGHT_FUZZ_SECONDS=$${HEADLIGHT_FUZZ_SECONDS:-15} timeout --kill-after=10 600 \
 		$(BIN)/python -m pytest -m fuzz --numprocesses 2
 
 # All that share an environment are resolved as one, so that they agree; what is locked stays until a list changes.
