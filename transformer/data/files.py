@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transformer.access import require_private
+from transformer.data.mixtures import parts_of
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
 from transformer.files import open_regular
 from transformer.quoting import quoted, short
@@ -161,7 +162,7 @@ def written(spec: str) -> tuple[int, ...]:
     """
     require_private()
     found = []
-    for part in spec.split(","):
+    for part in (file for name, _ in parts_of(spec) for file in name.split(",")):
         path = next((path for path in (Path(part), Path(part.partition(":")[0])) if path.is_file()), None)
         found.append(path.stat().st_mtime_ns if path else 0)
     return tuple(found)

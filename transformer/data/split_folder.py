@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from transformer.data.files import Table
@@ -44,6 +45,12 @@ def has_split(folder: str | Path, source: str, target: str, split: str) -> bool:
         for pair in _directions(source, target)
         for packed in ("", ".gz")
     )
+
+
+def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
+    """The languages of the tables to train on in `folder`, each pair once."""
+    found = (re.fullmatch(r"(\w+)-(\w+)\.train\.tsv(\.gz)?", path.name) for path in Path(folder).glob("*.train.tsv*"))
+    return sorted({(match[1], match[2]) for match in found if match})
 
 
 def _directions(source: str, target: str) -> tuple[str, str]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from transformer.charts.lengths import lengths
 from transformer.data.about import LANGUAGES as NAMES
-from transformer.data.corpora import open_parts
+from transformer.data.corpora import FORMS, open_parts
 from transformer.data.files import written
+from transformer.data.mixtures import JOINED, MOST_TIMES
 from transformer.data.multi30k import LANGUAGES
 from transformer.data.pairs import First
 from transformer.data.preview import READ, Preview, preview
+from transformer.data.split_folder import language_pairs, tatoeba_folder
 from transformer.data.tokenizers import Kind
 from ui.public import private_only
 from ui.training.uploads import upload
@@ -29,6 +32,8 @@ CHOICES = {
     "copy": "Letters, copied",
     "dates": "Dates in ISO form",
     "multi30k": "Multi30k, captions of pictures",
+    "tatoeba": "Tatoeba, everyday sentences",
+    "mixture": "Several corpora, mixed",
     "upload": "Upload your own",
     "file": "Files on this machine",
     "hub": "Dataset of the Hugging Face hub",
@@ -38,6 +43,8 @@ SAID = {
     "copy": "Words of 1 to 20 letters, and the same letters again.",
     "dates": "Dates as people write them, and the same day as year-month-day.",
     "multi30k": "29,000 captions of photographs, translated by people.",
+    "tatoeba": "Short everyday sentences, translated by volunteers; often in several ways.",
+    "mixture": "A pass gives the pairs of each corpus so many times: 2 is twice, 0.5 every second pair.",
     "upload": "A table (.tsv, .csv or .jsonl, also .gz), or two text files whose lines translate each other.",
     "file": "A corpus of any size that is on this machine already; it is read from where it lies.",
     "hub": "Two text columns of a public dataset, read over the network.",
@@ -72,7 +79,11 @@ def choose(view: TrainingView) -> Chosen:
     )
     st.caption(SAID[kind])
     if kind == "multi30k":
-        return Chosen(kind, _multi30k(view))
+        return Chosen(kind, _pair(kind, LANGUAGES, view))
+    if kind == "tatoeba":
+        return Chosen(kind, _tatoeba(view))
+    if kind == "mixture":
+        return Chosen(kind, _mixture())
     if kind == "upload":
         return Chosen(kind, upload())
     if kind == "file":
@@ -87,28 +98,57 @@ def _take_kind(key: str) -> None:
     reseed()
 
 
-def _multi30k(view: TrainingView) -> str:
+def _tatoeba(view: TrainingView) -> str | None:
+    """The two languages, of those that lie in its folder."""
+    pairs = language_pairs(tatoeba_folder())
+    if not pairs:
+        st.info(
+            "There is no table such as en-fr.train.tsv.gz. Tatoeba's sentences can be had from manythings.org/anki; "
+            "HEADLIGHT_TATOEBA names the folder where they lie.",
+            icon=":material/info:",
+        )
+        return None
+    return _pair("tatoeba", sorted({language for pair in pairs for language in pair}), view)
+
+
+def _mixture() -> str | None:
+    """A table with a corpus a row, and how often a pass gives it."""
+    columns = {
+        "Corpus": st.column_config.TextColumn(required=True, width="medium", help=f"One of: {FORMS}"),
+        "Times": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MOST_TIMES, width="small"),
+    }
+    rows = st.data_editor(
+        [{"Corpus": "tatoeba:en-fr", "Times": 1.0}, {"Corpus": "multi30k:en-fr", "Times": 2.0}],
+        column_config=columns,
+        num_rows="dynamic",
+        key="training-mixture",
+    )
+    parts = [f"{row['Corpus'].strip()}*{row['Times']:g}" for row in rows if row.get("Corpus") and row.get("Times")]
+    return JOINED.join(part.removesuffix("*1") for part in parts) or None
+
+
+def _pair(kind: str, languages: Sequence[str], view: TrainingView) -> str:
     pair = (view.data or "").partition(":")[2]
-    source, target = pair.split("-") if "-" in pair else ("en", "fr")
-    if source not in LANGUAGES or target not in LANGUAGES:
-        source, target = "en", "fr"
+    source, target = pair.split("-") if pair.count("-") == 1 else ("en", "fr")
+    if source not in languages or target not in languages:
+        source, target = ("en", "fr") if {"en", "fr"} <= {*languages} else languages[:2]
     left, right = st.columns(2, gap="small")
     keys = widget_key("from"), widget_key("to")
     for box, label, value, key in ((left, "From", source, keys[0]), (right, "To", target, keys[1])):
         box.selectbox(
             label,
-            LANGUAGES,
-            index=LANGUAGES.index(value),
-            format_func=lambda code: {"cs": "Czech", **NAMES}[code],
+            languages,
+            index=languages.index(value),
+            format_func=lambda code: {"cs": "Czech", **NAMES}.get(code, code),
             key=key,
             on_change=_take_pair,
-            args=keys,
+            args=(kind, *keys),
         )
-    return f"multi30k:{source}-{target}"
+    return f"{kind}:{source}-{target}"
 
 
-def _take_pair(source: str, target: str) -> None:
-    update(data=f"multi30k:{st.session_state[source]}-{st.session_state[target]}")
+def _take_pair(kind: str, source: str, target: str) -> None:
+    update(data=f"{kind}:{st.session_state[source]}-{st.session_state[target]}")
 
 
 # ---- files and datasets by name ------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ NETWORK = [f"model.{name}" for name in _MODEL[:1]]
 NETWORK += [f"model.{stack}.{f.name}" for stack in STACKS for f in fields(StackConfig)]
 NETWORK += [f"model.{name}" for name in _MODEL[1:]]
 TRAINING = [f"training.{f.name}" for f in fields(TrainConfig)]
-CORPUS = ["tokenizer", "vocabulary", "separate", "validation", "folder", "threads", "tensorboard"]
+CORPUS = ["tokenizer", "vocabulary", "separate", "vary", "validation", "folder", "threads", "tensorboard"]
 # What the tutorials teach about training, under the names that they use.
 SWITCHES: dict[str, str] = {
     "training.scheduled_sampling": "Scheduled sampling, not teacher forcing alone",
@@ -85,8 +85,8 @@ def advice(data: str) -> Advice:
 
 def defaults(data: str, size: str) -> Values:
     """Every setting, as the form begins with it."""
-    found: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "validation": None, "folder": None}
-    found |= {"threads": None, "tensorboard": False}
+    found: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
+    found |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
     found |= _flat(ModelConfig(8, 8, **SIZES[size]).to_dict(), "model.")
     found |= _flat(TrainConfig(snapshots=10).to_dict(), "training.")
     known = {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
