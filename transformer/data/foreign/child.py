@@ -38,10 +38,10 @@ def fault(text: str) -> str:
         tokenizer = tokenizers.Tokenizer.from_str(text)
         tokenizer.encode_special_tokens = True
         tokenizer.to_str()
-        for token in tokenizer.get_added_tokens_decoder().values():
-            rewriting = tokenizer.normalizer if token.normalized else None
-            if rewriting is not None and not rewriting.normalize_str(token.content):
-                return f"its added token {token.content!r} becomes nothing"  # which the library finds for ever
+        for added in tokenizer.get_added_tokens_decoder().values():
+            rewriting = tokenizer.normalizer if added.normalized else None
+            if rewriting is not None and not rewriting.normalize_str(added.content):
+                return f"its added token {added.content!r} becomes nothing"  # which the library finds for ever
     except BaseException as error:  # Rust's panics are no Exception
         return str(error)[:500] or type(error).__name__
     most = tokenizer.get_vocab_size()
