@@ -84,10 +84,19 @@ def test_the_worker_of_another_machine_is_judged_by_its_word_alone(run: RunFolde
     assert status(run.path).state == "running"
 
 
+def test_a_machine_that_is_no_more_holds_no_run(run: RunFolder) -> None:
+    """A container that is started anew has another name: what the one before it said last is no reason to wait."""
+    say(run, host="another", pid=2**22 + 1, created=0.0, due=time.time() - 1)
+    with run.locked():
+        assert status(run.path).state == "stalled"
+    found = status(run.path)
+    assert found.state == "crashed" and "machine" in found.cause and "resume" in found.advice
+
+
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"state": 3}', '{"pid": "x", "state": "running"}'])
 def test_a_damaged_status_is_a_crash_that_can_be_resumed(run: RunFolder, damage: str) -> None:
     run.status.write_text(damage)
-    assert status(run.path).state in ("crashed", "running")
+    assert status(run.path).state == "crashed"
     run.status.unlink()
     assert status(run.path).state == "crashed"
 
