@@ -112,7 +112,7 @@ def test_saving_over_a_checkpoint_never_leaves_half_of_it(folder: Path, monkeypa
         Path(str(args[1])).write_bytes(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr("transformer.checkpoints.native.save_file", fail)
+    monkeypatch.setattr("transformer.checkpoints.native.write_tensors", fail)
     with pytest.raises(OSError, match="disk full"):
         checkpoints.save(small_checkpoint(seed=1), folder)
     assert all((folder / name).read_bytes() == content for name, content in before.items())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,24 @@ def write_text(path: str | Path, text: str) -> None:
 
 def write_json(path: str | Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def take_usual_mode(path: Path) -> None:
+    """Gives a file the mode that new files get in its folder: safetensors makes its own for their owner alone."""
+    probe = path.with_name(f"{path.name}.mode.part")  # asking for the umask would change it for a moment
+    probe.touch()
+    try:
+        os.chmod(path, stat.S_IMODE(probe.stat().st_mode))
+    finally:
+        probe.unlink()
+
+
+def set_aside(path: Path) -> Path:
+    """Renames what is damaged to the first free of "NAME.damaged", "NAME.damaged-2" and so on; nothing is deleted."""
+    names = (f"{path.name}.damaged{f'-{n}' if n > 1 else ''}" for n in count(1))
+    free = next(other for name in names if not os.path.lexists(other := path.with_name(name)))
+    os.rename(path, free)
+    return free
 
 
 def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:

@@ -15,7 +15,6 @@ from typing import Any
 
 import tokenizers
 import torch
-from safetensors.torch import save_file
 from tokenizers import processors
 from torch import Tensor
 
@@ -23,6 +22,7 @@ from transformer.checkpoints.forms.marian import sines_then_cosines
 from transformer.checkpoints.forms.siblings import ATTENTIONS, FEED_FORWARD, MAPS
 from transformer.checkpoints.native import Checkpoint
 from transformer.checkpoints.refused import Refused
+from transformer.checkpoints.safetensors_file import write_tensors
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import write_json, write_text
@@ -71,7 +71,7 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
-        save_file(_theirs(model), part / "model.safetensors", metadata={"format": "pt"})
+        write_tensors(_theirs(model), part / "model.safetensors", {"format": "pt"})
         config = model.config
         write_json(part / "config.json", _config(config))
         write_json(part / "generation_config.json", _generation(config))

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch.overrides import TorchFunctionMode
 
 from transformer.checkpoints.architectures import build, from_json, to_json
 from transformer.checkpoints.refused import Refused
-from transformer.checkpoints.safetensors_file import read_header
+from transformer.checkpoints.safetensors_file import read_header, write_tensors
+from transformer.checkpoints.weights import DTYPES
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import read_json, write_json
@@ -76,7 +76,7 @@ def save_weights(model: Transformer, path: Path, half: bool = False) -> None:
     dtype = torch.float16 if half else torch.float32
     tensors = {name: p.detach().to("cpu", dtype).contiguous() for name, p in model.named_parameters()}
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
-    save_file(tensors, temporary)
+    write_tensors(tensors, temporary)
     os.replace(temporary, path)
 
 
@@ -113,6 +113,9 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     except (Refused, OSError) as error:
         raise ValueError(f"{path} is not a whole safetensors file. {error}") from None
     _check_shapes(due, {name: place.shape for name, place in places.items()}, path)
+    for name, place in places.items():
+        if not DTYPES[place.dtype].is_floating_point:
+            raise ValueError(f"{path} has {name} in {place.dtype}, and weights are floating-point numbers.")
     with _Undrawn():
         model = build(config)
     with torch.no_grad():  # one at a time, and not mapped: either way all would be in memory twice

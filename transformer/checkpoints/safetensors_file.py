@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from safetensors.torch import save_file
+from torch import Tensor
+
 from transformer.checkpoints.limits import LARGEST_HEADER, MOST_TENSORS
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.weights import DTYPES, Stored, TensorInfo, plain_shape, require_few
+from transformer.files import take_usual_mode
 
 # In a header: each becomes an object in memory many times its own size, so they are counted first.
 MOST_BRACKETS, MOST_COMMAS = 4 * MOST_TENSORS, 20 * MOST_TENSORS
@@ -77,6 +81,12 @@ def _require_in_order(path: Path, places: dict[str, Stored], start: int, size: i
         start += place.numbers * place.itemsize
     if start != size:
         raise Refused(f"{path.name} should have {start:,} bytes, but has {size:,}.", (), AGAIN)
+
+
+def write_tensors(tensors: dict[str, Tensor], path: Path, notes: dict[str, str] | None = None) -> None:
+    """Writes the file, readable to whom its neighbours are."""
+    save_file(tensors, path, metadata=notes)
+    take_usual_mode(path)
 
 
 def header_bytes(infos: Mapping[str, TensorInfo | Stored], metadata: Mapping[str, str]) -> bytes:
