@@ -95,6 +95,6 @@ def test_nothing_that_was_half_written_is_taken_for_a_checkpoint(tmp_path: Path)
     run = finished_run(tmp_path, steps=3)
     (run.checkpoints / "new.part").mkdir()
     (run.checkpoints / "step-0000099.part").mkdir()
-    assert run.steps() == [3]
+    assert run.steps() == [0, 3]
     assert work(run.path) == "finished"
-    assert sorted(path.name for path in run.checkpoints.iterdir()) == ["best", "last", "step-0000003"]
+    assert sorted(path.name for path in run.checkpoints.iterdir()) == ["best", "last", "step-0000000", "step-0000003"]

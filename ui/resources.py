@@ -22,6 +22,7 @@ from transformer.analysis import Check, check
 from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.files import read_json
 from transformer.taps import Intervention
+from transformer.training import RunFolder
 from ui.sweep import sweep_forever
 from ui.turns import before_step, kept
 
@@ -49,8 +50,8 @@ def model_names() -> list[str]:
 
 def finished_runs() -> list[str]:
     """A run that goes on replaces its best checkpoint, which nobody may be reading then."""
-    best = (path.parents[2] for path in sorted(RUNS.glob(f"[!.]*/checkpoints/best/{CONFIG}")))
-    return [f"{RUN}{run.name}" for run in best if _ended(run)]
+    runs = (path.parent for path in sorted(RUNS.glob("[!.]*/checkpoints")))
+    return [f"{RUN}{run.name}" for run in runs if _ended(run) and RunFolder(run).best() is not None]
 
 
 def _ended(run: Path) -> bool:
@@ -63,7 +64,8 @@ def _ended(run: Path) -> bool:
 def model_folder(name: str) -> Path:
     """Where a model of `model_names` lies."""
     if name.startswith(RUN):
-        return RUNS / name.removeprefix(RUN) / "checkpoints" / "best"
+        run = RunFolder(RUNS / name.removeprefix(RUN))
+        return run.best() or run.checkpoints / "best"
     return MODELS / name.removeprefix(IMPORTED) if name.startswith(IMPORTED) else CHECKPOINTS / name
 
 

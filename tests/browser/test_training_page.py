@@ -148,7 +148,7 @@ def test_a_run_is_paused_outlives_the_app_and_is_killed(
         os.kill(worker, signal.SIGKILL)
         card = page.locator(".st-key-failure")
         expect(card).to_contain_text("The worker ended at step", timeout=30_000)
-        expect(card).to_contain_text("resume it from the last checkpoint")
+        expect(card).to_contain_text("then resume it.")
         expect(card).to_contain_text(run.last_lines()[-1][-20:])
         expect(card.get_by_role("button", name="Resume from step")).to_be_visible()
         page.get_by_role("button", name="More").click()

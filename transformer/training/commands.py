@@ -20,6 +20,7 @@ from transformer.data.about import about
 from transformer.data.corpora import FORMS
 from transformer.presets import PRESETS, preset
 from transformer.training import steer
+from transformer.training.export import best_of
 from transformer.training.export import export as export_run
 from transformer.training.folder import RUNS, RunFolder
 from transformer.training.health import Status, status, statuses
@@ -126,7 +127,7 @@ def stop(options: argparse.Namespace) -> None:
 
 def runs(options: argparse.Namespace) -> None:
     for found in statuses(options.root):
-        said = " ".join(filter(None, (found.cause, found.advice)))
+        said = " ".join(filter(None, (found.cause, *found.mended, *found.damaged, found.advice)))
         print(f"{found.name:<24}{found.state:<12}{found.step:>9,} of {found.steps:<9,}  {said}".rstrip())
 
 
@@ -136,12 +137,22 @@ def work(options: argparse.Namespace) -> None:
 
 def export(options: argparse.Namespace) -> None:
     if options.packed is not None:
-        best = RunFolder(options.run_folder).checkpoints / "best"
-        folder = best if best.is_dir() else Path(options.run_folder)
+        run = RunFolder(options.run_folder)
+        folder = _told_best(run) if run.is_run() and run.checkpoints.is_dir() else run.path
         print(*pack(folder, options.packed, Path(options.out)), options.out, sep="\n")
         return
+    _told_best(RunFolder(options.run_folder))
     checkpoint = export_run(options.run_folder, options.out, options.beam, options.length_penalty, options.folder)
     print(json.dumps(checkpoint.card, indent=2, ensure_ascii=False))
+
+
+def _told_best(run: RunFolder) -> Path:
+    """The run's best checkpoint; where another stands in for it, that is said."""
+    run.recipe()
+    best = best_of(run)
+    if best != run.checkpoints / "best":
+        print(f"The best checkpoint is damaged; {best.name} stands in for it.", file=sys.stderr)
+    return best
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:
@@ -212,7 +223,9 @@ def _show(bar: Any, metrics: Metrics, found: Status, said: str) -> None:
     if lines and lines[-1]["step"] != bar.n:
         last = lines[-1]
         bar.update(last["step"] - bar.n)
-        bar.set_postfix_str(f"loss {last['loss']:.3f}, {last['tokens'] / last['seconds']:,.0f} tokens/s", refresh=False)
+        if {"loss", "tokens", "seconds"} <= set(last):
+            speed = last["tokens"] / max(last["seconds"], 1e-9)
+            bar.set_postfix_str(f"loss {last['loss']:.3f}, {speed:,.0f} tokens/s", refresh=False)
 
 
 def _require_success(found: Status) -> None:

@@ -44,7 +44,7 @@ class Estimate:
 
     parameters: int
     memory: int
-    disk: int  # the checkpoints, of which the last, the best and a new one exist at once, and the corpus
+    disk: int  # the checkpoints, of which the last two, the best and a new one exist at once, and the corpus
     updates_per_epoch: int | None = None
     seconds_per_epoch: float | None = None
     seconds: float | None = None
@@ -62,7 +62,7 @@ def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None
     with torch.device("meta"):
         parameters = count_parameters(Transformer(config))
     memory = speed.memory if speed else PROCESS + 16 * parameters + activations(config, training)
-    disk = 3 * 12 * parameters + training.snapshots * 2 * parameters
+    disk = 4 * 12 * parameters + training.snapshots * 2 * parameters
     if preview is None:
         return Estimate(parameters, memory, disk)
     # The batches of the sample, whose targets stand between two special tokens; only their lengths matter.

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from transformer import checkpoints
 from transformer.data.corpora import GoldCorpus, open_parts
+from transformer.training import intact
 from transformer.training.evaluation import Evaluator
-from transformer.training.folder import RunFolder
+from transformer.training.folder import RunFolder, snapshots
 from transformer.translator import LENGTH_PENALTY
 
 
@@ -22,11 +23,14 @@ def export(
 ) -> checkpoints.Checkpoint:
     """Makes the checkpoint folder `out` and returns what it holds; `score` it on the test split, if there is one.
 
-    `folder` is where Multi30k lies. Raises ValueError where the run has no checkpoint, or `out` is there already.
+    `folder` is where Multi30k lies. Raises ValueError where no checkpoint is whole, or `out` is there already.
     """
     source, out = RunFolder(run), Path(out)
     recipe = source.recipe()
-    checkpoint = checkpoints.load(source.checkpoints / "best")
+    best = best_of(source)
+    if wrong := intact.changed(best, but=intact.STATE):
+        raise ValueError(f"{best} is damaged: {wrong}. Resume the run, which sets it aside.")
+    checkpoint = checkpoints.load(best)
     if out.exists():
         raise ValueError(f"{out} exists already; choose another name, or delete it first.")
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
@@ -38,12 +42,27 @@ def export(
             _score(checkpoint, recipe.data, folder or recipe.folder, beam_size, length_penalty, str(out))
             checkpoints.save(checkpoint, part, half=True)
         if source.history.is_dir():
-            shutil.copytree(source.history, part / "history", ignore=shutil.ignore_patterns("*.part"))
+            (part / "history").mkdir()
+            for path in snapshots(source.history)[0]:
+                shutil.copy2(path, part / "history")
         part.rename(out)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
     return checkpoint
+
+
+def best_of(run: RunFolder) -> Path:
+    """The checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
+    best = run.best()
+    if best is None:
+        wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
+        raise ValueError(
+            f"{run.path} has no checkpoint whose model is whole ({wrong}). Resume the run to train it again."
+            if wrong
+            else f"{run.path} has no checkpoint yet."
+        )
+    return best
 
 
 def _score(

@@ -4,7 +4,8 @@ config.json     the recipe: data, network, training
 status.json     what the worker is doing, and when it last said so (see health.py)
 metrics.jsonl   one line an update, with the scores where it was evaluated
 log.txt         what the worker said
-checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them
+checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them.
+                What was found damaged is beside them, as step-0001000.damaged
 history/        small snapshots of the weights, where they were asked for
 data/           the corpus as token ids, and the validation pairs
 control         "pause" or "stop", while that is asked of the worker
@@ -18,10 +19,13 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from transformer.files import write_text
+from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from transformer.files import read_json, set_aside, write_json, write_text
+from transformer.training import intact
+from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.recipe import Recipe
 
 RUNS = Path("runs")
@@ -43,18 +47,68 @@ class RunFolder:
         return self.path.name
 
     def recipe(self) -> Recipe:
-        """Raises ValueError where there is no run in the folder."""
-        if not self.config.is_file():
+        """What config.json says; where that is damaged, what the newest checkpoint has kept of it.
+
+        Raises ValueError where there is no run in the folder, or neither can be read.
+        """
+        if not self.is_run():
             raise ValueError(f"There is no run in {self.path}.")
-        return Recipe.load(self.config)
+        try:
+            return Recipe.load(self.config)
+        except ValueError as error:
+            for step in reversed(self.steps()):
+                with suppress(ValueError):
+                    return Recipe.load(self.checkpoint(step) / RECIPE)
+            best = self.best()
+            other = (
+                f", or start a new run: {best}/card.json has the command, to which add --start {best}" if best else ""
+            )
+            raise ValueError(f"{str(error).rstrip('.')}. Put that file back{other}.") from None
+
+    def keep(self, recipe: Recipe) -> None:
+        """Writes config.json; what is there and cannot be read is set aside."""
+        try:
+            Recipe.load(self.config)
+        except ValueError:
+            if self.config.exists():
+                set_aside(self.config)
+        write_json(self.config, recipe.to_dict())
+
+    def is_run(self) -> bool:
+        return self.config.is_file() or bool(self.step_folders())
+
+    def step_folders(self) -> list[Path]:
+        """Everything with the name of a checkpoint, whole or not, the latest last."""
+        found = (path for path in self.checkpoints.glob("step-*") if re.fullmatch(r"step-\d+", path.name))
+        return sorted(found, key=lambda path: int(path.name[5:]))
 
     def steps(self) -> list[int]:
-        """The updates at which there are checkpoints to go on from, the latest last."""
-        found = (re.fullmatch(r"step-(\d+)", path.name) for path in self.checkpoints.glob("step-*"))
-        return sorted(int(match[1]) for match in found if match)
+        """The updates at which there are checkpoints to go on from, as far as a first look tells, the latest last."""
+        found = (int(path.name[5:]) for path in self.step_folders() if not state_flaw(path))
+        return [step for step in found if self.checkpoint(step).is_dir()]
 
     def checkpoint(self, step: int) -> Path:
         return self.checkpoints / f"step-{step:07d}"
+
+    def best(self) -> Path | None:
+        """The checkpoint to open: that of `best` if its model is whole at a first look, else what comes nearest to it.
+
+        That is the one that the newest checkpoint calls the best, else the newest whose model is whole.
+        """
+        found = [path for path in self.step_folders() if not model_flaw(path)]
+        try:
+            named = [self.checkpoint(read_json(found[-1] / POSITION)["best"])] if found else []
+        except (ValueError, TypeError, KeyError):
+            named = []
+        likeliest = [self.checkpoints / "best", *named, *reversed(found)]
+        return next((path for path in likeliest if not model_flaw(path)), None)
+
+    def damaged(self) -> dict[str, str]:
+        """What is wrong at a first look, without a full stop, by the name of the checkpoint or of what points to it."""
+        found = {path.name: state_flaw(path) for path in self.step_folders()}
+        if found:
+            found |= {name: model_flaw(self.checkpoints / name) for name in ("last", "best")}
+        return {name: wrong for name, wrong in found.items() if wrong}
 
     @contextmanager
     def locked(self, patience: float = 0.0) -> Iterator[None]:
@@ -76,15 +130,27 @@ class RunFolder:
                     time.sleep(0.05)
             yield
 
+    def is_free(self) -> bool:
+        """Whether no process holds the folder."""
+        try:
+            with open(self.path / "lock", "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
+
     def ask(self, what: str) -> None:
         write_text(self.control, what)
 
     def asked(self) -> str | None:
         """What the worker has been asked for and has not done yet: "pause", "stop" or None."""
         try:
-            return self.control.read_text(encoding="utf-8").strip() or None
+            asked = self.control.read_text(encoding="utf-8", errors="replace").strip()
         except FileNotFoundError:
             return None
+        return asked if asked in ("pause", "stop") else None
 
     def last_lines(self, count: int = 20) -> list[str]:
         """The end of the log."""
@@ -94,6 +160,24 @@ class RunFolder:
                 return file.read().decode("utf-8", "replace").splitlines()[-count:]
         except FileNotFoundError:
             return []
+
+
+def snapshots(history: Path) -> tuple[list[Path], int]:
+    """The snapshots in a folder that are whole at a first look, the latest last; and how many are not."""
+    found = [path for path in history.glob("step-*.safetensors") if re.fullmatch(r"step-\d+", path.stem)]
+    whole = [path for path in found if not intact.flaw(history, [path.name])]
+    return sorted(whole, key=lambda path: int(path.stem[5:])), len(found) - len(whole)
+
+
+def model_flaw(path: Path) -> str:
+    """What keeps the model of a checkpoint from being opened, at a first look; "" where nothing does."""
+    shared = os.path.exists(path / SHARED) or not os.path.exists(path / SOURCE)
+    return intact.flaw(path, (WEIGHTS, CONFIG, *((SHARED,) if shared else (SOURCE, TARGET))))
+
+
+def state_flaw(path: Path) -> str:
+    """What keeps a training from going on from a checkpoint, at a first look; "" where nothing does."""
+    return model_flaw(path) or intact.flaw(path, dict.fromkeys((OPTIMIZER, POSITION, *intact.recorded(path))))
 
 
 def run_path(name: str, root: str | Path = RUNS) -> Path:

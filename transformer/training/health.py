@@ -28,6 +28,7 @@ ALIVE = ("queued", "running", "stalled")
 ENDED = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
 
 FULL = 64 * 1024  # bytes free on a disk that can be called full
+LARGEST = 10**12  # of a number in a status that a worker wrote
 SAME_START = 3.0  # seconds: the clock from which a process's start is reckoned may be set meanwhile
 
 _ADVICE = {
@@ -36,16 +37,19 @@ _ADVICE = {
     "paused": "Resume it to go on from here.",
     "stopped": "Resume it to go on from here, or open its best checkpoint.",
     "finished": "Open its best checkpoint, or train it for longer.",
-    "crashed": "Look at the last lines of the log, then resume it from the last checkpoint.",
-    "stalled": "It may only be slow. If it stays so, end the worker and resume from the last checkpoint.",
+    "crashed": "Look at the last lines of the log, then resume it.",
+    "stalled": "It may only be slow. If it stays so, end the worker and resume the run.",
     "diverged": "Start again from its best checkpoint with a lower learning rate, a longer warm-up or a smaller clip.",
-    "out of disk": "Make room on the disk, then resume it from the last checkpoint.",
+    "out of disk": "Make room on the disk, then resume it.",
 }
 
 
 @dataclass(frozen=True)
 class Status:
-    """`cause` and `advice` are sentences, or empty; times are in seconds since 1970, None where not known."""
+    """`cause` and `advice` are sentences, or empty; times are in seconds since 1970, None where not known.
+
+    `mended` is what the latest worker found damaged, and `damaged` what is so now, as far as a first look tells.
+    """
 
     name: str
     folder: Path
@@ -62,6 +66,8 @@ class Status:
     saved_step: int | None = None
     pid: int | None = None
     log: list[str] = field(default_factory=list, repr=False)
+    mended: list[str] = field(default_factory=list, repr=False)
+    damaged: list[str] = field(default_factory=list, repr=False)
 
     @property
     def alive(self) -> bool:
@@ -79,22 +85,25 @@ def status(path: str | Path) -> Status:
     if state == "crashed" and values.get("state") not in ENDED and (again := read(folder)) != values:
         values = again  # it ended between the two looks
         state, cause = _judge(values)
+    if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
+        state, cause = "crashed", "The worker ended without a word, and so did the machine that it worked on."
     if state == "crashed" and shutil.disk_usage(folder.path).free < FULL:  # so full that it could not say so
         state, cause = "out of disk", "There is no room left on the disk."
     doing = str(values.get("doing", ""))
     if asked := folder.asked():
         doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
     steps = folder.steps()
+    damaged = {} if state in ALIVE else folder.damaged()  # a worker replaces what is looked at
     saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
     return Status(
         folder.name,
         folder.path,
         state,
-        _whole(values, "step"),
-        _whole(values, "steps"),
+        _whole(values, "step") or (steps[-1] if steps else 0),
+        _whole(values, "steps") or _due(folder),
         doing if state in ALIVE else "",
         cause,
-        _advice(state, bool(steps)),
+        _advice(state, steps, bool(damaged)),
         _number(values, "seconds_left") if state == "running" else None,
         _number(values, "heartbeat"),
         _number(values, "started"),
@@ -102,12 +111,14 @@ def status(path: str | Path) -> Status:
         steps[-1] if steps else None,
         _whole(values, "pid") or None,
         folder.last_lines(),
+        _texts(values, "mended"),
+        [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in damaged.items()],
     )
 
 
 def statuses(root: str | Path = RUNS) -> list[Status]:
     """Of every run under `root`, the latest first."""
-    folders = [path for path in Path(root).glob("[!.]*") if (path / "config.json").is_file()]
+    folders = [path for path in Path(root).glob("[!.]*") if RunFolder(path).is_run()]
     return sorted(map(status, folders), key=lambda found: found.started or 0.0, reverse=True)
 
 
@@ -116,37 +127,51 @@ def _judge(values: dict[str, Any]) -> tuple[State, str]:
     written = values.get("state")
     if written in ENDED:
         return written, str(values.get("cause", ""))
-    if not written:
-        return "crashed", "The run was never begun: its status is missing or damaged."
+    due = _number(values, "due")
+    if written not in ("queued", "running") or due is None or not isinstance(values.get("host"), str):
+        return "crashed", "Its status is missing or damaged, or the run was never begun."
     if values.get("host") == platform.node() and process(values) is None:
-        code = _exit_code(values.get("pid"))
+        code = _exit_code(_whole(values, "pid"))
         if code is not None and code < 0:
             return "crashed", f"The worker was ended by signal {-code}."
         return "crashed", "The worker ended without a word: it was killed, ran out of memory, or the machine stopped."
-    now, due = time.time(), _number(values, "due")
-    if due is not None and now > due:
+    now = time.time()
+    if now > due:
         silence = now - (_number(values, "heartbeat") or due)
         return "stalled", f"The worker has said nothing for {silence:,.0f} seconds."
     return ("queued" if written == "queued" else "running"), ""
 
 
-def _advice(state: State, resumable: bool) -> str:
-    if state == "crashed" and not resumable:
-        return "Look at the last lines of the log, then start it again; there is no checkpoint yet."
-    if state == "finished" and not resumable:  # a run of an older version
+def _advice(state: State, steps: list[int], damaged: bool) -> str:
+    if state == "crashed" and not steps and not damaged:
+        return (
+            "Look at the last lines of the log, then resume it: there is no checkpoint yet, so it begins with update 0."
+        )
+    if damaged and state != "diverged":
+        where = f"it goes on from update {steps[-1]:,}" if steps else "it says what can still be done"
+        return f"Resume it: what is damaged is set aside, and {where}."
+    if state == "finished" and not steps:  # a run of an older version
         return "Open its best checkpoint."
     return _ADVICE[state]
 
 
+def _due(folder: RunFolder) -> int:
+    """How many updates a run whose status does not say so shall make."""
+    try:
+        return folder.recipe().training.steps
+    except ValueError:
+        return 0
+
+
 def process(values: dict[str, Any]) -> psutil.Process | None:
     """The worker that wrote these values, if it is alive: a process of that number that started at that moment."""
-    if (child := children.get(values.get("pid", 0))) is not None:
+    if (child := children.get(_whole(values, "pid"))) is not None:
         child.poll()  # a child that has ended stays a zombie until its parent asks
     try:
         found = psutil.Process(int(values["pid"]))
         same = abs(found.create_time() - float(values["created"])) < SAME_START
         return found if same and found.status() != psutil.STATUS_ZOMBIE else None
-    except (psutil.Error, KeyError, TypeError, ValueError):
+    except (psutil.Error, KeyError, TypeError, ValueError, OverflowError):
         return None
 
 
@@ -159,7 +184,7 @@ def this_process(pid: int | None = None) -> dict[str, Any]:
 children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this process started, by their number
 
 
-def _exit_code(pid: Any) -> int | None:
+def _exit_code(pid: int) -> int | None:
     """How a worker that this process started has ended, where it did."""
     if (child := children.get(pid)) is None:
         return None
@@ -183,9 +208,16 @@ def read(folder: RunFolder) -> dict[str, Any]:
 
 def _whole(values: dict[str, Any], name: str) -> int:
     value = values.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return value if type(value) is int and 0 <= value <= LARGEST else 0
 
 
 def _number(values: dict[str, Any], name: str) -> float | None:
     value = values.get(name)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
+        return None
+    return float(value)
+
+
+def _texts(values: dict[str, Any], name: str) -> list[str]:
+    value = values.get(name)
+    return [str(text) for text in value] if isinstance(value, list) else []

@@ -10,9 +10,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from transformer.files import set_aside
 from transformer.training.evaluation import Evaluation
 from transformer.training.folder import RunFolder
 from transformer.training.loop import StepReport
+
+MOST_UPDATES, LARGEST = 100_000_000, 1e100
+NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "epoch")
+SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
 
 
 def metrics_line(
@@ -23,30 +28,63 @@ def metrics_line(
     if not math.isfinite(report.gradient_norm):  # an update that float16 left out; JSON has no infinity
         line["gradient_norm"] = None
     if evaluation is not None:
-        scores = {name: getattr(evaluation, name) for name in ("loss", "perplexity", "bleu", "chrf", "exact")}
+        scores = {name: getattr(evaluation, name) for name in SCORES}
         line["evaluation"] = {**scores, "watched": watched or []}
     return line
 
 
-class Journal:
-    """The metrics file of a run that goes on after `size` bytes and `step` updates; what comes after those is cut off.
+def sound_line(text: bytes) -> dict[str, Any] | None:
+    """A line of metrics.jsonl, or None where it is torn, or has something that no worker wrote."""
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MOST_UPDATES:
+        return None
+    evaluation = line.get("evaluation", {})
+    if not isinstance(evaluation, dict):
+        return None
+    watched = evaluation.get("watched", [])
+    numbers = [line[name] for name in NUMBERS if name in line and (name, line[name]) != ("gradient_norm", None)]
+    scores = [evaluation[name] for name in SCORES if name in evaluation]
+    if not all(map(_is_number, numbers)) or not all(isinstance(n, float) or _is_number(n) for n in scores):
+        return None  # a perplexity may be infinite
+    return line if isinstance(watched, list) and all(isinstance(one, dict) for one in watched) else None
 
-    It becomes a new file, so that whoever reads along sees that it is another. With `events`, TensorBoard's files too.
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+class Journal:
+    """The metrics file of a run that goes on after `step` updates; what comes after those is cut off.
+
+    It becomes a new file, so that whoever reads along sees that it is another. What of the old one cannot be read is
+    left out, and the old one is set aside; `mended` says so. With `events`, TensorBoard's files too.
     """
 
-    def __init__(self, folder: RunFolder, size: int, step: int, events: bool) -> None:
+    def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
         part = folder.metrics.with_suffix(".part")
+        known = broken = last = 0
+        folder.metrics.touch()
         with open(folder.metrics, "rb") as old, open(part, "wb") as new:
-            while size and (piece := old.read(min(size, 2**20))):
-                new.write(piece)
-                size -= len(piece)
+            for text in old:
+                line = sound_line(text)
+                if line is None:
+                    broken += 1
+                elif last < line["step"] <= step:
+                    known, last = known + 1, line["step"]
+                    new.write(text if text.endswith(b"\n") else text + b"\n")
+        self.mended = ""
+        if known < step:
+            self.mended = (
+                f"{folder.metrics.name} lacks {step - known:,} of the {step:,} updates; the curves have a gap."
+            )
+        if broken and known < step:
+            self.mended += f" What was there is kept as {set_aside(folder.metrics).name}."
         os.replace(part, folder.metrics)
         self._file = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115 a buffer would keep what a full disk refused
         self._events = _Events(folder, step) if events else None
-
-    @property
-    def size(self) -> int:
-        return self._file.tell()
 
     def add(self, line: dict[str, Any]) -> None:
         self._file.write(json.dumps(line).encode() + b"\n")
@@ -109,10 +147,7 @@ class Metrics:
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)
         for text in whole.splitlines():
-            try:
-                line = json.loads(text)
-            except ValueError:  # torn by a full disk or a power cut, and written over when the run went on
-                continue
-            if isinstance(line, dict) and isinstance(line.get("step"), int):
+            line = sound_line(text)
+            if line is not None:  # else torn by a full disk or a power cut, and written over when the run went on
                 self.lines.append(line)
         return self.lines

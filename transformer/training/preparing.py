@@ -12,12 +12,12 @@ import torch
 from transformer import checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import WEIGHTS, load_weights
-from transformer.data.corpora import Corpus, open_corpus
+from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.packed import pack
-from transformer.files import write_json, write_text
+from transformer.files import set_aside, write_json, write_text
 from transformer.model import Transformer
-from transformer.training import state
+from transformer.training import intact, state
 from transformer.training.evaluation import Evaluator
 from transformer.training.folder import RunFolder
 from transformer.training.recipe import Recipe
@@ -32,9 +32,24 @@ T = TypeVar("T")
 def prepare(folder: RunFolder, speaker: Speaker) -> None:
     """Whatever is there from a time that was cut short is written over. Raises ValueError for unusable data."""
     recipe = folder.recipe()
-    splits = open_corpus(recipe.data, recipe.validation, recipe.folder)
+    splits = recipe_corpora(recipe)
     speaker.say(f"Reading {splits.train.name}")
     checkpoint = _begin(folder, recipe, splits.train, speaker)
+    prepare_corpus(folder, recipe, splits, checkpoint, speaker)
+    folder.keep(replace(recipe, model=checkpoint.model.config))
+    if folder.metrics.exists() and folder.metrics.stat().st_size:  # those of checkpoints that are lost
+        set_aside(folder.metrics)
+    folder.metrics.write_bytes(b"")
+    state.save(folder, checkpoint, {}, Position(steps=recipe.training.steps))
+
+
+def recipe_corpora(recipe: Recipe) -> Splits:
+    return open_corpus(recipe.data, recipe.validation, recipe.folder)
+
+
+def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, speaker: Speaker) -> None:
+    """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data."""
+    (folder.data / intact.LIST).unlink(missing_ok=True)
     config, source, target = checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer
     examples = Encoded(splits.train, source, target, config.max_length)
     told = _Told(examples, speaker, "cutting the corpus into tokens")
@@ -47,9 +62,7 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
     lines = [json.dumps({"source": pair.source, "target": pair.target}) + "\n" for pair in pairs]
     write_text(folder.data / VALIDATION, "".join(lines))
     write_json(folder.data / REPORT, asdict(examples.report))
-    write_json(folder.config, replace(recipe, model=config).to_dict())
-    folder.metrics.write_bytes(b"")
-    state.save(folder, checkpoint, {}, Position(steps=recipe.training.steps))
+    intact.record(folder.data)
 
 
 def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:

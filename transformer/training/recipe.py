@@ -8,14 +8,14 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from transformer.checkpoints.architectures import from_json
-from transformer.checkpoints.native import CONFIG, WEIGHTS
+from transformer.checkpoints.native import WEIGHTS, load
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
 from transformer.data.tokenizers import Kind
 from transformer.files import read_json
 from transformer.presets import PRESETS, preset
+from transformer.training.intact import STATE, changed
 from transformer.training.settings import AROUND
 
 MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
@@ -108,7 +108,9 @@ class Recipe:
         """A network of the paper's own layers whose sentences begin and end as those of a training do."""
         if not (start / WEIGHTS).is_file():
             raise ValueError(f"There is no checkpoint in {start} to start from.")
-        network = from_json(read_json(start / CONFIG))
+        if wrong := changed(start, but=STATE):
+            raise ValueError(f"{start} is damaged: {wrong}. Start from another checkpoint.")
+        network = load(start).model.config
         if type(network) is not ModelConfig:
             raise ValueError(
                 f"{start} is a {type(network).__name__.removesuffix('Config')}, which opens here but is not trained "

@@ -48,6 +48,8 @@ class Session:
         state.restore(self.trainer, optimizer, position)
         # A run that is to go on for longer may wait anew for something better.
         self.position = position if position.steps == config.steps else replace(position, steps=config.steps, waited=0)
+        if position.best not in folder.steps():  # lost, or removed for a better one that is lost: what comes is better
+            self.position = position = replace(self.position, best=position.step, score=-1.0)
         self.stream = BatchStream(Packed(folder.data), config.batch_tokens, model.config.pad_id, config.seed)
         self.stream.restore((position.epoch, position.batch))
         speaker.say(
@@ -57,7 +59,9 @@ class Session:
         )
         if processes.first:
             state.tidy(folder, position)
-            self.journal = Journal(folder, position.metrics, position.step, self.recipe.tensorboard)
+            self.journal = Journal(folder, position.step, self.recipe.tensorboard)
+            if self.journal.mended:
+                speaker.mended(self.journal.mended)
             self.evaluator = Evaluator.of(self.checkpoint, "The validation", JsonLines(folder.data / VALIDATION))
             self.watched = self._readable()
 
@@ -152,7 +156,6 @@ class Session:
         scaler = self.trainer.scaler.state_dict()
         self.position = replace(self.position, step=self.trainer.step, epoch=epoch, batch=batch, scaler=scaler)
         if self.processes.first:
-            self.position = replace(self.position, metrics=self.journal.size)
             state.save(self.folder, self.checkpoint, optimizer, self.position)
 
     def _gather(self) -> None:

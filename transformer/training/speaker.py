@@ -39,6 +39,11 @@ class Speaker:
         if several():  # in somebody's terminal
             print(text, file=sys.stderr, flush=True)
 
+    def mended(self, text: str) -> None:
+        """Says what was found damaged and what became of it, in the log and in the status of this worker."""
+        self.say(text)
+        self.values.setdefault("mended", []).append(text)
+
     def beat(self, doing: str, within: float = 60.0, **values: Any) -> None:
         """Says what is done, that it goes on, and within how many seconds there will be another word."""
         now = time.time()

@@ -2,6 +2,8 @@
 
 optimizer.safetensors  Adam's state of each parameter, by the parameter's name
 training.json          the update, the place in the corpus, the best so far, the loss scale
+recipe.json            the run's recipe, for when its config.json is damaged
+files.json             the size and the checksum of each of the files (see intact.py)
 
 With the recipe that is the whole state: the learning rate follows from the update, and so do the random numbers
 (see `random_seed`). Nothing is pickled. A checkpoint is written beside the others, flushed to the disk, and renamed.
@@ -9,24 +11,31 @@ With the recipe that is the whole state: the learning rate follows from the upda
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import sys
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from transformer import checkpoints
 from transformer.checkpoints import Checkpoint
-from transformer.files import read_json, write_json
-from transformer.training.folder import RunFolder
+from transformer.checkpoints.safetensors_file import write_tensors
+from transformer.files import read_json, set_aside, write_json
+from transformer.model import Transformer
+from transformer.training import intact
+from transformer.training.folder import RunFolder, state_flaw
+from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.loop import Trainer
 
-OPTIMIZER, POSITION = "optimizer.safetensors", "training.json"
 ADAM = ("step", "exp_avg", "exp_avg_sq")
+KEPT = 2  # checkpoints, beside the best: one may be damaged
+MOST_BATCHES = 10_000  # in an update
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class Position:
     """Where a run stands after `step` updates of `steps`.
 
     `epoch` and `batch` are the place in the corpus; `best` is the update with the highest chrF so far, `score`;
-    `waited` counts the evaluations since. `metrics` is the size of metrics.jsonl. `seconds` were spent updating.
+    `waited` counts the evaluations since. `seconds` were spent updating.
     """
 
     step: int = 0
@@ -44,9 +53,30 @@ class Position:
     best: int = 0
     score: float = -1.0
     waited: int = 0
-    metrics: int = 0
     seconds: float = 0.0
     scaler: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Position:
+        """What a training.json says; unknown fields are left alone. Raises ValueError naming what is wrong."""
+        values = read_json(path)
+        if not isinstance(values, dict):
+            raise ValueError(f"{path} does not say where a run stands.")
+        hints = get_type_hints(cls)
+        for name in (f.name for f in fields(cls)):
+            if name not in values:
+                raise ValueError(f"{path} lacks {name}.")
+            if not _is(values[name], hints[name]):
+                raise ValueError(f"{path} has {name} {values[name]!r:.40}, which it cannot be.")
+        return cls(**{name: values[name] for name in hints})
+
+
+def _is(value: object, kind: Any) -> bool:
+    if kind is int:
+        return type(value) is int and value >= 0
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, dict) and all(_is(one, float) for one in value.values())
 
 
 def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
@@ -59,13 +89,16 @@ def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
 
 
 def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor], position: Position) -> None:
-    """Writes the checkpoint of `position`, points to it, and removes those that are neither the last nor the best."""
+    """Writes the checkpoint of `position`, points to it, and removes those that are not kept (see `tidy`)."""
     part, final = folder.checkpoints / "new.part", folder.checkpoint(position.step)
     shutil.rmtree(part, ignore_errors=True)
     try:
         checkpoints.save(replace(checkpoint, card={**checkpoint.card, "step": position.step}), part)
-        save_file(optimizer, part / OPTIMIZER)
+        write_tensors(optimizer, part / OPTIMIZER)
         write_json(part / POSITION, asdict(position))
+        with contextlib.suppress(ValueError):  # a recipe that cannot be read any more is no reason to stop
+            write_json(part / RECIPE, folder.recipe().to_dict())
+        intact.record(part)
         for path in [*part.iterdir(), part, folder.metrics]:
             _flush(path)
     except BaseException:
@@ -77,25 +110,52 @@ def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor]
 
 
 def tidy(folder: RunFolder, position: Position) -> None:
-    """`last` and `best` point where they should, and nothing else is there."""
+    """`last` and `best` point where they should; of the whole checkpoints, the last two and the best are kept."""
     folder.checkpoints.mkdir(exist_ok=True)
-    kept = {"last": folder.checkpoint(position.step).name, "best": folder.checkpoint(position.best).name}
-    for name, target in kept.items():
-        pointer = folder.checkpoints / f"{name}.part"
-        pointer.unlink(missing_ok=True)
-        pointer.symlink_to(target)
-        os.replace(pointer, folder.checkpoints / name)
-    for path in folder.checkpoints.iterdir():
-        if path.name not in {*kept, *kept.values()}:
-            shutil.rmtree(path, ignore_errors=True)
+    _point(folder.checkpoints / "last", folder.checkpoint(position.step))
+    _point(folder.checkpoints / "best", folder.checkpoint(position.best))
+    steps = folder.steps()
+    for step in {*steps} - {*steps[-KEPT:], position.step, position.best}:
+        path = folder.checkpoint(step)
+        os.rename(path, path.with_suffix(".part"))  # at once, so that no half of a checkpoint is left to be seen
+    for part in folder.checkpoints.glob("*.part"):
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _point(pointer: Path, target: Path) -> None:
+    part = pointer.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    part.symlink_to(target.name)
+    if pointer.is_dir() and not pointer.is_symlink():  # the run was copied by something that follows links
+        set_aside(pointer)
+    os.replace(part, pointer)
+
+
+def check(path: Path) -> None:
+    """Reads every byte of a checkpoint. Raises ValueError in a sentence where it is not whole."""
+    if wrong := state_flaw(path) or intact.changed(path):
+        raise ValueError(f"{wrong}.")
+    if intact.recorded(path):
+        return
+    checkpoint, optimizer, position = load(path)  # from before there were checksums
+    adam(checkpoint.model, optimizer)
+    if not all(p.isfinite().all() for p in checkpoint.model.parameters()):
+        raise ValueError("model.safetensors has weights that are no numbers.")
+    if f"step-{position.step:07d}" != path.name:
+        raise ValueError(f"{POSITION} says that it is of another update.")
+    batches = MOST_BATCHES * position.step
+    if max(position.epoch, position.batch) > batches or max(position.best, position.waited) > position.step:
+        raise ValueError(f"{POSITION} has a number that {position.step:,} updates cannot lead to.")
+    try:
+        if position.scaler:
+            torch.amp.GradScaler("cpu").load_state_dict(position.scaler)
+    except (KeyError, RuntimeError) as error:
+        raise ValueError(f"{POSITION} has no scale of the loss: {error}.") from None
 
 
 def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
     """What `save` wrote. Raises ValueError naming the file that is missing or wrong."""
-    values = read_json(path / POSITION)
-    known = {f.name for f in fields(Position)}
-    if not isinstance(values, dict) or set(values) != known:
-        raise ValueError(f"{path / POSITION} does not say where a run stands.")
+    position = Position.read(path / POSITION)
     checkpoint = checkpoints.load(path)
     try:
         with safe_open(path / OPTIMIZER, framework="pt") as file:
@@ -104,7 +164,7 @@ def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
         raise ValueError(f"{path / OPTIMIZER} is missing.") from None
     except (SafetensorError, OSError) as error:
         raise ValueError(f"{path / OPTIMIZER} is not a whole safetensors file ({str(error)[:100]}).") from None
-    return checkpoint, optimizer, Position(**values)
+    return checkpoint, optimizer, position
 
 
 def _flush(path: Path) -> None:
@@ -116,18 +176,30 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
+def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    """Of each parameter the state that `optimizer_tensors` gave; of none before the first update.
+
+    Raises ValueError where the state is that of another network.
+    """
+    found: dict[str, dict[str, Tensor]] = {}
+    for name, parameter in model.named_parameters() if optimizer else ():
+        held = {part: optimizer.get(f"{name}.{part}") for part in ADAM}
+        for part, value in held.items():
+            if value is None or value.shape not in (parameter.shape, ()) or not value.is_floating_point():
+                raise ValueError(f"{OPTIMIZER} has no {part} for {name}; it belongs to another network.")
+        found[name] = {part: value for part, value in held.items() if value is not None}
+    return found
+
+
 def restore(trainer: Trainer, optimizer: dict[str, Tensor], position: Position) -> None:
     """Puts the trainer where `position` is. Raises ValueError where the state is that of another network."""
     trainer.step = position.step
     if position.scaler:
         trainer.scaler.load_state_dict(position.scaler)
-    if not optimizer:  # before the first update there is no state
-        return
-    for name, parameter in trainer.model.named_parameters():
-        held: dict[str, Tensor] = {}
-        for part in ADAM:
-            value = optimizer.get(f"{name}.{part}")
-            if value is None or value.shape not in (parameter.shape, ()):
-                raise ValueError(f"{OPTIMIZER} has no {part} for {name}; it belongs to another network.")
-            held[part] = trainer.processes.like(value, parameter) if value.shape else value.to(parameter.device)
-        trainer.optimizer.state[parameter] = held
+    parameters = dict(trainer.model.named_parameters())
+    for name, held in adam(trainer.model, optimizer).items():
+        parameter = parameters[name]
+        trainer.optimizer.state[parameter] = {
+            part: trainer.processes.like(value, parameter) if value.shape else value.to(parameter.device)
+            for part, value in held.items()
+        }

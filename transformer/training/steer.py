@@ -19,6 +19,8 @@ from transformer.files import write_json
 from transformer.training import health
 from transformer.training.folder import RunFolder
 from transformer.training.health import Status, status
+from transformer.training.intact import LIST, STATE
+from transformer.training.mending import damaged
 from transformer.training.metrics import require_tensorboard
 from transformer.training.recipe import Recipe
 
@@ -79,7 +81,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
         raise ValueError(f"{path} exists already; choose another name, or delete that run first.") from None
     try:
         if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
-            ours = shutil.ignore_patterns("optimizer.safetensors", "training.json", "history", "*.part")
+            ours = shutil.ignore_patterns(*STATE, LIST, "history", "*.part")
             shutil.copytree(recipe.start, folder.start, ignore=ours)
         write_json(folder.config, recipe.to_dict())
     except BaseException:
@@ -163,12 +165,20 @@ def kill(path: str | Path) -> None:
 def resume(path: str | Path, launcher: Launcher = spawn) -> None:
     """Goes on from the last checkpoint with exactly the numbers of a run that was never interrupted.
 
-    Raises ValueError where the run has a worker or has finished.
+    Raises ValueError where the run has a worker, or has finished and there is nothing to mend.
     """
     found = status(path)
-    if found.state == "finished":
+    if found.state == "finished" and not _incomplete(found):
         raise ValueError(f"{path} has finished at update {found.step:,}; give it more updates to go on.")
     launch(RunFolder(path), launcher)
+
+
+def _incomplete(found: Status) -> bool:
+    """Whether something of what a finished run had is lost; a run of an older version had nothing to go on from."""
+    folder = RunFolder(found.folder)
+    if not folder.step_folders():
+        return False
+    return bool(found.damaged or damaged(folder)) or (found.saved_step or 0) < found.step
 
 
 def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
@@ -179,12 +189,14 @@ def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
     folder, found = RunFolder(path), status(path)
     if found.alive:
         raise ValueError(f"{path} is {found.state}; pause it first.")
+    if found.saved_step is None and found.damaged:
+        raise ValueError(f"{path} has no checkpoint that is whole. {found.advice}")
     if found.saved_step is None:
         raise ValueError(f"{path} keeps no state to go on from; start a new run from its checkpoint.")
     if steps <= found.saved_step:
         raise ValueError(f"steps is {steps}; {path} has made {found.saved_step:,} updates already, so choose more.")
     recipe = folder.recipe()
-    write_json(folder.config, replace(recipe, training=replace(recipe.training, steps=steps)).to_dict())
+    folder.keep(replace(recipe, training=replace(recipe.training, steps=steps)))
     launch(folder, launcher)
 
 

@@ -21,6 +21,7 @@ import torch
 from transformer.training.folder import RunFolder
 from transformer.training.health import State
 from transformer.training.loop import Diverged
+from transformer.training.mending import mend
 from transformer.training.preparing import prepare
 from transformer.training.processes import Processes
 from transformer.training.session import Asked, Session
@@ -51,9 +52,11 @@ def _train(folder: RunFolder, processes: Processes, speaker: Speaker) -> str:
     signals = Signals()
     with signals.caught():
         speaker.begin(folder.recipe().training.steps)
-        if processes.first and not folder.steps():
+        if processes.first:
             with signals.at_once(lambda: Asked(folder.asked() or "pause")):
-                prepare(folder, speaker)
+                mend(folder, speaker)
+                if not folder.steps():
+                    prepare(folder, speaker)
         processes.wait()
         session = Session(folder, processes, speaker)
         with contextlib.closing(session):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.training import Status
-from ui.training.said import attempt
+from ui.training.said import attempt, plain
 from ui.training.shelf import FAILED
 from ui.training.steering import acts
 from ui.training.words import literal
@@ -21,6 +21,8 @@ LINES = 6
 
 def failure(run: Status) -> None:
     """Draws the card, where there is anything to tell."""
+    if said := [*run.mended, *run.damaged, *([run.advice] if run.damaged and run.state not in FAILED else [])]:
+        st.warning("\n\n".join(literal(plain(text)) for text in said), icon=":material/healing:")
     if run.state not in FAILED:
         return
     where = f" at step {run.step:,}" if run.step else " before the first step"

@@ -5,7 +5,6 @@ Shapes: N snapshots, L layers, H heads, Q queries, K keys.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,12 @@ from transformer import Trace, Translator, checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import load_weights
 from transformer.trace import KINDS, Kind
+from transformer.training.folder import snapshots
 from ui.attention.picture import layout, sharpest
 from ui.training.components import FILM
 from ui.training.curves import take_step
 from ui.training.view import TrainingView
+from ui.training.words import plural
 from ui.turns import before_step, kept
 from ui.viewer.packing import MOST_EXACT, checked, pack
 
@@ -54,6 +55,7 @@ class History:
     version: int  # when it became what it is
     snapshots: tuple[Snapshot, ...]
     left_out: int = 0
+    damaged: int = 0  # snapshots that are not whole
 
     def frames(self, text: str) -> list[Frame]:
         """Raises ValueError for a sentence that the model cannot read, or files that are damaged."""
@@ -62,13 +64,14 @@ class History:
 
 def history(of: str, base: Path, folder: Path, decided: Path) -> History:
     """The snapshots in `folder`, of very many some at even distances; the file `decided` is as old as the network."""
-    found = []
-    for path in folder.glob("step-*.safetensors"):
-        if match := re.fullmatch(r"step-(\d+)\.safetensors", path.name):
-            found.append(Snapshot(int(match[1]), str(path), path.stat().st_mtime_ns))
-    found.sort(key=lambda snapshot: snapshot.step)
+    whole, damaged = snapshots(folder)
+    found = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in whole]
     shown = [found[i] for i in np.unique(np.linspace(0, len(found) - 1, min(MOST, len(found))).astype(int))]
-    return History(of, base, decided.stat().st_mtime_ns, tuple(shown), len(found) - len(shown))
+    return History(of, base, _written_at(decided), tuple(shown), len(found) - len(shown), damaged)
+
+
+def _written_at(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 @kept(4, turn=False)
@@ -78,6 +81,8 @@ def _opened(base: str, version: int) -> Checkpoint:
 
 def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
     model = load_weights(base.model.config, Path(snapshot.path))
+    if not all(p.isfinite().all() for p in model.parameters()):
+        raise ValueError(f"The snapshot of step {snapshot.step:,} is damaged: it has weights that are no numbers.")
     return Translator(Checkpoint(model, base.source_tokenizer, base.target_tokenizer, base.card))
 
 
@@ -158,6 +163,8 @@ def payload(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int]
     note = "Every picture is read with the words that the last snapshot writes. "
     if found.left_out:
         note += f"{found.left_out} more snapshots lie between these. "
+    if found.damaged:
+        note += f"{plural(found.damaged, 'snapshot is', 'snapshots are')} damaged and not shown. "
     header = {
         "of": found.of,
         "steps": [frame.step for frame in frames],

@@ -22,7 +22,7 @@ def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
         found = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
         return found, [str(text) for text in shelf.card(chosen.folder).get("examples", [])]
     folder = RunFolder(chosen.folder)
-    base, recipe = folder.checkpoints / "best", folder.recipe()
+    base, recipe = folder.best() or folder.checkpoints / "best", folder.recipe()
     sentences = recipe.watch or shelf.card(base).get("examples", [])
     # Its vocabulary stays what it is while one checkpoint is the best after the other.
     return film.history(chosen.name, base, folder.history, folder.config), [str(text) for text in sentences]

@@ -17,10 +17,6 @@ from ui.training.words import literal
 from ui.view import update
 
 
-def best(run: Status) -> Path:
-    return RunFolder(run.folder).checkpoints / "best"
-
-
 def zipped(run: Status) -> bytes:
     """The best checkpoint in the form of checkpoints/, in one file."""
     with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import streamlit as st
 from transformer.checkpoints.native import CONFIG
 from transformer.files import read_json
 from transformer.training import RunFolder, Status, statuses
+from transformer.training.metrics import sound_line
 from ui import resources
 from ui.training.view import SHIPPED
 from ui.training.words import duration, plural
@@ -134,11 +134,8 @@ def latest_scores(folder: str, size: int) -> dict[str, Any]:
     except OSError:
         return {}
     for line in reversed(lines):
-        if b'"evaluation"' in line:
-            try:
-                return dict(json.loads(line)["evaluation"])
-            except (ValueError, KeyError, TypeError):
-                continue
+        if b'"evaluation"' in line and (found := sound_line(line)) is not None:
+            return dict(found["evaluation"])
     return {}
 
 

@@ -58,7 +58,7 @@ def form(view: TrainingView) -> None:
         with pictures:
             found = _preview(chosen, values)
         examples = [pair.source for pair in found.pairs[:SUGGESTED]] if found else []
-    start_from = str(before.checkpoints / "best") if before is not None and weights else None
+    start_from = str(before.best()) if before is not None and weights else None
 
     def typed() -> Draft:
         now = _values(view, chosen.kind, before)
@@ -92,7 +92,7 @@ def _before(view: TrainingView) -> RunFolder | None:
     if view.start is None:
         return None
     folder = RunFolder(resources.RUNS / view.start)
-    return folder if folder.config.is_file() else None
+    return folder if folder.is_run() else None
 
 
 def _same_data(before: RunFolder) -> Chosen:
@@ -110,7 +110,7 @@ def _forget_start() -> None:
 
 def _weights(view: TrainingView, before: RunFolder) -> bool:
     """Whether the run begins with the weights of the one before."""
-    if not (before.checkpoints / "best" / "model.safetensors").is_file():
+    if before.best() is None:
         return False
     choice = st.session_state.get(key_of("weights"), "best")
     return choice == "best"
@@ -172,7 +172,7 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
 
 
 def _weights_choice(before: RunFolder) -> None:
-    if (before.checkpoints / "best" / "model.safetensors").is_file():
+    if before.best() is not None:
         st.segmented_control(
             "Weights",
             ["best", "fresh"],

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from transformer.training import Status, extend, kill, pause, resume, stop
+from transformer.training import RunFolder, Status, extend, kill, pause, resume, stop
 from ui.public import public
-from ui.training.keeping import best, dialogs, metrics, zipped
+from ui.training.keeping import dialogs, metrics, zipped
 from ui.training.said import attempt, refused
 from ui.training.shelf import FAILED
 from ui.training.view import MOST_COMPARED, TrainingView
@@ -99,6 +99,8 @@ def acts(run: Status) -> list[Act]:
         case "crashed" | "out of disk":
             label = "Resume" if run.saved_step is not None else "Try again"
             return [Act(label, ":material/play_arrow:", partial(resume, path))]
+        case "finished" if run.damaged:
+            return [Act("Resume", ":material/play_arrow:", partial(resume, path))]
         case "diverged":
             return [again]
         case _:
@@ -130,7 +132,7 @@ def _more(run: Status) -> None:
             width="stretch",
             help="Opens the form with this run's settings, from its best checkpoint or from fresh weights.",
         )
-        if not run.alive and best(run).is_dir():
+        if not run.alive and RunFolder(run.folder).best() is not None:
             st.button(
                 "Keep as a model",
                 icon=":material/inventory_2:",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer.files import read_json
-from transformer.training import Recipe, RunFolder, Status
+from transformer.training import RunFolder, Status
 from ui import resources
 from ui.resources import plain_errors
 from ui.training import curves, shelf
@@ -185,11 +183,7 @@ def _compared(found: Shelf, view: TrainingView) -> None:
     if others:
         runs = [found.chosen, *others]
         st.space("small")
-        side_by_side([run.name for run in runs], [_recipe(run.folder) for run in runs])
-
-
-def _recipe(folder: Path) -> Recipe:
-    return Recipe.from_dict(read_json(RunFolder(folder).config))
+        side_by_side([run.name for run in runs], [RunFolder(run.folder).recipe() for run in runs])
 
 
 def _log(run: Status) -> None:

@@ -1,0 +1,85 @@
+"""The pages of a run whose files are damaged: they show what there is, and say what there is not."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.test_training_damage import cut, empty, huge, missing, noise, wrong_types
+from tests.ui.training.test_start import opened
+from transformer.training import RunFolder, status, work
+from ui import resources
+from ui.checkpoints.listing import entries
+from ui.training import film
+from ui.training.steering import acts
+
+FILES = (
+    "metrics.jsonl",
+    "status.json",
+    "config.json",
+    "checkpoints/best",
+    "checkpoints/step-0000060/model.safetensors",
+    "checkpoints/step-0000060/tokenizer.json",
+    "checkpoints/step-0000060/config.json",
+    "checkpoints/step-0000060/training.json",
+    "history/step-0000060.safetensors",
+    "history/step-0000000.safetensors",
+)
+
+
+@pytest.fixture
+def run(finished: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    """A copy of the finished run, in a folder of its own that the pages look into."""
+    monkeypatch.setattr(resources, "RUNS", tmp_path)
+    shutil.copytree(finished.path, tmp_path / "first", symlinks=True)
+    return RunFolder(tmp_path / "first")
+
+
+def said(page: AppTest) -> str:
+    return "\n".join(one.value for one in [*page.warning, *page.info, *page.markdown, *page.caption])
+
+
+@pytest.mark.parametrize("damage", [missing, empty, cut, noise, wrong_types, huge])
+@pytest.mark.parametrize("name", FILES)
+def test_the_pages_show_a_damaged_run(run: RunFolder, name: str, damage: Callable[[Path], None]) -> None:
+    path = run.path / name
+    if name == "metrics.jsonl" and damage in (wrong_types, huge):
+        pytest.skip("its lines are tried one by one elsewhere")
+    if name == "checkpoints/best":
+        path.unlink()
+        path.symlink_to("step-0000099")
+    else:
+        damage(path)
+    page = opened(run="first")
+    assert not page.error, [one.value for one in page.error]
+    assert "first" in [one.value for one in page.subheader]
+    if name.startswith("checkpoints") and damage is not wrong_types and damage is not huge:
+        assert "is damaged" in said(page).replace("\\", "")
+    for listed in entries():
+        if listed.name == "runs/first" and not listed.broken:
+            with suppress(ValueError):  # weights of the right size that are nonsense are refused when they are read
+                resources.translator("runs/first").translate("one two")
+
+
+def test_a_finished_run_that_is_damaged_can_be_resumed_from_its_page(run: RunFolder) -> None:
+    assert acts(status(run.path)) == []
+    cut(run.checkpoints / "last" / "model.safetensors")
+    assert [act.label for act in acts(status(run.path))] == ["Resume"]
+    assert work(run.path) == "finished"
+    page = opened(run="first")
+    assert "step-0000060 is damaged, and kept as step-0000060.damaged" in said(page).replace("\\", "")
+    assert acts(status(run.path)) == []
+
+
+def test_a_damaged_snapshot_is_left_out_and_counted(run: RunFolder) -> None:
+    whole = len(list(run.history.iterdir()))
+    cut(run.history / "step-0000060.safetensors")
+    found = film.history("first", run.checkpoints / "best", run.history, run.config)
+    frames = found.frames("one two")
+    assert len(frames) == whole - 1 and found.damaged == 1
+    assert b"1 snapshot is damaged and not shown" in film.payload(found, frames, ("cross", 1, 1), None)

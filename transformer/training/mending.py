@@ -1,0 +1,128 @@
+"""Before a run goes on: what is damaged in its folder is set aside, and made anew from what is whole.
+
+Nothing is deleted, and the worker says what was damaged, in the log and in the status.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from transformer import checkpoints
+from transformer.data.files import JsonLines
+from transformer.data.packed import FACTS, LENGTHS, TOKENS, Packed
+from transformer.files import set_aside
+from transformer.training import intact, state
+from transformer.training.folder import RunFolder
+from transformer.training.preparing import VALIDATION, prepare_corpus, recipe_corpora
+from transformer.training.recipe import Recipe
+from transformer.training.speaker import Speaker
+
+SLOW = 600.0  # seconds that reading a checkpoint or the corpus may take without a word
+
+
+def mend(folder: RunFolder, speaker: Speaker) -> None:
+    """Leaves only what is whole to go on from. Raises ValueError, with what to do, where that is nothing."""
+    _recipe(folder, speaker)
+    _checkpoints(folder, speaker)
+    if steps := folder.steps():
+        speaker.beat("checking the corpus", SLOW)
+        _corpus(folder, folder.checkpoint(steps[-1]), speaker)
+
+
+def damaged(folder: RunFolder) -> dict[Path, str]:
+    """What is wrong with each checkpoint that is not whole, in a sentence; every byte is read."""
+    found = {}
+    for path in folder.step_folders():
+        try:
+            state.check(path)
+        except ValueError as error:
+            found[path] = str(error).replace(f"{path}/", "")
+    return found
+
+
+def _recipe(folder: RunFolder, speaker: Speaker) -> None:
+    try:
+        Recipe.load(folder.config)
+    except ValueError:
+        recipe, step = folder.recipe(), folder.steps()[-1]
+        folder.keep(recipe)
+        speaker.mended(
+            f"{folder.config.name} was damaged; the recipe is the one that the checkpoint of update {step:,} kept."
+        )
+
+
+def _checkpoints(folder: RunFolder, speaker: Speaker) -> None:
+    speaker.beat("checking the checkpoints", SLOW)
+    before, best = folder.step_folders(), os.path.realpath(folder.checkpoints / "best")
+    wrong = damaged(folder)
+    usable = ""
+    for path, why in wrong.items():
+        lost = " It was the best so far; the best of those to come takes its place."
+        lost = lost if os.path.realpath(path) == best else ""
+        aside = set_aside(path)
+        speaker.mended(f"The checkpoint {path.name} is damaged, and kept as {aside.name}: {why}{lost}")
+        usable = _usable(aside) or usable
+    if before and not folder.steps():
+        raise ValueError(
+            f"No checkpoint is whole any more; they are kept under other names.{usable} Resume the run once more to "
+            "train it again from update 0."
+        )
+    if before and before[-1] in wrong:
+        speaker.mended(f"The run goes on from update {folder.steps()[-1]:,} instead.")
+
+
+def _usable(path: Path) -> str:
+    """A sentence, where a training cannot go on from a checkpoint, but another can start from its weights."""
+    try:
+        if intact.changed(path, but=intact.STATE):
+            return ""
+        checkpoints.load(path)
+    except ValueError:
+        return ""
+    return f" The weights in {path.name} are whole: a new run can start from them."
+
+
+def _corpus(folder: RunFolder, checkpoint: Path, speaker: Speaker) -> None:
+    """Where data/ is damaged, the corpus is read again, and cut into tokens with the vocabulary that there is."""
+    wrong = _corpus_flaw(folder, checkpoint)
+    if not wrong:
+        return
+    recipe = folder.recipe()
+    try:
+        splits = recipe_corpora(recipe)
+        if next(iter(splits.train), None) is None:
+            raise ValueError(f"{splits.train.name} has no pair.")
+    except (ValueError, OSError) as error:
+        raise ValueError(
+            f"The corpus in data/ is damaged ({wrong}), and cannot be read anew: {str(error).rstrip('.')}. Put back "
+            f"{recipe.data} as it was, then resume the run."
+        ) from None
+    before = _sums(folder.data)
+    aside = f", and kept as {set_aside(folder.data).name}" if folder.data.exists() else ""
+    speaker.mended(f"The corpus in data/ was damaged{aside}: {wrong}. It is read anew from {recipe.data}.")
+    prepare_corpus(folder, recipe, splits, checkpoints.load(checkpoint), speaker)
+    if before and before != _sums(folder.data):
+        speaker.mended(
+            f"{recipe.data} has changed since the run began: from here on it is trained on what is there now."
+        )
+
+
+def _corpus_flaw(folder: RunFolder, checkpoint: Path) -> str:
+    wrong = intact.flaw(folder.data, (FACTS, TOKENS, LENGTHS, VALIDATION)) or intact.changed(folder.data)
+    if wrong or intact.recorded(folder.data):
+        return wrong
+    try:  # from before there were checksums
+        config = checkpoints.load(checkpoint).model.config
+        Packed(folder.data).check(max(config.source_vocab_size, config.target_vocab_size))
+        if next(iter(JsonLines(folder.data / VALIDATION)), None) is None:
+            raise ValueError(f"{VALIDATION} has no pair.")
+    except ValueError as error:
+        return str(error).replace(f"{folder.data}/", "").rstrip(".")
+    return ""
+
+
+def _sums(data: Path) -> list[tuple[int, str] | None]:
+    """What the corpus was, or nothing where that is not known."""
+    known = intact.recorded(data)
+    return [known.get(name) for name in (TOKENS, LENGTHS, VALIDATION)] if known else []
