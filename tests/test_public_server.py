@@ -71,8 +71,8 @@ class Public:
 
     def outside(self, since: int) -> list[list[str]]:
         """What it did since that line of the log and should not have done."""
-        lines = [json.loads(line) for line in self.log.read_text().splitlines()[since:]]
-        return [line for line in lines if not self._allowed(line)]
+        lines = dict.fromkeys(self.log.read_text().splitlines()[since:])  # each once
+        return [line for line in map(json.loads, lines) if not self._allowed(line)]
 
     def mark(self) -> int:
         return len(self.log.read_text().splitlines())
@@ -98,7 +98,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
     for name in ("checkpoints", "runs", "models", "tmp", "multi30k", "secret"):
         (folder / name).mkdir()
     (folder / "elsewhere.txt").write_text(f"{SECRET}\n")
-    (folder / "secret" / "pairs.tsv").write_text("".join(f"{SECRET} {n}\t{SECRET} {n}\n" for n in range(40)))
+    (folder / "secret" / "accounts").write_text("".join(f"{SECRET} {n}\t{SECRET} {n}\n" for n in range(40)))
     shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "checkpoints" / "reverse", ignore=_most_snapshots)
     checkpoints.save(small_checkpoint(), folder / "models" / "small")
     checkpoints.save(small_checkpoint(), folder / "models" / "leads-out")
@@ -135,9 +135,9 @@ def _lead_out(folder: Path, name: str) -> None:
 
 
 def hostile(server: Public) -> list[str]:
-    pairs = server.secret / "pairs.tsv"
+    accounts = server.secret / "accounts"
     return [
-        *(f"{pairs},{pairs}", f"../{server.secret.name}/pairs.tsv", "/dev/zero,/dev/zero", "hub:owner/name:en:fr"),
+        *(f"{accounts},{accounts}", f"../{server.secret.name}/accounts", "/dev/zero,/dev/zero", "hub:owner/name:en:fr"),
         *("multi30k:en-fr", "file", "hub", "upload", "1"),
     ]
 
@@ -162,7 +162,7 @@ def visit(server: Public, visitor: Visitor, run: str) -> list[list[str]]:
                     await visitor.use_all(session, page)
         async with opened(server.url) as session:
             await session.run()
-            await ask_server(session, str(server.secret / "pairs.tsv"))
+            await ask_server(session, str(server.secret / "accounts"))
             await session.run()
 
     asyncio.run(come())

@@ -8,8 +8,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -81,8 +83,18 @@ def confine_public() -> None:
         confine((CHECKPOINTS, RUNS, MODELS, usual_folder(), tatoeba_folder()))
 
 
-@st.cache_resource
 def prepare() -> None:
+    """`_prepared`, however many come first at the same time. Streamlit's caches any visitor can have cleared, and then
+    it would be done again."""
+    with _PREPARING:
+        _prepared()
+
+
+_PREPARING = Lock()
+
+
+@cache
+def _prepared() -> None:
     """Once for the process: one core a request, all imports, and collections of garbage that are short.
 
     What is imported late is imported here: where many sessions come at once, Plotly would find a pandas that another

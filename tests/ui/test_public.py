@@ -9,8 +9,9 @@ from tools.production import environment, options
 from transformer.training import Status
 from ui import resources
 from ui.checkpoints import bring, keeping
-from ui.public import private_only, public
-from ui.training import said, start, steering, uploads
+from ui.public import private_only, public, without_places
+from ui.training import corpus, said, start, steering, uploads
+from ui.training.view import TrainingView
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,6 +60,34 @@ def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     page.run()
     assert not page.exception and "public demonstration" in page.info[0].value
     assert not page.get("file_uploader") and "start-training" not in {button.key for button in page.button}
+
+
+@pytest.mark.usefixtures("demonstration")
+@pytest.mark.parametrize("query", [{}, {"data": "file"}, {"data": "hub"}, {"data": "upload"}])
+def test_without_runs_there_is_no_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: dict[str, str]) -> None:
+    """Every new container has no run."""
+    for name in ("RUNS", "CHECKPOINTS"):
+        monkeypatch.setattr(resources, name, tmp_path)
+    page = AppTest.from_file(str(ROOT / "app_pages" / "training.py"), default_timeout=60)
+    page.query_params.update(query)
+    page.run()
+    assert not page.exception and "no run to look at" in page.info[0].value
+    assert not page.text_input and not page.selectbox and not page.button
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_the_form_and_its_boxes_refuse_by_themselves() -> None:
+    for refuses in (lambda: start.form(TrainingView()), corpus._file, corpus._hub):
+        with pytest.raises(ValueError, match="public demonstration"):
+            refuses()
+
+
+def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "")
+    assert without_places(said) == said
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+    assert without_places(said) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
 
 
 def test_production_shows_no_errors_and_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
