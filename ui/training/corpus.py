@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -117,7 +118,7 @@ def _mixture() -> str | None:
         "Corpus": st.column_config.TextColumn(required=True, width="medium", help=f"One of: {FORMS}"),
         "Times": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MOST_TIMES, width="small"),
     }
-    rows = st.data_editor(
+    rows: list[dict[str, Any]] = st.data_editor(
         [{"Corpus": "tatoeba:en-fr", "Times": 1.0}, {"Corpus": "multi30k:en-fr", "Times": 2.0}],
         column_config=columns,
         num_rows="dynamic",
