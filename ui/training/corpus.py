@@ -115,8 +115,8 @@ def _tatoeba(view: TrainingView) -> str | None:
 def _mixture() -> str | None:
     """A table with a corpus a row, and how often a pass gives it."""
     columns = {
-        "Corpus": st.column_config.TextColumn(required=True, width="medium", help=f"One of: {FORMS}"),
-        "Times": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MOST_TIMES, width="small"),
+        "Corpus": st.column_config.TextColumn(required=True, width=155, help=f"One of: {FORMS}"),
+        "Times": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MOST_TIMES, width=60),
     }
     rows: list[dict[str, Any]] = st.data_editor(
         [{"Corpus": "tatoeba:en-fr", "Times": 1.0}, {"Corpus": "multi30k:en-fr", "Times": 2.0}],

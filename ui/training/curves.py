@@ -163,6 +163,19 @@ def facts(run: Watched) -> list[dict[str, str]]:
     return found
 
 
+def parts(columns: Columns) -> list[str]:
+    """What the last evaluation gave for each corpus of a mixture: BLEU, or how much was exactly right."""
+    found = columns.evaluations[-1].get("parts", {}) if columns.evaluations else {}
+    told = []
+    for name, of in found.items():
+        bleu, exact = (of.get(score) for score in ("bleu", "exact"))
+        if isinstance(exact, int | float) and exact > 0.9:
+            told.append(f"{name} {exact:.1%} exactly right")
+        elif isinstance(bleu, int | float):
+            told.append(f"{name} BLEU {bleu:.1f}")
+    return told
+
+
 def _time(status: Status, columns: Columns) -> dict[str, str]:
     if status.state == "running" and doing(status) != "Running":
         return _fact("Now", doing(status))

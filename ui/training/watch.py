@@ -157,6 +157,8 @@ def _numbers(found: Shelf, view: TrainingView) -> Columns | None:
     others = [run for name in view.compare for run in found.runs if run.name == name and run is not found.chosen]
     watched = [_watched(run) for run in (found.chosen, *others)]
     curves.draw(watched, view.step)
+    if parts := curves.parts(watched[0].columns):
+        st.caption("The last evaluation, part by part: " + "; ".join(map(literal, parts)) + ".")
     if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in resources.model_names():
         open_elsewhere(f"runs/{found.chosen.name}")
     return watched[0].columns
