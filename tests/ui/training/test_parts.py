@@ -14,7 +14,8 @@ def columns(*evaluations: dict) -> Columns:
 
 def test_each_part_of_the_last_evaluation_is_told_by_what_tells_most() -> None:
     old = {"step": 1, "parts": {"captions": {"bleu": 1.0, "exact": 0.0}}}
-    new = {"step": 2, "parts": {"captions": {"bleu": 35.38, "exact": 0.05}, "a grammar": {"bleu": 99.0, "exact": 0.981}}}
+    captions, grammar = {"bleu": 35.38, "exact": 0.05}, {"bleu": 99.0, "exact": 0.981}
+    new = {"step": 2, "parts": {"captions": captions, "a grammar": grammar}}
     assert parts(columns(old, new)) == ["captions BLEU 35.4", "a grammar 98.1% exactly right"]
 
 
