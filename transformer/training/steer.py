@@ -127,6 +127,8 @@ def worker_environment(threads: int) -> dict[str, str]:
         "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
         "MALLOC_MMAP_MAX_": "0",  # batches of many sizes: keep their memory instead of returning it each time
         "MALLOC_TRIM_THRESHOLD_": str(2_000_000_000),
+        # Each shape of a product is compiled and kept, a thousand of them by default; a batch's shapes come once.
+        "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
     }
 
 
