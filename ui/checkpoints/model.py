@@ -10,7 +10,7 @@ import streamlit as st
 from transformer.checkpoints.architectures import from_json
 from transformer.checkpoints.native import CONFIG
 from transformer.files import read_json
-from ui.checkpoints import keeping, parts, tokens
+from ui.checkpoints import everyday, keeping, parts, tokens
 from ui.checkpoints.exports import export
 from ui.checkpoints.health import warnings
 from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, size_text, told_score
@@ -21,7 +21,7 @@ from ui.training.shelf import card as read_card
 from ui.training.words import literal
 
 # Elsewhere than among the facts.
-_SHOWN = {"title", "source", "target", "examples", "scores", "more_scores", "command", "origin"}
+_SHOWN = {"title", "source", "target", "examples", "scores", "more_scores", "everyday", "command", "origin"}
 
 
 def model(entry: Entry) -> None:
@@ -57,6 +57,7 @@ def model(entry: Entry) -> None:
         tokens.section(entry)
         st.space("small")
         _scores(card)
+        everyday.section(card)
         _made(card)
 
 

@@ -1,0 +1,56 @@
+"""`python -m tools.everyday CHECKPOINT LIST`: writes into a model's card how many everyday sentences it gets right.
+
+LIST is a table: a sentence, and after each tab a translation of it that is accepted, such as
+tests/everyday/en-fr.tsv. The model writes as the app lets it: by beam search of 5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from transformer import Translator
+from transformer.analysis.accepted import accepted, sentences
+from transformer.checkpoints.native import CARD
+from transformer.data.files import lines
+from transformer.files import read_json, write_json
+
+KEY = "everyday"  # in the card
+
+
+def judged(folder: str | Path, listed: str | Path) -> dict[str, Any]:
+    """What a card says of a list: how many translations are "accepted", "of" how many, and which "failed".
+
+    Raises ValueError naming what cannot be read.
+    """
+    known = sentences(lines(listed))
+    written = Translator.load(folder).translate_batch([sentence.source for sentence in known], beam_size=5)
+    right, failed = accepted([translation.text for translation in written], known)
+    return {"accepted": right, "of": len(known), "failed": [failure._asdict() for failure in failed]}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.everyday", description=__doc__)
+    parser.add_argument("checkpoint", help="a checkpoint's folder")
+    parser.add_argument("list", help="a table: a sentence, and after each tab an accepted translation")
+    given = parser.parse_args(arguments)
+    card = Path(given.checkpoint) / CARD
+    try:
+        found = judged(given.checkpoint, given.list)
+        facts = read_json(card) if card.exists() else {}
+        command = f"python -m tools.everyday {given.checkpoint} {given.list}"
+        write_json(card, facts | {KEY: {**found, "command": command}})
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for failure in found["failed"]:
+        print(f"{failure['source']}\t{failure['written']}")
+    print(f"{found['accepted']} of {found['of']} accepted.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
