@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "checkpoints": _BELOW_THE_FACE,
     "analysis": _BELOW_THE_FACE,
     "translator": _BELOW_THE_FACE | {"checkpoints"},
-    "training": _BELOW_THE_FACE | {"checkpoints", "translator"},  # it scores what the translator writes
+    "training": _BELOW_THE_FACE | {"checkpoints", "translator", "memory"},  # it scores what the translator writes
     "heads": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},  # the atlas from the command line
 }
 MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face

@@ -142,24 +142,27 @@ def hostile(server: Public) -> list[str]:
     ]
 
 
-def addresses(page: type[View], texts: list[str], run: str) -> list[dict[str, str]]:
-    """Every parameter of a page: what names a corpus with each hostile text, and all of them at once with some."""
-    names = [field.name for field in fields(page)]
+Place = tuple[str, dict[str, str]]  # a page, and the parameters of its address
+
+
+def places(page: str, texts: list[str], run: str) -> list[Place]:
+    """A page with every parameter: what names a corpus with each hostile text, all of them at once with some."""
+    names = [field.name for field in fields(PAGES[page])]
     most = {"data": len(texts), "corpus": 2}  # a corpus is one of a list
     data = [{name: text} for name, count in most.items() if name in names for text in texts[:count]]
     forms = [{name: "1", "start": run, "data": "file"} for name in ("new", "bring") if name in names]
-    return [{}, *data, *forms, *({name: text for name in names} for text in (texts[0], "1"))]
+    every = [{}, *data, *forms, *({name: text for name in names} for text in (texts[0], "1"))]
+    return [(page, {"pairs": "200", **address}) for address in every]  # of sentences, the heads measure few
 
 
-def visit(server: Public, visitor: Visitor, run: str) -> list[list[str]]:
+def visit(server: Public, visitor: Visitor, there: list[Place]) -> list[list[str]]:
     """What the server did meanwhile and should not have done."""
     since = server.mark()
 
     async def come() -> None:
-        for page, view in PAGES.items():
-            for address in addresses(view, visitor.texts, run):
-                async with opened(server.url, page, **address) as session:
-                    await visitor.use_all(session, page)
+        for page, address in there:
+            async with opened(server.url, page, **address) as session:
+                await visitor.use_all(session, page)
         async with opened(server.url) as session:
             await session.run()
             await ask_server(session, str(server.secret / "accounts"))
@@ -171,10 +174,10 @@ def visit(server: Public, visitor: Visitor, run: str) -> list[list[str]]:
 
 def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> None:
     """Before there is a run, and with some."""
-    runs, empty = server.folder / "runs", "There is no run yet"
-    words = [SECRET, f"{runs}/", "start-training", "training-file", "file_uploader", empty]
-    visitor = Visitor(hostile(server), words)
-    outside = visit(server, visitor, "done")
+    runs, texts, empty = server.folder / "runs", hostile(server), "There is no run yet"
+    words = [SECRET, f"{runs}/", "start-training", "training-file", empty]
+    visitor = Visitor(texts, words)
+    outside = visit(server, visitor, [place for page in PAGES for place in places(page, texts, "done")])
     assert outside == [], outside[:10]
     assert visitor.read == {empty}
 
@@ -183,8 +186,10 @@ def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> 
     shutil.copytree(done.path, runs / "leads-out", symlinks=True)
     for name in ("log.txt", "metrics.jsonl"):
         _lead_out(server.folder, f"runs/leads-out/{name}")
-    again = Visitor(visitor.texts, words, {used for used in visitor.used if used[0] != "training"})
-    outside = visit(server, again, "done")
+    again = Visitor(texts, words, {used for used in visitor.used if used[0] != "training"})
+    of_runs = [("training", {"run": name, "compare": "done,leads-out"}) for name in ("done", "leads-out")]
+    others = [(page, {"model": "runs/done"}) for page in PAGES]
+    outside = visit(server, again, [*of_runs, *places("training", texts, "done"), *others])
     assert outside == [], outside[:10]
     assert not again.read
     assert again.used - visitor.used, "nothing of the runs was used"

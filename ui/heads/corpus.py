@@ -15,8 +15,9 @@ from transformer.data.files import written
 from transformer.data.generated import TASKS
 from transformer.data.grammars import GRAMMARS
 from transformer.data.multi30k import usual_folder
-from transformer.data.pairs import Pair, Pairs
-from transformer.data.truth import Known, known
+from transformer.data.pairs import First, Pair, Pairs
+from transformer.data.preview import READ
+from transformer.data.truth import Known, has_truth, known
 from transformer.heads import truths
 from ui.heads.stored import shipped
 from ui.heads.view import COUNTS, HeadsView
@@ -132,7 +133,8 @@ def _brought(spec: str | None) -> Chosen:
 def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterable[Known]], str]:
     """The pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
     if spec != EXAMPLES:
-        return truths(open_split(spec), most)
+        corpus = open_split(spec)
+        return truths(corpus if has_truth(corpus) else First(corpus, READ), most)
     texts = [str(text) for text in model.card.get("examples", [])]
     with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
         written = [found.text for found in model.translate_batch(texts)]
