@@ -62,6 +62,7 @@ WRONG_TRAINING: dict[str, list[Any]] = {
     "checkpoint_every": [*NOT_WHOLE, 0, HUGE],
     "patience": [*NOT_WHOLE, HUGE],
     "snapshots": [*NOT_WHOLE, HUGE],
+    "average": [*NOT_WHOLE, HUGE],
     "seed": [*NOT_WHOLE, 2**63],
 }
 

@@ -21,7 +21,7 @@ from tests.every_widget import Visitor, ask_server
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe
 from tools.healthy import problem
-from tools.serving import _free_port, _wait_until_healthy
+from tools.serving import free_port, _wait_until_healthy
 from tools.streamlit_client import opened
 from transformer import checkpoints
 from ui.anatomy.view import AnatomyView
@@ -103,7 +103,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
     checkpoints.save(small_checkpoint(), folder / "models" / "small")
     checkpoints.save(small_checkpoint(), folder / "models" / "leads-out")
     _lead_out(folder, "models/leads-out/card.json")
-    port, log = _free_port(), folder / "watched.jsonl"
+    port, log = free_port(), folder / "watched.jsonl"
     environment = os.environ | {
         **{f"HEADLIGHT_{name.upper()}": str(folder / name) for name in ("checkpoints", "runs", "models", "multi30k")},
         **{"HEADLIGHT_PUBLIC": "1", "HEADLIGHT_WATCHED": str(log), "HEADLIGHT_SECRET": str(folder / "secret")},

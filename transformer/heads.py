@@ -27,7 +27,6 @@ from transformer.data.corpora import FORMS, PARTS, Corpus, open_split
 from transformer.data.truth import Known, has_truth, known
 from transformer.files import open_regular, write_text
 from transformer.trace import KINDS, Kind
-from transformer.training.folder import snapshots as whole_snapshots
 from transformer.training.processes import Processes, several
 
 WIDTH = 16  # of a column
@@ -93,8 +92,8 @@ def digest(folder: str | Path) -> str:
 
 
 def snapshots(folder: Path) -> list[Path]:
-    """The weights that were kept while a checkpoint's model was trained, as far as they are whole, the first first."""
-    return whole_snapshots(folder / "history")[0]
+    """The weights that were kept while a checkpoint's model was trained, the first first."""
+    return sorted((folder / "history").glob("step-*.safetensors"), key=step_of)
 
 
 def step_of(path: Path) -> int:

@@ -28,10 +28,10 @@ __all__ = [
 
 FORMS = (
     "multi30k:en-fr, tatoeba:en-fr, reverse, copy, dates, english-french, english-hindi (with :20000 for so many "
-    "sentences, or :combinations to test on combinations of words that training never has), "
-    "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr for a folder of en-fr.train.tsv.gz and its like, "
+    "pairs, or :combinations to test on combinations of words that training never has), "
+    "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as en-fr.train.tsv.gz, "
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
-    "several are mixed as 'tatoeba:en-fr + multi30k:en-fr*2', the second one twice in each pass"
+    "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
 )
 PARTS = ("train", "validation", "test", "combinations")  # the last of grammars alone
 _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
@@ -99,9 +99,11 @@ def open_parts(
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
     """A part of the corpus that `spec` names; by default the test part, or the whole where it has no parts.
 
-    Raises ValueError where there is no such corpus or part.
+    To validate on, pairs are held out where there is no such part (see `hold_out`). Raises ValueError where there is no such corpus or part.
     """
     train, validation, test = open_parts(spec, folder)
+    if split == "validation" and validation is None:
+        validation = hold_out(train)[1]
     parts = dict(zip(PARTS, (train, validation, test, None), strict=True))
     if isinstance(train, GoldCorpus):
         parts["combinations"] = GoldCorpus(train.grammar, "combinations")
