@@ -17,8 +17,8 @@ from transformer import access, checkpoints
 from transformer.checkpoints.hub import fetch
 from transformer.checkpoints.importing import examine, import_model
 from transformer.data import multi30k, uploads
-from transformer.data.corpora import open_corpus, open_file
-from transformer.data.files import lines, written
+from transformer.data.corpora import open_corpus, open_file, written
+from transformer.data.files import lines
 from transformer.data.hub import HubDataset, split_names
 from transformer.data.uploads import keep
 from transformer.files import open_regular, read_json
@@ -29,6 +29,9 @@ from transformer.training.export import export
 ASKED: dict[str, Callable[[Path], object]] = {
     "two texts": lambda at: open_corpus(f"{at}/a,{at}/a"),
     "a table": lambda at: open_file(f"{at}/a.tsv"),
+    "a folder of tables": lambda at: open_corpus(f"{at}:en-fr"),
+    "a mixture with a file": lambda at: open_corpus(f"reverse + {at}/a.tsv*2"),
+    "a mixture with a dataset": lambda at: open_corpus("reverse + hub:owner/name:en:fr"),
     "a dataset": lambda at: open_corpus("hub:owner/name:en:fr"),
     "its rows": lambda at: list(HubDataset("owner/name", "en", "fr")),
     "its splits": lambda at: split_names("owner/name"),

@@ -21,7 +21,7 @@ from tests.every_widget import Visitor, ask_server
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe
 from tools.healthy import problem
-from tools.serving import free_port, _wait_until_healthy
+from tools.serving import _wait_until_healthy, free_port
 from tools.streamlit_client import opened
 from transformer import checkpoints
 from ui.anatomy.view import AnatomyView
@@ -85,7 +85,8 @@ class Public:
             return True
         real = Path(os.path.realpath(ROOT / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
-        program = [ROOT / name for name in ("app.py", "app_pages", "ui", "transformer", "static", ".streamlit")]
+        rooms = ("app.py", "navigation.py", "server", "app_pages", "ui", "transformer", "static", ".streamlit")
+        program = [ROOT / name for name in rooms]
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
         if event in CHANGE:
             return real.is_relative_to(self.folder / "tmp") or real.is_relative_to(self.folder / "runs" / ".heads")

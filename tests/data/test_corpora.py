@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from transformer.data.corpora import (
     TextPair,
     hold_out,
     open_corpus,
+    written,
 )
 
 Writer = Callable[[str, str | bytes], Path]
@@ -272,3 +274,20 @@ def test_generated_tasks_open_by_name(task: str) -> None:
     train, validation, test = open_corpus(task, seed=3)
     assert test is not None and len(list(validation)) == len(list(test)) == 1000
     assert next(iter(train)) != next(iter(open_corpus(task, seed=4).train))
+
+
+def test_a_key_called_origin_is_no_corpus_of_a_mixture(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"source": "a", "target": "b", "origin": "somewhere"}\n')
+    assert [pair.origin for pair in JsonLines(path)] == [""]
+    assert [pair.origin for pair in JsonLines(path, origin="origin")] == ["somewhere"]
+
+
+def test_what_is_nothing_yet_was_never_written_and_a_folder_when_its_tables_were(tmp_path: Path) -> None:
+    assert written("") == ()
+    table = tmp_path / "en-fr.train.tsv"
+    table.write_text("a\tb\n")
+    os.utime(table, ns=(5, 5))
+    assert written(f"{tmp_path}:en-fr") == (5,)
+    os.utime(table, ns=(7, 7))
+    assert written(f"{tmp_path}:en-fr + reverse") == (7, 0)

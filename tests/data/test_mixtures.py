@@ -1,6 +1,7 @@
 """Corpora mixed: how often each pair comes, where in a pass, from where, and what is refused."""
 
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from transformer.data.corpora import Mixture, Pair, Pairs, Rejected, open_corpus
 from transformer.data.mixtures import is_mixture, parts_of
 from transformer.data.pairs import Corpus
+from transformer.data.preview import preview
 
 
 def corpus(name: str, size: int) -> Pairs:
@@ -25,7 +27,9 @@ def test_a_weight_is_how_often_a_pass_gives_each_pair() -> None:
 
 
 def test_every_piece_of_a_pass_is_mixed_as_the_whole() -> None:
-    pairs = list(Mixture([(corpus("a", 900), 1.0), (corpus("b", 50), 2.0)]))
+    mixture = Mixture([(corpus("a", 900), 1.0), (corpus("b", 50), 2.0)])
+    mixture.count()
+    pairs = list(mixture)
     for start in range(0, 1000, 100):
         assert Counter(pair.origin for pair in pairs[start : start + 100])["b"] == pytest.approx(10, abs=2)
 
@@ -50,11 +54,41 @@ def test_a_spec_names_its_parts_and_their_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec, words", [("reverse + ", "without a name"), ("reverse*0", "above 0"), ("reverse*1001 + copy", "weighted")]
+    "spec, words",
+    [
+        ("reverse + ", "without a name"),
+        ("reverse*0", "above 0"),
+        ("reverse*1001 + copy", "weighted"),
+        ("reverse*1000*1000", "two weights"),
+        ("reverse" + "*2" * 3000, "two weights"),
+        (" + ".join(["reverse"] * 5000), "5,000 corpora are to be mixed; choose at most 20"),
+        ("reverse:" + "9" * 5000, "names no corpus"),
+    ],
 )
-def test_a_part_without_a_name_and_a_weight_of_nothing_are_refused(spec: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_what_cannot_be_mixed_is_refused_in_a_sentence(spec: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as refused:
         open_corpus(spec)
+    assert len(str(refused.value)) < 1000
+
+
+def test_a_look_at_a_mixture_reads_no_part_to_its_end() -> None:
+    """The rows of the parts were counted before the first pair was given: of an endless one, for ever."""
+    endless = open_corpus("english-french:999999999999 + reverse:999999999999*0.5").train
+    first = [pair.origin for pair in islice(endless, 300)]
+    assert first.count("english-french (train)") == 200
+
+    class Left(Exception):
+        pass
+
+    def between() -> None:
+        raise Left
+
+    with pytest.raises(Left):
+        preview(endless, between=between)
+
+
+def test_the_name_of_a_mixture_is_short() -> None:
+    assert len(Mixture([(corpus("a" * 150, 1), 1.0)] * 20).name) <= 200
 
 
 def test_a_mixture_is_validated_and_tested_on_its_parts_once_each() -> None:
@@ -65,6 +99,15 @@ def test_a_mixture_is_validated_and_tested_on_its_parts_once_each() -> None:
         assert Counter(pair.origin for pair in split).most_common() == [
             (f"{name} ({split.name.split('(')[1].split(')')[0]})", 1000) for name in ("english-french", "reverse")
         ]
+
+
+def test_a_held_out_mixture_is_counted_as_well(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("".join(f"a {n}\tA {n}\n" for n in range(900)))
+    (tmp_path / "b.tsv").write_text("".join(f"b {n}\tB {n}\n" for n in range(100)))
+    train = open_corpus(f"{tmp_path}/a.tsv + {tmp_path}/b.tsv").train
+    train.count()
+    origins = [pair.origin for pair in train]
+    assert origins[:100].count(str(tmp_path / "b.tsv")) == pytest.approx(10, abs=2)
 
 
 def test_a_folder_of_tables_is_a_corpus_in_both_directions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

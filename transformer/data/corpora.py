@@ -34,6 +34,7 @@ FORMS = (
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
 )
 PARTS = ("train", "validation", "test", "combinations")  # the last of grammars alone
+_SIZE = re.compile(r"[1-9][0-9]{0,11}")
 _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
 
 
@@ -71,8 +72,36 @@ def open_parts(
     """Train, validation and test split as they are; a corpus without splits is all train, and nothing is read yet."""
     if is_mixture(spec):
         return _open_mixture(parts_of(spec), folder, max_characters, seed)
+    return _open_one(spec, folder, max_characters, seed)
+
+
+def from_hub(spec: str) -> bool:
+    """Whether reading the corpus, or a part of it, takes a network."""
+    return any(name.startswith("hub:") for name, _ in parts_of(spec))
+
+
+def written(spec: str) -> tuple[int, ...]:
+    """When the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
+
+    Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
+    """
+    require_private()
+    found = []
+    for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
+        kind = part.partition(":")[0]
+        place = tatoeba_folder() if kind == "tatoeba" else Path(kind)
+        path = next((path for path in (Path(part), place) if path.is_file()), None)
+        files = [path] if path else place.glob("*.tsv*") if kind and place.is_dir() else []
+        found.append(max((file.stat().st_mtime_ns for file in files), default=0))
+    return tuple(found)
+
+
+def _open_one(
+    spec: str, folder: str | Path | None, max_characters: int, seed: int
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    """The same of a corpus that is no mixture."""
     kind, _, rest = spec.partition(":")
-    size = int(rest) if rest.isdecimal() and int(rest[:12]) > 0 else None
+    size = int(rest) if _SIZE.fullmatch(rest) else None
     if kind in TASKS and (size or not rest):
         return Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test")
     if kind in GRAMMARS and (size or rest in ("", "combinations")):
@@ -99,7 +128,8 @@ def open_parts(
 def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
     """A part of the corpus that `spec` names; by default the test part, or the whole where it has no parts.
 
-    To validate on, pairs are held out where there is no such part (see `hold_out`). Raises ValueError where there is no such corpus or part.
+    To validate on, pairs are held out where there is no such part (see `hold_out`). Raises ValueError where there is
+    no such corpus or part.
     """
     train, validation, test = open_parts(spec, folder)
     if split == "validation" and validation is None:
@@ -118,7 +148,7 @@ def _open_mixture(
     parts: list[tuple[str, float]], folder: str | Path | None, max_characters: int, seed: int
 ) -> tuple[Corpus, Corpus | None, Corpus | None]:
     """Trained on as weighted; validated and tested on the parts that have such a split, each once."""
-    opened = [open_parts(spec, folder, max_characters, seed) for spec, _ in parts]
+    opened = [_open_one(spec, folder, max_characters, seed) for spec, _ in parts]
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
 
     def mixed(split: int) -> Corpus | None:
@@ -207,6 +237,9 @@ class _Without(Corpus):
     def __init__(self, corpus: Corpus, hashes: set[bytes]) -> None:
         super().__init__(f"{corpus.name}, less the pairs held out", corpus.max_characters)
         self.corpus, self.hashes = corpus, hashes
+
+    def count(self) -> None:
+        self.corpus.count()
 
     def rows(self) -> Iterator[Pair | Rejected]:
         for row in self.corpus.rows():

@@ -11,8 +11,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from transformer.access import require_private
-from transformer.data.mixtures import parts_of
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
 from transformer.files import open_regular
 from transformer.quoting import quoted, short
@@ -155,23 +153,10 @@ def columns(path: str | Path) -> list[str]:
         raise ValueError(f"{short(path)}, line 1 has no columns: {str(error)[:100]}.") from None
 
 
-def written(spec: str) -> tuple[int, ...]:
-    """When the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
-
-    Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
-    """
-    require_private()
-    found = []
-    for part in (file for name, _ in parts_of(spec) for file in name.split(",")):
-        path = next((path for path in (Path(part), Path(part.partition(":")[0])) if path.is_file()), None)
-        found.append(path.stat().st_mtime_ns if path else 0)
-    return tuple(found)
-
-
 class JsonLines(Corpus):
     """One JSON object a line with the texts under two keys, there or inside its "translation".
 
-    "origin" may name the corpus of a mixture that the pair comes from.
+    `origin` is the key, if any, under which stands the corpus of a mixture that the pair comes from.
     """
 
     def __init__(
@@ -180,9 +165,10 @@ class JsonLines(Corpus):
         source: str = "source",
         target: str = "target",
         max_characters: int = MAX_CHARACTERS,
+        origin: str | None = None,
     ) -> None:
         super().__init__(short(path), max_characters)
-        self.path, self.source, self.target = path, source, target
+        self.path, self.source, self.target, self.origin = path, source, target, origin
 
     def rows(self) -> Iterator[Pair | Rejected]:
         for number, line in enumerate(lines(self.path), 1):
@@ -195,8 +181,9 @@ class JsonLines(Corpus):
                 yield Rejected(number, "bad JSON")
                 continue
             pair = pair_of(number, record, self.source, self.target)
-            origin = record.get("origin") if isinstance(record, Mapping) else None
-            yield pair._replace(origin=origin) if isinstance(pair, Pair) and isinstance(origin, str) else pair
+            if self.origin is not None and isinstance(pair, Pair):
+                pair = pair._replace(origin=str(record.get(self.origin, "")))
+            yield pair
 
 
 def pair_of(line: int, record: Any, source: str, target: str) -> Pair | Rejected:

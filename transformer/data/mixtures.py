@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 
 from transformer.data.pairs import Corpus, Pair, Rejected
-from transformer.quoting import quoted
+from transformer.quoting import quoted, short
 
 JOINED = " + "
 _WEIGHTED = re.compile(r"(.+?)\*(\d+(?:\.\d+)?)")
-MOST_TIMES = 1000.0
+MOST_TIMES, MOST_PARTS = 1000.0, 20
 
 
 def is_mixture(spec: str) -> bool:
@@ -22,14 +22,18 @@ def is_mixture(spec: str) -> bool:
 def parts_of(spec: str) -> list[tuple[str, float]]:
     """The corpora that `spec` joins with " + ", each with how often a pass gives its pairs, "*2" after its name.
 
-    Raises ValueError for a part without a name and for a weight that is not above 0.
+    Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
     """
-    found = []
-    for part in spec.split(JOINED):
+    found, parts = [], spec.split(JOINED)
+    if len(parts) > MOST_PARTS:
+        raise ValueError(f"{len(parts):,} corpora are to be mixed; choose at most {MOST_PARTS}.")
+    for part in parts:
         weighted = _WEIGHTED.fullmatch(part.strip())
         name, times = (weighted[1].strip(), float(weighted[2])) if weighted else (part.strip(), 1.0)
         if not name:
             raise ValueError(f"{quoted(spec)} has a part without a name; write CORPUS{JOINED}CORPUS*2.")
+        if _WEIGHTED.fullmatch(name):
+            raise ValueError(f"{quoted(part)} has two weights; write one, their product.")
         if not 0.0 < times <= MOST_TIMES:
             raise ValueError(f"{quoted(part)} is weighted {times:g}; write a number above 0 and up to {MOST_TIMES:g}.")
         found.append((name, times))
@@ -39,19 +43,22 @@ def parts_of(spec: str) -> list[tuple[str, float]]:
 class Mixture(Corpus):
     """`parts` are corpora with how often a pass gives each of their pairs: 2 is twice, 0.5 every second pair.
 
-    At any place of a pass each part has given the same share of its pairs, so a pass that is shuffled piece by piece is
-    mixed everywhere. For that the rows of each part are counted, by reading them once more before the first pass.
-    A pair's `origin` is the name of its part.
+    Once they are counted, each part has given the same share of its pairs at any place of a pass, so that one that is
+    shuffled piece by piece is mixed everywhere. Until then a pass goes through all parts at once, and through what is
+    left of the longer ones at its end, which is enough for a look. A pair's `origin` is the name of its part.
     """
 
     def __init__(self, parts: Sequence[tuple[Corpus, float]]) -> None:
-        super().__init__(JOINED.join(corpus.name for corpus, _ in parts), max(part.max_characters for part, _ in parts))
+        names = short(JOINED.join(corpus.name for corpus, _ in parts))
+        super().__init__(names, max(corpus.max_characters for corpus, _ in parts))
         self.parts = list(parts)
-        self._rows: list[int] = []
+        self._rows = [1] * len(parts)
+
+    def count(self) -> None:
+        """Reads every part to its end."""
+        self._rows = [sum(1 for _ in corpus.rows()) for corpus, _ in self.parts]
 
     def rows(self) -> Iterator[Pair | Rejected]:
-        if not self._rows:
-            self._rows = [sum(1 for _ in corpus.rows()) for corpus, _ in self.parts]
         streams = [
             _placed(corpus, times, number, rows)
             for number, ((corpus, times), rows) in enumerate(zip(self.parts, self._rows, strict=True))
@@ -61,7 +68,7 @@ class Mixture(Corpus):
 
 
 def _placed(corpus: Corpus, times: float, number: int, rows: int) -> Iterator[tuple[float, int, Pair | Rejected]]:
-    """Each row as often as it is given, behind its place in a pass that goes from 0 to 1."""
+    """Each row as often as it is given, behind its place in the pass."""
     for index, row in enumerate(corpus.rows()):
         count = int((index + 1) * times) - int(index * times)
         yield from repeat(((index + 0.5) / rows, number, row), count)

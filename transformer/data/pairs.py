@@ -64,6 +64,9 @@ class Corpus(ABC):
         self.max_characters = max_characters
         self.report = Report(name)
 
+    def count(self) -> None:  # noqa: B027 most have nothing to count
+        """Whatever a corpus must know of its size before a pass over the whole of it; may read it to its end."""
+
     @abstractmethod
     def rows(self) -> Iterator[Pair | Rejected]:
         """Every row as it stands in the file; undecodable bytes as surrogates."""

@@ -29,32 +29,29 @@ class SplitFolder(Table):
         name: str,
         max_characters: int = MAX_CHARACTERS,
     ) -> None:
-        folder = Path(folder)
-        names = [f"{pair}.{split}.tsv{packed}" for pair in _directions(source, target) for packed in ("", ".gz")]
-        found = next((file for file in names if (folder / file).is_file()), None)
-        if found is None:
-            raise ValueError(f"There is no {quoted(names[0])}, plain or gzipped, in {short(folder)}.")
-        forwards = found.startswith(f"{source}-{target}.")
-        super().__init__(folder / found, int(not forwards), int(forwards), max_characters)
+        path = _table(folder, source, target, split)
+        if path is None:
+            missing = quoted(f"{source}-{target}.{split}.tsv")
+            raise ValueError(f"There is no {missing}, plain or gzipped, in {short(folder)}.")
+        forwards = path.name.startswith(f"{source}-{target}.")
+        super().__init__(path, int(not forwards), int(forwards), max_characters)
         self.name = f"{name} {source}-{target} {split}"
 
 
 def has_split(folder: str | Path, source: str, target: str, split: str) -> bool:
-    return any(
-        (Path(folder) / f"{pair}.{split}.tsv{packed}").is_file()
-        for pair in _directions(source, target)
-        for packed in ("", ".gz")
-    )
+    return _table(folder, source, target, split) is not None
+
+
+def _table(folder: str | Path, source: str, target: str, split: str) -> Path | None:
+    """The table of that split, in this direction or the other."""
+    names = (f"{a}-{b}.{split}.tsv{packed}" for a, b in ((source, target), (target, source)) for packed in ("", ".gz"))
+    return next((path for name in names if (path := Path(folder) / name).is_file()), None)
 
 
 def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
     """The languages of the tables to train on in `folder`, each pair once."""
     found = (re.fullmatch(r"(\w+)-(\w+)\.train\.tsv(\.gz)?", path.name) for path in Path(folder).glob("*.train.tsv*"))
     return sorted({(match[1], match[2]) for match in found if match})
-
-
-def _directions(source: str, target: str) -> tuple[str, str]:
-    return f"{source}-{target}", f"{target}-{source}"
 
 
 def tatoeba_folder() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def export(
 
 def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:
     """The one that validates better, written greedily; its card has both scores."""
-    evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION))
+    evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION, origin="origin"))
     scores = {name: evaluator(one).chrf for name, one in (("best", best), ("mean", mean))}
     chosen = mean if scores["mean"] > scores["best"] else best
     chosen.card["validation_chrF"] = {name: round(score, 2) for name, score in scores.items()}
@@ -107,8 +108,8 @@ def _score(
         corpus = open_parts(spec, folder)[2]
         if corpus is not None:
             scores = Evaluator.of(checkpoint, corpus.name, corpus)(checkpoint, beam_size, length_penalty)
-            command = f"python -m transformer evaluate {out} --data {spec} --beam {beam_size}"
-            command += f" --length-penalty {length_penalty:g}"
+            words = ["python", "-m", "transformer", "evaluate", out, "--data", spec, "--beam", str(beam_size)]
+            command = shlex.join([*words, "--length-penalty", f"{length_penalty:g}"])
             scored.append({"on": corpus.name, **scores.to_dict(), "command": command})
     if scored:
         checkpoint.card["scores"], *others = scored

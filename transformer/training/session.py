@@ -64,7 +64,8 @@ class Session:
             self.journal = Journal(folder, position.step, self.recipe.tensorboard)
             if self.journal.mended:
                 speaker.mended(self.journal.mended)
-            self.evaluator = Evaluator.of(self.checkpoint, "The validation", JsonLines(folder.data / VALIDATION))
+            pairs = JsonLines(folder.data / VALIDATION, origin="origin")
+            self.evaluator = Evaluator.of(self.checkpoint, "The validation", pairs)
             self.watched = self._readable()
 
     def train(self, asked: Callable[[], str | None]) -> str:

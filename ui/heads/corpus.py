@@ -10,8 +10,7 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.data.about import LANGUAGES, about
-from transformer.data.corpora import FORMS, open_split
-from transformer.data.files import written
+from transformer.data.corpora import FORMS, open_split, written
 from transformer.data.generated import TASKS
 from transformer.data.grammars import GRAMMARS
 from transformer.data.multi30k import usual_folder

@@ -11,8 +11,7 @@ import streamlit as st
 
 from transformer.charts.lengths import lengths
 from transformer.data.about import LANGUAGES as NAMES
-from transformer.data.corpora import FORMS, open_parts
-from transformer.data.files import written
+from transformer.data.corpora import FORMS, from_hub, open_parts, written
 from transformer.data.mixtures import JOINED, MOST_TIMES
 from transformer.data.multi30k import LANGUAGES
 from transformer.data.pairs import First
@@ -196,7 +195,7 @@ def _preview(
 ) -> Preview:
     """It ends with the visit of whoever asked; others who wait for it begin anew."""
     corpus = open_parts(spec, folder)[0]
-    part = First(corpus, HUB_ROWS) if spec.startswith("hub:") else corpus
+    part = First(corpus, HUB_ROWS) if from_hub(spec) else corpus
     return preview(part, tokenizer, vocabulary, separate, between=look)
 
 
@@ -209,7 +208,7 @@ def show(found: Preview, max_length: int, spec: str) -> None:
         for pair in found.pairs[:3]
     )
     st.html(f'<div class="pairs" style="font-size:0.93rem;line-height:1.4;overflow-wrap:anywhere">{rows}</div>')
-    report, part = found.report, not found.complete or spec.startswith("hub:")
+    report, part = found.report, not found.complete or from_hub(spec)
     rejected = report.rejected.total()
     many = f"{'The first ' if part and report.read in (READ, HUB_ROWS) else ''}{plural(report.kept, 'pair')}"
     means = [sum(side.lengths) / len(side.lengths) for side in (found.source, found.target)]

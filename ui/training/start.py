@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from transformer.data.about import about
+from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
 from transformer.training import RunFolder, run_path, start, statuses
 from ui import resources
@@ -219,7 +220,7 @@ def _sentences(made: Draft) -> None:
 
 def _preview(chosen: Chosen, values: Values) -> Preview | None:
     """Draws the preview; None where there is none yet."""
-    if chosen.spec is None or (chosen.kind == "hub" and not _asked_for(chosen.spec)):
+    if chosen.spec is None or (from_hub(chosen.spec) and not _asked_for(chosen.spec)):
         return None
     names = ("folder", "tokenizer", "vocabulary", "separate")
     try:
@@ -271,7 +272,7 @@ def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Previ
     for problem in problems[:3]:
         st.caption(f":red[{literal(problem)}]")
     ready = made.recipe is not None and not problems and chosen.spec is not None
-    ready = ready and (found is not None or chosen.kind == "hub")
+    ready = ready and (found is not None or from_hub(chosen.spec or ""))
     st.button(
         "Start training",
         icon=":material/play_arrow:",
