@@ -28,7 +28,7 @@ def test_a_weight_is_how_often_a_pass_gives_each_pair() -> None:
 
 def test_every_piece_of_a_pass_is_mixed_as_the_whole() -> None:
     mixture = Mixture([(corpus("a", 900), 1.0), (corpus("b", 50), 2.0)])
-    mixture.count()
+    mixture.count_rows()
     pairs = list(mixture)
     for start in range(0, 1000, 100):
         assert Counter(pair.origin for pair in pairs[start : start + 100])["b"] == pytest.approx(10, abs=2)
@@ -105,7 +105,7 @@ def test_a_held_out_mixture_is_counted_as_well(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("".join(f"a {n}\tA {n}\n" for n in range(900)))
     (tmp_path / "b.tsv").write_text("".join(f"b {n}\tB {n}\n" for n in range(100)))
     train = open_corpus(f"{tmp_path}/a.tsv + {tmp_path}/b.tsv").train
-    train.count()
+    train.count_rows()
     origins = [pair.origin for pair in train]
     assert origins[:100].count(str(tmp_path / "b.tsv")) == pytest.approx(10, abs=2)
 

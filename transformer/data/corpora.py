@@ -238,8 +238,8 @@ class _Without(Corpus):
         super().__init__(f"{corpus.name}, less the pairs held out", corpus.max_characters)
         self.corpus, self.hashes = corpus, hashes
 
-    def count(self) -> None:
-        self.corpus.count()
+    def count_rows(self) -> None:
+        self.corpus.count_rows()
 
     def rows(self) -> Iterator[Pair | Rejected]:
         for row in self.corpus.rows():

@@ -54,7 +54,7 @@ class Mixture(Corpus):
         self.parts = list(parts)
         self._rows = [1] * len(parts)
 
-    def count(self) -> None:
+    def count_rows(self) -> None:
         """Reads every part to its end."""
         self._rows = [sum(1 for _ in corpus.rows()) for corpus, _ in self.parts]
 

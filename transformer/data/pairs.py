@@ -64,7 +64,7 @@ class Corpus(ABC):
         self.max_characters = max_characters
         self.report = Report(name)
 
-    def count(self) -> None:  # noqa: B027 most have nothing to count
+    def count_rows(self) -> None:  # noqa: B027 most have nothing to count
         """Whatever a corpus must know of its size before a pass over the whole of it; may read it to its end."""
 
     @abstractmethod

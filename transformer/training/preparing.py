@@ -47,7 +47,7 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
 def recipe_corpora(recipe: Recipe) -> Splits:
     """What is trained on, evenly mixed and varied as the recipe asks, and what is validated on."""
     splits = open_corpus(recipe.data, recipe.validation, recipe.folder)
-    splits.train.count()
+    splits.train.count_rows()
     return splits._replace(train=Varied(splits.train, recipe.vary, recipe.training.seed)) if recipe.vary else splits
 
 
