@@ -50,13 +50,13 @@ class _CrossEntropy(torch.autograd.Function):
                 logits = (rows[part] @ columns.T).float()
                 if bias is not None:
                     logits += bias
-                true = targets[part, None]
-                right, total = logits.gather(1, true).sum(), logits.sum() if label_smoothing else 0.0
-                norms = logits.logsumexp(1, keepdim=True)
-                loss += norms.sum() - (1.0 - label_smoothing) * right - label_smoothing / V * total
+                log_probs, true = logits.log_softmax(1), targets[part, None]
+                loss -= (1.0 - label_smoothing) * log_probs.gather(1, true).sum()
+                if label_smoothing:
+                    loss -= label_smoothing / V * log_probs.sum()
                 if not wanted:
                     continue
-                gradient = logits.sub_(norms).exp_()  # the model's probabilities, less the truth
+                gradient = log_probs.exp_()  # the model's probabilities, less the truth
                 if label_smoothing:
                     gradient -= label_smoothing / V
                 gradient.scatter_add_(1, true, gradient.new_full(true.shape, label_smoothing - 1.0))
