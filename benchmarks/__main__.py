@@ -14,6 +14,7 @@ from benchmarks import (
     start,
     stepping,
     training,
+    worker,
 )
 
 
@@ -30,6 +31,7 @@ def main() -> None:
     beside.add_arguments(names.add_parser("beside", help="training while its page is watched"))
     classroom.add_arguments(names.add_parser("classroom", help="a class of thirty beside a training"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
+    worker.add_arguments(names.add_parser("worker", help="memory of a training over thousands of updates"))
     atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))
     options = vars(parser.parse_args())
     run = options.pop("run")

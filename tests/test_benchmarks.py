@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import learning, quality, showing, start, training
+from benchmarks import learning, quality, showing, start, training, worker
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
 from benchmarks.measure import peak_megabytes, picture, spread
 from transformer.training.schedule import learning_rate
@@ -153,3 +153,10 @@ def test_the_peak_memory_of_a_child_is_its_own() -> None:
     child = float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
     del held
     assert 5 < child < 400 < peak_megabytes()
+
+
+def test_a_worker_that_grows_is_told_from_one_that_is_flat() -> None:
+    flat = worker.told([(100 * n, 700.0 + (n == 3), 2000.0) for n in range(1, 21)])
+    assert flat["most_megabytes"] == 701 and flat["megabytes_per_1000_updates"] == 0
+    growing = worker.told([(100 * n, 500.0 + 30.0 * n, 2000.0) for n in range(1, 21)])
+    assert growing["megabytes_per_1000_updates"] == pytest.approx(300)
