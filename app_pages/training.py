@@ -1,7 +1,10 @@
 """Is it learning, and what does it learn first? Runs that are started, watched, steered and compared."""
 
+import streamlit as st
+
+from transformer.access import REFUSAL
 from ui.page import page_without_model
-from ui.public import private_only, public
+from ui.public import public
 from ui.training.start import form
 from ui.training.steering import toggle_form
 from ui.training.view import TrainingView
@@ -11,8 +14,9 @@ with page_without_model(TrainingView, "Training", "Is it learning, and what does
     if not public():
         with actions:
             toggle_form(view)
-    if view.new:
-        private_only()
+    if view.new and not public():
         form(view)
     else:
+        if view.new:  # an address from elsewhere, where there is still something to look at
+            st.info(REFUSAL, icon=":material/info:")
         watch(view)
