@@ -12,10 +12,10 @@ from streamlit import App, cli_util, config
 from streamlit.web.server import server_util
 
 from server.access import Access, access
+from server.closed import Closed
 from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login
-from server.metrics import Metrics
 
 
 def guards(public: bool) -> list[Middleware]:
@@ -24,19 +24,25 @@ def guards(public: bool) -> list[Middleware]:
     It ends the process with a sentence where the settings contradict each other or would let anybody in.
     """
     try:
-        return _guards(access(config.get_option("server.address") or "0.0.0.0", os.environ, sys.argv[1:], public))
+        given = access(config.get_option("server.address") or "0.0.0.0", os.environ, sys.argv[1:], public)
+        return _guards(given, public)
     except ValueError as error:
         sys.exit(str(error))
 
 
-def _guards(given: Access) -> list[Middleware]:
+def _guards(given: Access, public: bool) -> list[Middleware]:
     base = str(config.get_option("server.baseUrlPath")).strip("/")
     base = f"/{base}" if base else ""
     found = [
         Middleware(Headers, ancestors=os.environ.get("HEADLIGHT_FRAME_ANCESTORS", "")),
         Middleware(Hosts, access=given),
-        Middleware(Metrics, base=base, shown=os.environ.get("HEADLIGHT_METRICS", "") not in ("", "0")),
     ]
+    if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
+        said = "There are no metrics here: HEADLIGHT_METRICS=1 shows them."
+        found.append(Middleware(Closed, path=f"{base}/_stcore/metrics", said=said))
+    if public:  # whoever has a session could fill the memory with files, whether a page has a box for them or not
+        said = "This is a public demonstration: nothing is uploaded to it."
+        found.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", said=said))
     return [*found, Middleware(Login, password=given.password, base=base)] if given.password else found
 
 

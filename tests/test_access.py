@@ -6,7 +6,9 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,11 +16,13 @@ import pytest
 from tests.small import small_checkpoint
 from tests.small_run import small_recipe
 from transformer import access, checkpoints
+from transformer.analysis.atlas import aligner
 from transformer.checkpoints.hub import fetch
 from transformer.checkpoints.importing import examine, import_model
-from transformer.data import multi30k, uploads
+from transformer.data import foreign, multi30k, uploads
 from transformer.data.corpora import open_corpus, open_file, written
 from transformer.data.files import lines
+from transformer.data.foreign import trial
 from transformer.data.hub import HubDataset, split_names
 from transformer.data.uploads import keep
 from transformer.files import open_regular, read_json
@@ -97,6 +101,74 @@ def test_no_library_starts_or_reaches_anything(shown: Path) -> None:
         os.system("true")
     with socket.socket() as one, pytest.raises(PermissionError, match="public demonstration"):
         one.connect(("127.0.0.1", 9))
+
+
+FOREIGN = {"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -2.0]], "unk_id": 0}}
+
+
+def test_an_imported_tokenizer_is_tried_and_opened(shown: Path) -> None:
+    trial._known_to_work.clear()
+    assert foreign.opened(FOREIGN).encode("ab").ids == [1, 2]
+    assert trial._known_to_work
+
+
+def test_a_trial_that_cannot_begin_is_told(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trial._known_to_work.clear()
+    monkeypatch.setattr(sys, "executable", str(shown / "python"))
+    with pytest.raises(ValueError, match=r"no process could be started to try it in \(No such file or directory\); "):
+        foreign.opened(FOREIGN)
+    monkeypatch.setattr(trial, "starting", lambda command: ThreadPoolExecutor())  # as if it had no such right
+    with pytest.raises(ValueError, match=r"no process could be started to try it in \(This is a public"):
+        foreign.opened(FOREIGN)
+
+
+def test_nothing_else_starts_while_a_tokenizer_is_tried(
+    shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the same command in another thread, nor another one in its own, nor that one afterwards."""
+    slow, began, command = tmp_path / "child.py", tmp_path / "began", []
+    slow.write_text(f"import time; open({str(began)!r}, 'x').close(); time.sleep(2); print('tried', end='')")
+    monkeypatch.setattr(trial, "_CHILD", slow)
+    real = trial.starting
+    monkeypatch.setattr(trial, "starting", lambda given: command.extend(given) or real(given))
+
+    def refused(words: list[str]) -> None:
+        with pytest.raises(PermissionError, match="public demonstration"):
+            subprocess.run(words, check=False)
+
+    with ThreadPoolExecutor(1) as pool:
+        trying = pool.submit(trial._run, b"{}")
+        while not began.exists() and not trying.done():
+            time.sleep(0.01)
+        refused(command)
+        refused([sys.executable, "-c", ""])
+        assert not trying.done()
+        assert trying.result() == ""
+        pool.submit(refused, command).result()  # by the thread that tried
+
+    with real(command):
+        for words in ([*command, "more"], command[:-1], [sys.executable, "-c", ""]):
+            refused(words)
+        with pytest.raises(PermissionError, match="public demonstration"):
+            subprocess.run(command, executable="/bin/true", check=False)
+        with pytest.raises(PermissionError, match="public demonstration"):
+            os.posix_spawn(command[0], command, {})
+        with pytest.raises(PermissionError, match="public demonstration"):
+            os.system("true")
+
+
+def test_only_the_trial_has_that_right() -> None:
+    root = Path(access.__file__).parents[1]
+    files = [file for room in ("transformer", "ui", "app_pages", "server") for file in (root / room).rglob("*.py")]
+    assert {file.name for file in files if "access import starting" in file.read_text()} == {"trial.py"}
+    assert {file.name for file in files if "starting(" in file.read_text()} == {"access.py", "trial.py"}
+
+
+def test_an_aligner_with_a_program_of_its_own_counts_as_absent(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aligner, "find_spec", lambda name: object())
+    assert not aligner.installed()
+    monkeypatch.setattr(access, "_folders", None)
+    assert aligner.installed()
 
 
 def test_who_is_not_confined_may_do_all(tmp_path: Path) -> None:

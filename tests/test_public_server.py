@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
+import tokenizers
 
 from tests.every_widget import Visitor, ask_server
 from tests.small import small_checkpoint
@@ -24,6 +25,8 @@ from tools.healthy import problem
 from tools.serving import _wait_until_healthy, free_port
 from tools.streamlit_client import opened
 from transformer import checkpoints
+from transformer.data.foreign import trial
+from transformer.data.tokenizers import Tokenizer
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
 from ui.checkpoints.view import CheckpointsView
@@ -44,6 +47,8 @@ PAGES: dict[str, type[View]] = {
     "anatomy": AnatomyView,
     "heads": HeadsView,
 }
+# The one process that it may start, for what is no visitor's: an imported tokenizer.
+TRIAL = str([sys.executable, "-I", "-S", str(trial._CHILD), str(trial._LIBRARY)])
 READ, CHANGE = {"open", "os.listdir", "os.scandir"}, {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 # Of the system, that libraries read whoever asks: where the clock stands, how much memory there is.
 SYSTEM = (
@@ -79,6 +84,8 @@ class Public:
 
     def _allowed(self, line: list[str]) -> bool:
         event, path = line[0], line[1] if len(line) > 1 else ""
+        if event == "subprocess.Popen" and line[2] == TRIAL:
+            return True
         if event not in READ | CHANGE:
             return False
         if event == "open" and path.isdecimal():  # a descriptor that is open already
@@ -88,6 +95,8 @@ class Public:
         rooms = ("app.py", "navigation.py", "server", "app_pages", "ui", "transformer", "static", ".streamlit")
         program = [ROOT / name for name in rooms]
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
+        if event == "os.listdir" and real == ROOT:  # where Python looks for what is imported
+            return True
         if event in CHANGE:
             return real.is_relative_to(self.folder / "tmp") or real.is_relative_to(self.folder / "runs" / ".heads")
         return any(real.is_relative_to(place) for place in (*ours, *program, *python)) or str(real) in SYSTEM
@@ -102,6 +111,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
     (folder / "secret" / "accounts").write_text("".join(f"{SECRET} {n}\t{SECRET} {n}\n" for n in range(40)))
     shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "checkpoints" / "reverse", ignore=_most_snapshots)
     checkpoints.save(small_checkpoint(), folder / "models" / "small")
+    _import(folder / "models" / "imported")
     checkpoints.save(small_checkpoint(), folder / "models" / "leads-out")
     _lead_out(folder, "models/leads-out/card.json")
     port, log = free_port(), folder / "watched.jsonl"
@@ -127,6 +137,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
 
 def _most_snapshots(folder: str, names: list[str]) -> list[str]:
     return sorted(name for name in names if name.startswith("step-"))[2:]
+
+
+def _import(folder: Path) -> None:
+    """A model whose tokenizer is of a form that is not written here."""
+    pieces = [[token, -1.0] for token in ("[PAD]", "[UNK]", "[SOS]", "[EOS]", *"abcdefghijklmnopqrstuvwxyz")]
+    inner = tokenizers.Tokenizer.from_str(json.dumps({"model": {"type": "Unigram", "vocab": pieces, "unk_id": 1}}))
+    checkpoint = small_checkpoint(source_vocab_size=len(pieces), target_vocab_size=len(pieces))
+    checkpoint.source_tokenizer = checkpoint.target_tokenizer = Tokenizer(inner)
+    checkpoints.save(checkpoint, folder)
 
 
 def _lead_out(folder: Path, name: str) -> None:
@@ -171,6 +190,22 @@ def visit(server: Public, visitor: Visitor, there: list[Place]) -> list[list[str
 
     asyncio.run(come())
     return server.outside(since)
+
+
+def test_imported_models_are_looked_at(server: Public) -> None:
+    """Their tokenizer is tried in a process of its own, and nothing else is started for it."""
+    since, visitor = server.mark(), Visitor([], ["no tokenizer that works here", "Something went wrong", "parameters"])
+
+    async def come() -> None:
+        for page in ("", "decoding", "heads", "checkpoints"):
+            async with opened(server.url, page, model="models/imported") as session:
+                await session.run()
+                visitor.look(session)
+
+    asyncio.run(come())
+    assert visitor.read == {"parameters"}
+    assert server.outside(since) == []
+    assert TRIAL in [line[2] for line in map(json.loads, server.log.read_text().splitlines()[since:]) if line[2:]]
 
 
 def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> None:

@@ -3,15 +3,17 @@
 A notebook and the command line are never confined. A server that strangers reach is, to looking at what lies in some
 folders. Whatever opens a file by its name, reaches a network, starts a process, or makes or removes something of the
 user's asks here itself: it does not matter which page, widget or address led to it. That nothing is started or reached
-by other libraries either, Python itself sees to.
+by other libraries either, Python itself sees to. One command of the library's own is let through, by `starting`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import local
 from typing import Any
 
 REFUSAL = "This is a public demonstration: what is here is looked at, and nothing is brought, trained or deleted."
@@ -22,6 +24,7 @@ _REACHES = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "soc
 
 _folders: tuple[Path, ...] | None = None  # None: not confined
 _watched = False
+_own = local()  # `command` is what this thread is about to start for the library itself
 
 
 def confine(folders: Iterable[str | Path]) -> None:
@@ -34,8 +37,27 @@ def confine(folders: Iterable[str | Path]) -> None:
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:
-    if _folders is not None and (event in _STARTS or event in _REACHES):
+    if _folders is None or (event not in _STARTS and event not in _REACHES):
+        return
+    if event != "subprocess.Popen" or args[:2] != getattr(_own, "command", None):
         raise PermissionError(REFUSAL)
+
+
+@contextmanager
+def starting(command: Sequence[str]) -> Iterator[None]:
+    """Within it, this thread may start this command, to the letter, although the process is confined.
+
+    Only for what protects the process itself, with a command that no visitor has a part in.
+    """
+    _own.command = command[0], list(command)  # the program and its arguments, as Python tells of them
+    try:
+        yield
+    finally:
+        del _own.command
+
+
+def confined() -> bool:
+    return _folders is not None
 
 
 def require_private() -> None:

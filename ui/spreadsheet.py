@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 
-# What spreadsheets take for the beginning of a formula, or skip on their way to one; the wide signs are East Asian.
-FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+SIGNS = "=+-@＝＋－＠"  # what spreadsheets take for the beginning of a formula; the wide ones are East Asian
+# Where a cell may begin: at the beginning of a text, or amid it where a spreadsheet separates cells by something else
+# than we do, as many countries' settings have it; and what may be skipped on the way to a formula.
+BEGINNING = re.compile(rf'((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[{SIGNS}])')
 
 Cell = str | float | None
 
@@ -16,13 +19,9 @@ def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
     """Rows as CSV, each ended by CR LF. A number stays one, with every digit; None is an empty cell."""
     out = io.StringIO()
     # Lines end as the format says: with another ending, the writer leaves a CR inside a text, where a row would end.
-    csv.writer(out).writerows(map(_cell, row) for row in rows)
+    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC).writerows(map(_cell, row) for row in rows)
     return out.getvalue()
 
 
-def _cell(value: Cell) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
-    return repr(value)
+def _cell(value: Cell) -> Cell:
+    return BEGINNING.sub(r"\1'", value) if isinstance(value, str) else value

@@ -1,9 +1,11 @@
 """What a page may load, and who may frame it."""
 
 import pytest
+from starlette.types import ASGIApp
 
+from server import guards
+from server.closed import Closed
 from server.headers import Headers, policy
-from server.metrics import Metrics
 from tests.server.asgi import ask, behind
 
 
@@ -34,7 +36,26 @@ def test_what_is_no_site_is_refused(given: str) -> None:
         policy(given)
 
 
-def test_metrics_are_told_where_they_were_asked_for() -> None:
-    assert ask(Metrics(behind, "/headlight", shown=False), "/headlight/_stcore/metrics").status == 404
-    assert ask(Metrics(behind, "/headlight", shown=True), "/headlight/_stcore/metrics").status == 200
-    assert ask(Metrics(behind, "", shown=False), "/_stcore/health").status == 200
+def test_what_is_closed_is_closed_with_all_below_it() -> None:
+    guard = Closed(behind, "/headlight/_stcore/upload_file", "Nothing is uploaded.")
+    for path in ("", "/", "/session/file", "?a=1"):
+        answer = ask(guard, f"/headlight/_stcore/upload_file{path}", method="PUT")
+        assert (answer.status, answer.body) == (404, b"Nothing is uploaded.")
+    for path in ("/headlight/_stcore/upload_files", "/_stcore/upload_file", "/headlight/_stcore/health"):
+        assert ask(guard, path).status == 200
+
+
+def test_nothing_is_uploaded_to_a_public_server_however_it_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_METRICS", "1")
+
+    def answered(public: bool, path: str) -> int:
+        guard: ASGIApp = behind
+        for one in reversed(guards(public)):
+            guard = one.cls(guard, *one.args, **one.kwargs)
+        return ask(guard, path, method="PUT").status
+
+    assert answered(True, "/_stcore/upload_file/session/file") == 404
+    assert answered(False, "/_stcore/upload_file/session/file") == 200
+    assert answered(True, "/_stcore/metrics") == 200  # which were asked for
+    monkeypatch.setenv("HEADLIGHT_METRICS", "0")
+    assert answered(True, "/_stcore/metrics") == answered(False, "/_stcore/metrics") == 404

@@ -192,6 +192,18 @@ def test_metrics_are_off(url: str, path: str) -> None:
     assert answer.status == 404 and b"HEADLIGHT_METRICS=1" in answer.body
 
 
+def test_a_public_server_that_streamlit_started_takes_no_upload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With Streamlit's own limit, as by `HEADLIGHT_PUBLIC=1 streamlit run app.py`."""
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+    with serve(ROOT / "app.py", tmp_path / "log.txt") as url:
+        for method in ("PUT", "DELETE", "OPTIONS"):
+            answer = ask(url, "/_stcore/upload_file/session/file", method, b"x" * 1000)
+            assert answer.status == 404 and b"nothing is uploaded" in answer.body
+        assert ask(url, "/_stcore/health").body == b"ok"
+
+
 def test_nothing_is_asked_of_the_internet(locked: str, watched: Path) -> None:
     """Streamlit asks a service for its own address, to print it, and for each visitor from an origin that it lacks."""
     for origin in ("http://evil.example", "http://192.0.2.1:8501"):

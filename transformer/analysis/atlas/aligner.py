@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
+from transformer.access import confined
 from transformer.data.gold import words
 from transformer.data.truth import Known, Truth
 
@@ -20,7 +21,8 @@ NAME = "eflomal"
 
 
 def installed() -> bool:
-    return find_spec(NAME) is not None
+    """Whether it is there for this process, which has to start its program for it."""
+    return not confined() and find_spec(NAME) is not None
 
 
 def aligned(pairs: Callable[[], Iterable[Known]], most: int | None = None) -> Callable[[], Iterator[Known]]:

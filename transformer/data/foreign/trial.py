@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Lock
 
 import tokenizers
 
+from transformer.access import starting
 from transformer.data.foreign.child import MEMORY, SECONDS
 from transformer.data.foreign.fields import shown
 
@@ -21,6 +23,7 @@ _NEEDED = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")  # by a Python 
 _MOST_KNOWN = 1_000
 
 _known_to_work: set[bytes] = set()  # digests: a model is described, imported and opened one after the other
+_one = Lock()  # at a time, however many ask: each may take all of its memory
 
 
 def tried(text: str) -> None:
@@ -30,34 +33,38 @@ def tried(text: str) -> None:
     """
     content = text.encode()
     digest = hashlib.sha256(content).digest()
-    if digest in _known_to_work:
-        return
-    found = _run(content)
-    if found:
-        raise ValueError(found)
-    if len(_known_to_work) >= _MOST_KNOWN:
-        _known_to_work.clear()
-    _known_to_work.add(digest)
+    with _one:
+        if digest in _known_to_work:
+            return
+        found = _run(content)
+        if found:
+            raise ValueError(found)
+        if len(_known_to_work) >= _MOST_KNOWN:
+            _known_to_work.clear()
+        _known_to_work.add(digest)
 
 
 def _run(content: bytes) -> str:
     """What is wrong with it; nothing if it works."""
     needed = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    command = [sys.executable, "-I", "-S", str(_CHILD), str(_LIBRARY)]
     try:
-        ended = subprocess.run(
-            [sys.executable, "-I", "-S", str(_CHILD), str(_LIBRARY)],
-            input=content,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE * SECONDS,
-            cwd=_LIBRARY,
-            env={**needed, **_SETTINGS},
-            start_new_session=True,
-        )
+        with starting(command):
+            ended = subprocess.run(
+                command,
+                input=content,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=_PATIENCE * SECONDS,
+                cwd=_LIBRARY,
+                env={**needed, **_SETTINGS},
+                start_new_session=True,
+            )
     except subprocess.TimeoutExpired:
         return f"opening and trying it takes over {_PATIENCE * SECONDS} seconds"
     except OSError as error:
-        return f"it could not be tried in a process of its own ({error.strerror})"
+        why = error.strerror or error  # an error without a number has only its words
+        return f"no process could be started to try it in ({why}); try again when the machine does less"
     said = ended.stdout.decode("utf-8", "replace")
     if not said.startswith("tried"):
         limits = f"{MEMORY // 2**20:,} MB and {SECONDS} seconds"
