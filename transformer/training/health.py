@@ -8,6 +8,7 @@ process is alive.
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any, Literal
 import psutil
 
 from transformer.files import read_json, write_json
+from transformer.quoting import short, worded
 from transformer.training.folder import RUNS, RunFolder
 
 State = Literal[
@@ -78,8 +80,16 @@ class Status:
 def status(path: str | Path) -> Status:
     """Raises ValueError where there is no run in the folder."""
     folder = RunFolder(path)
-    if not folder.path.is_dir():
-        raise ValueError(f"There is no run in {path}.")
+    if not os.path.isdir(folder.path):
+        raise ValueError(f"There is no run in {short(path)}.")
+    try:
+        return _status(folder)
+    except OSError as error:
+        advice = "Look at who may read its folder, and whether its disk answers."
+        return Status(folder.name, folder.path, "crashed", cause=worded(error), advice=advice)
+
+
+def _status(folder: RunFolder) -> Status:
     values = read(folder)
     state, cause = _judge(values)
     if state == "crashed" and values.get("state") not in ENDED and (again := read(folder)) != values:
@@ -93,7 +103,7 @@ def status(path: str | Path) -> Status:
     if asked := folder.asked():
         doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
     steps = folder.steps()
-    damaged = {} if state in ALIVE else folder.damaged()  # a worker replaces what is looked at
+    damaged = [] if state in ALIVE else _damaged(folder)  # a worker replaces what is looked at
     saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
     return Status(
         folder.name,
@@ -111,15 +121,25 @@ def status(path: str | Path) -> Status:
         steps[-1] if steps else None,
         _whole(values, "pid") or None,
         folder.last_lines(),
-        _texts(values, "mended"),
-        [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in damaged.items()],
+        texts(values, "mended"),
+        damaged,
     )
 
 
 def statuses(root: str | Path = RUNS) -> list[Status]:
     """Of every run under `root`, the latest first."""
-    folders = [path for path in Path(root).glob("[!.]*") if RunFolder(path).is_run()]
-    return sorted(map(status, folders), key=lambda found: found.started or 0.0, reverse=True)
+    found = []
+    for path in Path(root).glob("[!.]*"):
+        with contextlib.suppress(ValueError):  # it was deleted between the two looks
+            if RunFolder(path).is_run():
+                found.append(status(path))
+    return sorted(found, key=lambda run: run.started or 0.0, reverse=True)
+
+
+def _damaged(folder: RunFolder) -> list[str]:
+    """What is wrong in the folder at a first look, a sentence each."""
+    found = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.of_another_kind().items()]
+    return found + [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
 
 
 def _judge(values: dict[str, Any]) -> tuple[State, str]:
@@ -218,6 +238,6 @@ def _number(values: dict[str, Any], name: str) -> float | None:
     return float(value)
 
 
-def _texts(values: dict[str, Any], name: str) -> list[str]:
+def texts(values: dict[str, Any], name: str) -> list[str]:
     value = values.get(name)
     return [str(text) for text in value] if isinstance(value, list) else []

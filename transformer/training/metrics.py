@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from transformer.files import open_regular, set_aside
+from transformer.files import open_regular, remove, set_aside
 from transformer.training.evaluation import Evaluation
 from transformer.training.folder import RunFolder
 from transformer.training.loop import StepReport
@@ -72,8 +72,9 @@ class Journal:
     def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
         part = folder.metrics.with_suffix(".part")
         known = broken = last = 0
+        remove(part)
         folder.metrics.touch()
-        with open(folder.metrics, "rb") as old, open(part, "wb") as new:
+        with open_regular(folder.metrics) as old, open(part, "wb") as new:
             for text in old:
                 line = sound_line(text)
                 if line is None:
@@ -149,7 +150,7 @@ class Metrics:
                     self.lines, self._file, self._offset = [], found.st_ino, 0
                 file.seek(self._offset)
                 content = file.read()
-        except FileNotFoundError:
+        except OSError:  # there is none, or what stands there is no file
             return self.lines
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)

@@ -16,7 +16,7 @@ from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.packed import pack
 from transformer.data.varied import Varied
-from transformer.files import set_aside, write_json, write_text
+from transformer.files import remove, set_aside, write_json, write_text
 from transformer.model import Transformer
 from transformer.training import intact, state
 from transformer.training.evaluation import Evaluator
@@ -35,6 +35,7 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
     recipe = folder.recipe()
     splits = recipe_corpora(recipe)
     speaker.say(f"Reading {splits.train.name}")
+    remove(folder.data)
     checkpoint = _begin(folder, recipe, splits.train, speaker)
     prepare_corpus(folder, recipe, splits, checkpoint, speaker)
     folder.keep(replace(recipe, model=checkpoint.model.config))

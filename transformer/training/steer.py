@@ -99,9 +99,11 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
     _idle(folder)
     with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
         found = _idle(folder)
+        mended = folder.clear()
         folder.control.unlink(missing_ok=True)
         now = time.time()
         values = {"state": "queued", "step": found.saved_step or 0, "steps": steps, "started": found.started or now}
+        values |= {"mended": mended} if mended else {}
         values |= {**health.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
         health.write(folder, values)
 
@@ -185,7 +187,7 @@ def _incomplete(found: Status) -> bool:
     """Whether something of what a finished run had is lost; a run of an older version had nothing to go on from."""
     folder = RunFolder(found.folder)
     if not folder.step_folders():
-        return False
+        return bool(found.damaged)
     return bool(found.damaged or damaged(folder)) or (found.saved_step or 0) < found.step
 
 
