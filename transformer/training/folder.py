@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from transformer.data.packed import FACTS, LENGTHS, TOKENS
 from transformer.files import open_regular, read_bytes, read_json, set_aside, write_json, write_text
 from transformer.quoting import quoted
 from transformer.training import intact
@@ -31,6 +32,8 @@ from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.recipe import Recipe
 
 RUNS = Path("runs")
+VALIDATION = "validation.jsonl"
+CORPUS = (FACTS, TOKENS, LENGTHS, VALIDATION)  # what a run must have in its data folder
 TAIL = 64 * 1024  # bytes at the end of a log that are looked at
 
 

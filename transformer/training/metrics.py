@@ -66,7 +66,8 @@ class Journal:
     """The metrics file of a run that goes on after `step` updates; what comes after those is cut off.
 
     It becomes a new file, so that whoever reads along sees that it is another. What of the old one cannot be read is
-    left out, and the old one is set aside; `mended` says so. With `events`, TensorBoard's files too.
+    left out, and the old one is set aside; `lost` updates have no line then, and `mended` says so. With `events`,
+    TensorBoard's files too.
     """
 
     def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
@@ -82,12 +83,10 @@ class Journal:
                 elif last < line["step"] <= step:
                     known, last = known + 1, line["step"]
                     new.write(text if text.endswith(b"\n") else text + b"\n")
-        self.mended = ""
-        if known < step:
-            self.mended = (
-                f"{folder.metrics.name} lacks {step - known:,} of the {step:,} updates; the curves have a gap."
-            )
-        if broken and known < step:
+        self.mended, self.lost = "", step - known
+        if self.lost:
+            self.mended = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} updates; the curves have a gap."
+        if broken and self.lost:
             self.mended += f" What was there is kept as {set_aside(folder.metrics).name}."
         os.replace(part, folder.metrics)
         self._file = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115 a buffer would keep what a full disk refused

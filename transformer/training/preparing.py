@@ -20,12 +20,12 @@ from transformer.files import remove, set_aside, write_json, write_text
 from transformer.model import Transformer
 from transformer.training import intact, state
 from transformer.training.evaluation import Evaluator
-from transformer.training.folder import RunFolder
+from transformer.training.folder import VALIDATION, RunFolder
 from transformer.training.recipe import Recipe
 from transformer.training.speaker import Speaker
 from transformer.training.state import Position
 
-VALIDATION, REPORT = "validation.jsonl", "report.json"  # in the run's data folder
+REPORT = "report.json"  # in the run's data folder
 SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
 T = TypeVar("T")
 
