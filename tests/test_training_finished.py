@@ -1,4 +1,4 @@
-"""What a run that has finished has lost is seen, and given back where it can be; then the run is as finished as before."""
+"""What a finished run has lost is seen, and given back where it can be; then the run is as finished as before."""
 
 from __future__ import annotations
 
