@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import stat
 from io import BufferedReader
 from itertools import count
@@ -85,6 +86,14 @@ def set_aside(path: Path) -> Path:
     free = next(other for name in names if not os.path.lexists(other := path.with_name(name)))
     os.rename(path, free)
     return free
+
+
+def remove(path: Path) -> None:
+    """Removes what stands there, a file or a folder with all that is in it, if anything does."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:

@@ -15,6 +15,15 @@ def quoted(value: object) -> str:
     return short(_REPR.repr(value))
 
 
+def worded(error: Exception) -> str:
+    """What an error says, in a sentence: the system's own have a number, and all of a name however long."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    name = error.filename if error.filename2 is None else error.filename2  # the other is one that nobody gave
+    what = error.strerror if name is None else f"{short(name)} cannot be used: {error.strerror}"
+    return f"{what.rstrip('.')}."
+
+
 def short(text: object) -> str:
     """A text, such as a path, as it is; of a long one, its beginning and its end."""
     text = str(text)

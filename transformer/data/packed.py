@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from transformer.files import read_json, write_json
+from transformer.files import open_regular, read_json, write_json
 
 if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.data.batches import Example
@@ -58,7 +58,7 @@ class Packed:
             raise ValueError(f"{self.folder / TOKENS} has tokens that the vocabulary has not; pack it again.")
 
     def __iter__(self) -> Iterator[Example]:
-        with open(self.folder / TOKENS, "rb") as tokens, open(self.folder / LENGTHS, "rb") as lengths:
+        with open_regular(self.folder / TOKENS) as tokens, open_regular(self.folder / LENGTHS) as lengths:
             while len(sides := np.fromfile(lengths, np.int32, 2 * PIECE)):
                 ends = np.cumsum(sides).tolist()
                 ids = np.fromfile(tokens, self.dtype, ends[-1])

@@ -15,6 +15,7 @@ import torch
 
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import WEIGHTS, load_weights
+from transformer.files import remove
 from transformer.training.folder import RunFolder
 
 
@@ -26,7 +27,7 @@ def keep(folder: RunFolder, step: int, count: int) -> None:
     folder.weights.mkdir(exist_ok=True)
     name = folder.weights / f"{folder.checkpoint(step).name}.safetensors"
     part = name.with_suffix(".part")
-    part.unlink(missing_ok=True)
+    remove(part)
     os.link(folder.checkpoint(step) / WEIGHTS, part)  # no room is taken while the checkpoint itself is there
     os.replace(part, name)
     found = _kept(folder)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import MISSING, fields, replace
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -18,6 +19,7 @@ from transformer.checkpoints.commands import PACKED, pack
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.data.about import about
 from transformer.data.corpora import FORMS
+from transformer.files import open_regular
 from transformer.presets import PRESETS, preset
 from transformer.training import steer
 from transformer.training.export import best_of
@@ -199,7 +201,7 @@ def _follow(path: str) -> None:
     """Shows what the worker says until it ends; Ctrl-C pauses it. Raises ValueError where it ends badly."""
     folder, metrics = RunFolder(path), Metrics(path)
     with (
-        open(folder.log, encoding="utf-8", errors="replace") as log,
+        TextIOWrapper(open_regular(folder.log), encoding="utf-8", errors="replace") as log,
         tqdm(unit="update", smoothing=0.05, disable=None) as bar,
     ):
         log.seek(0, os.SEEK_END)

@@ -15,8 +15,7 @@ from transformer.quoting import short
 from transformer.training import intact
 from transformer.training.averaging import averaged
 from transformer.training.evaluation import Evaluator
-from transformer.training.folder import RunFolder, snapshots
-from transformer.training.preparing import VALIDATION
+from transformer.training.folder import VALIDATION, RunFolder, snapshots
 from transformer.translator import LENGTH_PENALTY
 
 

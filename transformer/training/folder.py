@@ -24,13 +24,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
-from transformer.files import open_regular, read_json, set_aside, write_json, write_text
+from transformer.data.packed import FACTS, LENGTHS, TOKENS
+from transformer.files import open_regular, read_bytes, read_json, set_aside, write_json, write_text
 from transformer.quoting import quoted
 from transformer.training import intact
 from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.recipe import Recipe
 
 RUNS = Path("runs")
+VALIDATION = "validation.jsonl"
+CORPUS = (FACTS, TOKENS, LENGTHS, VALIDATION)  # what a run must have in its data folder
 TAIL = 64 * 1024  # bytes at the end of a log that are looked at
 
 
@@ -44,6 +47,7 @@ class RunFolder:
         self.checkpoints, self.history, self.data = (self.path / n for n in ("checkpoints", "history", "data"))
         self.weights = self.path / "weights"
         self.control, self.start = self.path / "control", self.path / "start"
+        self.lock, self.reserve = self.path / "lock", self.path / "reserve"
 
     @property
     def name(self) -> str:
@@ -73,12 +77,12 @@ class RunFolder:
         try:
             Recipe.load(self.config)
         except ValueError:
-            if self.config.exists():
+            if os.path.lexists(self.config):
                 set_aside(self.config)
         write_json(self.config, recipe.to_dict())
 
     def is_run(self) -> bool:
-        return self.config.is_file() or bool(self.step_folders())
+        return os.path.isfile(self.config) or bool(self.step_folders())
 
     def step_folders(self) -> list[Path]:
         """Everything with the name of a checkpoint, whole or not, the latest last."""
@@ -113,6 +117,26 @@ class RunFolder:
             found |= {name: model_flaw(self.checkpoints / name) for name in ("last", "best")}
         return {name: wrong for name, wrong in found.items() if wrong}
 
+    def of_another_kind(self) -> dict[Path, str]:
+        """What stands under a name of the run's and is no file, or no folder, as it should be: what is wrong with it.
+
+        A pipe would be waited for, and a folder cannot be written over.
+        """
+        files = [self.config, self.status, self.metrics, self.log, self.control, self.lock, self.reserve]
+        files += [path for kept in (self.history, self.weights) for path in kept.glob("step-*.safetensors")]
+        folders = [self.checkpoints, self.history, self.weights, self.data, self.start, self.path / "tensorboard"]
+        wrong = {path: "is not a file" for path in files if os.path.lexists(path) and not os.path.isfile(path)}
+        return wrong | {
+            path: "is not a folder" for path in folders if os.path.lexists(path) and not os.path.isdir(path)
+        }
+
+    def clear(self) -> list[str]:
+        """Sets aside what is `of_another_kind`, and says so."""
+        return [
+            f"{path.relative_to(self.path)} {wrong}; it is kept as {set_aside(path).name}."
+            for path, wrong in self.of_another_kind().items()
+        ]
+
     @contextmanager
     def locked(self, patience: float = 0.0) -> Iterator[None]:
         """Alone with the folder; the lock ends with its process, however that ends.
@@ -120,7 +144,9 @@ class RunFolder:
         Raises ValueError where another process holds it for more than `patience` seconds.
         """
         until = time.monotonic() + patience
-        with open(self.path / "lock", "ab") as file:
+        if self.lock in self.of_another_kind():
+            set_aside(self.lock)
+        with open(self.lock, "ab") as file:
             while True:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -135,12 +161,12 @@ class RunFolder:
 
     def is_free(self) -> bool:
         """Whether no process holds the folder."""
-        try:
-            with open(self.path / "lock", "rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except FileNotFoundError:
+        if not os.path.isfile(self.lock):
             return True
-        except OSError:
+        try:
+            with open_regular(self.lock) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (OSError, ValueError):
             return False
         return True
 
@@ -150,10 +176,10 @@ class RunFolder:
     def asked(self) -> str | None:
         """What the worker has been asked for and has not done yet: "pause", "stop" or None."""
         try:
-            asked = self.control.read_text(encoding="utf-8", errors="replace").strip()
-        except FileNotFoundError:
+            asked = read_bytes(self.control, 100).strip()
+        except (OSError, ValueError):  # there is none, or what stands there nobody asked
             return None
-        return asked if asked in ("pause", "stop") else None
+        return {b"pause": "pause", b"stop": "stop"}.get(asked)
 
     def last_lines(self, count: int = 20) -> list[str]:
         """The end of the log."""

@@ -8,18 +8,22 @@ process is alive.
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
 import shutil
 import subprocess
 import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 import psutil
 
-from transformer.files import read_json, write_json
-from transformer.training.folder import RUNS, RunFolder
+from transformer.files import open_regular, read_json, write_json
+from transformer.quoting import short, worded
+from transformer.training import intact
+from transformer.training.folder import CORPUS, RUNS, RunFolder
 
 State = Literal[
     "queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk"
@@ -28,6 +32,7 @@ ALIVE = ("queued", "running", "stalled")
 ENDED = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
 
 FULL = 64 * 1024  # bytes free on a disk that can be called full
+PIECE = 1 << 20  # bytes
 LARGEST = 10**12  # of a number in a status that a worker wrote
 SAME_START = 3.0  # seconds: the clock from which a process's start is reckoned may be set meanwhile
 
@@ -78,8 +83,16 @@ class Status:
 def status(path: str | Path) -> Status:
     """Raises ValueError where there is no run in the folder."""
     folder = RunFolder(path)
-    if not folder.path.is_dir():
-        raise ValueError(f"There is no run in {path}.")
+    if not os.path.isdir(folder.path):
+        raise ValueError(f"There is no run in {short(path)}.")
+    try:
+        return _status(folder)
+    except OSError as error:
+        advice = "Look at who may read its folder, and whether its disk answers."
+        return Status(folder.name, folder.path, "crashed", cause=worded(error), advice=advice)
+
+
+def _status(folder: RunFolder) -> Status:
     values = read(folder)
     state, cause = _judge(values)
     if state == "crashed" and values.get("state") not in ENDED and (again := read(folder)) != values:
@@ -93,7 +106,7 @@ def status(path: str | Path) -> Status:
     if asked := folder.asked():
         doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
     steps = folder.steps()
-    damaged = {} if state in ALIVE else folder.damaged()  # a worker replaces what is looked at
+    damaged = [] if state in ALIVE else _damaged(folder, steps, values)  # a worker replaces what is looked at
     saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
     return Status(
         folder.name,
@@ -111,15 +124,52 @@ def status(path: str | Path) -> Status:
         steps[-1] if steps else None,
         _whole(values, "pid") or None,
         folder.last_lines(),
-        _texts(values, "mended"),
-        [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in damaged.items()],
+        texts(values, "mended"),
+        damaged,
     )
 
 
 def statuses(root: str | Path = RUNS) -> list[Status]:
     """Of every run under `root`, the latest first."""
-    folders = [path for path in Path(root).glob("[!.]*") if RunFolder(path).is_run()]
-    return sorted(map(status, folders), key=lambda found: found.started or 0.0, reverse=True)
+    found = []
+    for path in Path(root).glob("[!.]*"):
+        with contextlib.suppress(ValueError):  # it was deleted between the two looks
+            if RunFolder(path).is_run():
+                found.append(status(path))
+    return sorted(found, key=lambda run: run.started or 0.0, reverse=True)
+
+
+def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> list[str]:
+    """What is wrong in the folder at a first look, a sentence each.
+
+    Lines of the metrics that were lost before the latest worker began cannot be had again, and it said so.
+    """
+    found = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.of_another_kind().items()]
+    found += [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
+    if not steps:  # nothing to go on from, which needs neither
+        return found
+    if wrong := intact.flaw(folder.data, CORPUS):
+        found.append(f"The corpus in data/ is damaged: {wrong}.")
+    lost = steps[-1] - _updates(folder)
+    if lost > _whole(values, "lost_lines"):
+        found.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} updates.")
+    return found
+
+
+def _updates(folder: RunFolder) -> int:
+    """How many lines the metrics have."""
+    try:
+        with open_regular(folder.metrics) as file:
+            found = os.fstat(file.fileno())
+        return _lines(folder.metrics, found.st_mtime_ns, found.st_size)
+    except (OSError, ValueError):
+        return 0
+
+
+@lru_cache(1000)  # asked of the same files every two seconds
+def _lines(path: Path, mtime: int, size: int) -> int:
+    with open_regular(path) as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(PIECE), b""))
 
 
 def _judge(values: dict[str, Any]) -> tuple[State, str]:
@@ -218,6 +268,6 @@ def _number(values: dict[str, Any], name: str) -> float | None:
     return float(value)
 
 
-def _texts(values: dict[str, Any], name: str) -> list[str]:
+def texts(values: dict[str, Any], name: str) -> list[str]:
     value = values.get(name)
     return [str(text) for text in value] if isinstance(value, list) else []

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from transformer.checkpoints.safetensors_file import read_header
-from transformer.files import read_json, write_json
+from transformer.files import open_regular, read_json, write_json
 
 LIST = "files.json"
 OPTIMIZER, POSITION, RECIPE = "optimizer.safetensors", "training.json", "recipe.json"
@@ -95,5 +95,5 @@ def _malformed(path: Path, mtime: int, size: int) -> str:
 
 
 def _sum(path: Path) -> str:
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from transformer import checkpoints
 from transformer.data.files import JsonLines
-from transformer.data.packed import FACTS, LENGTHS, TOKENS, Packed
+from transformer.data.packed import LENGTHS, TOKENS, Packed
 from transformer.files import set_aside
 from transformer.training import intact, state
-from transformer.training.folder import RunFolder
-from transformer.training.preparing import VALIDATION, prepare_corpus, recipe_corpora
+from transformer.training.folder import CORPUS, VALIDATION, RunFolder
+from transformer.training.preparing import prepare_corpus, recipe_corpora
 from transformer.training.recipe import Recipe
 from transformer.training.speaker import Speaker
 
@@ -85,7 +85,7 @@ def _usable(path: Path) -> str:
 
 def _corpus(folder: RunFolder, checkpoint: Path, speaker: Speaker) -> None:
     """Where data/ is damaged, the corpus is read again, and cut into tokens with the vocabulary that there is."""
-    wrong = _corpus_flaw(folder, checkpoint)
+    wrong = corpus_flaw(folder, checkpoint)
     if not wrong:
         return
     recipe = folder.recipe()
@@ -108,8 +108,9 @@ def _corpus(folder: RunFolder, checkpoint: Path, speaker: Speaker) -> None:
         )
 
 
-def _corpus_flaw(folder: RunFolder, checkpoint: Path) -> str:
-    wrong = intact.flaw(folder.data, (FACTS, TOKENS, LENGTHS, VALIDATION)) or intact.changed(folder.data)
+def corpus_flaw(folder: RunFolder, checkpoint: Path) -> str:
+    """What is wrong with the corpus in data/, without a full stop; "" where nothing is. Every byte is read."""
+    wrong = intact.flaw(folder.data, CORPUS) or intact.changed(folder.data)
     if wrong or intact.recorded(folder.data):
         return wrong
     try:  # from before there were checksums

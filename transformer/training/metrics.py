@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from transformer.files import open_regular, set_aside
+from transformer.files import open_regular, remove, set_aside
 from transformer.training.evaluation import Evaluation
 from transformer.training.folder import RunFolder
 from transformer.training.loop import StepReport
@@ -66,14 +66,16 @@ class Journal:
     """The metrics file of a run that goes on after `step` updates; what comes after those is cut off.
 
     It becomes a new file, so that whoever reads along sees that it is another. What of the old one cannot be read is
-    left out, and the old one is set aside; `mended` says so. With `events`, TensorBoard's files too.
+    left out, and the old one is set aside; `lost` updates have no line then, and `mended` says so. With `events`,
+    TensorBoard's files too.
     """
 
     def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
         part = folder.metrics.with_suffix(".part")
         known = broken = last = 0
+        remove(part)
         folder.metrics.touch()
-        with open(folder.metrics, "rb") as old, open(part, "wb") as new:
+        with open_regular(folder.metrics) as old, open(part, "wb") as new:
             for text in old:
                 line = sound_line(text)
                 if line is None:
@@ -81,12 +83,10 @@ class Journal:
                 elif last < line["step"] <= step:
                     known, last = known + 1, line["step"]
                     new.write(text if text.endswith(b"\n") else text + b"\n")
-        self.mended = ""
-        if known < step:
-            self.mended = (
-                f"{folder.metrics.name} lacks {step - known:,} of the {step:,} updates; the curves have a gap."
-            )
-        if broken and known < step:
+        self.mended, self.lost = "", step - known
+        if self.lost:
+            self.mended = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} updates; the curves have a gap."
+        if broken and self.lost:
             self.mended += f" What was there is kept as {set_aside(folder.metrics).name}."
         os.replace(part, folder.metrics)
         self._file = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115 a buffer would keep what a full disk refused
@@ -149,7 +149,7 @@ class Metrics:
                     self.lines, self._file, self._offset = [], found.st_ino, 0
                 file.seek(self._offset)
                 content = file.read()
-        except FileNotFoundError:
+        except OSError:  # there is none, or what stands there is no file
             return self.lines
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)

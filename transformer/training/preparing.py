@@ -16,16 +16,16 @@ from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.packed import pack
 from transformer.data.varied import Varied
-from transformer.files import set_aside, write_json, write_text
+from transformer.files import remove, set_aside, write_json, write_text
 from transformer.model import Transformer
 from transformer.training import intact, state
 from transformer.training.evaluation import Evaluator
-from transformer.training.folder import RunFolder
+from transformer.training.folder import VALIDATION, RunFolder
 from transformer.training.recipe import Recipe
 from transformer.training.speaker import Speaker
 from transformer.training.state import Position
 
-VALIDATION, REPORT = "validation.jsonl", "report.json"  # in the run's data folder
+REPORT = "report.json"  # in the run's data folder
 SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
 T = TypeVar("T")
 
@@ -35,6 +35,7 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
     recipe = folder.recipe()
     splits = recipe_corpora(recipe)
     speaker.say(f"Reading {splits.train.name}")
+    remove(folder.data)
     checkpoint = _begin(folder, recipe, splits.train, speaker)
     prepare_corpus(folder, recipe, splits, checkpoint, speaker)
     folder.keep(replace(recipe, model=checkpoint.model.config))

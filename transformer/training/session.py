@@ -19,10 +19,9 @@ from transformer.memory import give_back
 from transformer.model import count_parameters
 from transformer.training import averaging, state
 from transformer.training.evaluation import Evaluation, Evaluator
-from transformer.training.folder import RunFolder
+from transformer.training.folder import VALIDATION, RunFolder
 from transformer.training.loop import Trainer
 from transformer.training.metrics import Journal, metrics_line
-from transformer.training.preparing import VALIDATION
 from transformer.training.processes import Processes
 from transformer.training.speaker import Speaker
 from transformer.translator import Translator
@@ -64,6 +63,7 @@ class Session:
             self.journal = Journal(folder, position.step, self.recipe.tensorboard)
             if self.journal.mended:
                 speaker.mended(self.journal.mended)
+            speaker.values["lost_lines"] = self.journal.lost
             pairs = JsonLines(folder.data / VALIDATION, origin="origin")
             self.evaluator = Evaluator.of(self.checkpoint, "The validation", pairs)
             self.watched = self._readable()

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from transformer.training.folder import RunFolder
-from transformer.training.health import State, read, this_process, write
+from transformer.training.health import State, read, texts, this_process, write
 from transformer.training.processes import several
 
 RESERVE = 64 * 1024  # bytes kept on the disk, so that a full one leaves room to say so
@@ -21,14 +21,16 @@ class Speaker:
         self.folder, self.silent = folder, silent
         self.values: dict[str, Any] = {}
         if not silent:
-            started = read(folder).get("started", time.time())
+            before = read(folder)
+            started = before.get("started", time.time())
             self.values = {**this_process(), "state": "running", "started": started, "heartbeat": 0.0}
-            self._reserve = folder.path / "reserve"
+            for text in texts(before, "mended") if before.get("state") == "queued" else ():
+                self.mended(text)  # what stood in the way of whoever launched this worker
 
     def begin(self, steps: int) -> None:
         """The first word, once a signal is no longer deadly."""
         if not self.silent:
-            self._reserve.write_bytes(bytes(RESERVE))
+            self.folder.reserve.write_bytes(bytes(RESERVE))
         self.beat("preparing", 600.0, steps=steps)
 
     def say(self, text: str) -> None:
@@ -58,7 +60,7 @@ class Speaker:
         if self.silent:
             return
         self.say(f"{state.capitalize()}. {cause}".strip())
-        self._reserve.unlink(missing_ok=True)
+        self.folder.reserve.unlink(missing_ok=True)
         self.folder.control.unlink(missing_ok=True)
         self.values |= {"state": state, "cause": cause, "heartbeat": time.time(), "seconds_left": None}
         write(self.folder, self.values)

@@ -26,7 +26,7 @@ from torch import Tensor
 from transformer import checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.safetensors_file import write_tensors
-from transformer.files import read_json, set_aside, write_json
+from transformer.files import read_json, remove, set_aside, write_json
 from transformer.model import Transformer
 from transformer.training import intact
 from transformer.training.folder import RunFolder, state_flaw
@@ -91,7 +91,7 @@ def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
 def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor], position: Position) -> None:
     """Writes the checkpoint of `position`, points to it, and removes those that are not kept (see `tidy`)."""
     part, final = folder.checkpoints / "new.part", folder.checkpoint(position.step)
-    shutil.rmtree(part, ignore_errors=True)
+    remove(part)
     try:
         checkpoints.save(replace(checkpoint, card={**checkpoint.card, "step": position.step}), part)
         write_tensors(optimizer, part / OPTIMIZER)
@@ -124,7 +124,7 @@ def tidy(folder: RunFolder, position: Position) -> None:
 
 def _point(pointer: Path, target: Path) -> None:
     part = pointer.with_suffix(".part")
-    part.unlink(missing_ok=True)
+    remove(part)
     part.symlink_to(target.name)
     if pointer.is_dir() and not pointer.is_symlink():  # the run was copied by something that follows links
         set_aside(pointer)
@@ -169,7 +169,7 @@ def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
 
 def _flush(path: Path) -> None:
     """Until the disk has it: a rename may outlive a power cut that the bytes before it did not."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is refused by the next line, not waited for
     try:
         os.fsync(descriptor)
     finally:

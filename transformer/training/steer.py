@@ -21,7 +21,7 @@ from transformer.training import health
 from transformer.training.folder import RunFolder
 from transformer.training.health import Status, status
 from transformer.training.intact import LIST, STATE
-from transformer.training.mending import damaged
+from transformer.training.mending import corpus_flaw, damaged
 from transformer.training.metrics import require_tensorboard
 from transformer.training.recipe import Recipe
 
@@ -99,9 +99,11 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
     _idle(folder)
     with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
         found = _idle(folder)
+        mended = folder.clear()
         folder.control.unlink(missing_ok=True)
         now = time.time()
         values = {"state": "queued", "step": found.saved_step or 0, "steps": steps, "started": found.started or now}
+        values |= {"mended": mended} if mended else {}
         values |= {**health.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
         health.write(folder, values)
 
@@ -184,9 +186,11 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
 def _incomplete(found: Status) -> bool:
     """Whether something of what a finished run had is lost; a run of an older version had nothing to go on from."""
     folder = RunFolder(found.folder)
-    if not folder.step_folders():
-        return False
-    return bool(found.damaged or damaged(folder)) or (found.saved_step or 0) < found.step
+    if found.damaged or found.saved_step is None:
+        return bool(found.damaged)
+    if found.saved_step < found.step:
+        return True
+    return bool(damaged(folder) or corpus_flaw(folder, folder.checkpoint(found.saved_step)))
 
 
 def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from transformer.quoting import worded
 from transformer.training.folder import RunFolder
 from transformer.training.health import State
 from transformer.training.loop import Diverged
@@ -42,7 +43,10 @@ def work(path: str | Path) -> State:
         with folder.locked(patience=10.0) if processes.first else contextlib.nullcontext():
             if processes.count == 1:  # several are given their cores by their launcher
                 torch.set_num_threads(recipe.threads or len(os.sched_getaffinity(0)))
+            mended = folder.clear() if processes.first else []
             speaker = Speaker(folder, silent=not processes.first)
+            for text in mended:
+                speaker.mended(text)
             state, cause = _outcome(folder, lambda: _train(folder, processes, speaker))
             speaker.end(state, cause)
     return state
@@ -121,7 +125,7 @@ def _outcome(folder: RunFolder, train: Callable[[], str]) -> tuple[State, str]:
             return "out of disk", f"Nothing more can be written: {free / 1e6:,.1f} MB are free on the disk."
         if not isinstance(error, ValueError):  # which say all there is to say
             traceback.print_exc()
-        return "crashed", (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        return "crashed", (worded(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 def _disk_is_full(error: BaseException | None) -> bool:

@@ -1,0 +1,113 @@
+"""What a finished run has lost is seen, and given back where it can be; then the run is as finished as before."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.small_run import finished_run, lines
+from transformer.training import RunFolder, extend, resume, status, work
+
+STEPS = 12
+Damage = Callable[[Path], None]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return finished_run(tmp_path_factory.mktemp("finished"), steps=STEPS, evaluate_every=6).path
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> RunFolder:
+    shutil.copytree(finished, tmp_path / "run", symlinks=True)
+    return RunFolder(tmp_path / "run")
+
+
+def here(folder: RunFolder) -> int:
+    return os.getpid()
+
+
+def missing(path: Path) -> None:
+    path.unlink()
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def zeros(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.parametrize("damage", [missing, empty, cut, zeros])
+def test_lost_metrics_are_said_until_the_run_has_said_what_cannot_be_had_again(run: RunFolder, damage: Damage) -> None:
+    assert not status(run.path).damaged
+    damage(run.metrics)
+    known = len(lines(run))
+    found = status(run.path)
+    said = f"metrics.jsonl lacks {STEPS - known} of the 12 updates"
+    assert found.damaged == [f"{said}."] and "Resume it" in found.advice
+    resume(run.path, launcher=here)  # was "has finished at update 12; give it more updates to go on"
+    assert work(run.path) == "finished"
+    found = status(run.path)
+    assert said in " ".join(found.mended) and not found.damaged and len(lines(run)) == known
+    with pytest.raises(ValueError, match="has finished at update 12"):
+        resume(run.path, launcher=here)
+
+
+def test_what_is_lost_twice_is_said_twice(run: RunFolder) -> None:
+    cut(run.metrics)
+    resume(run.path, launcher=here)
+    assert work(run.path) == "finished"
+    extend(run.path, 20, launcher=here)
+    assert work(run.path) == "finished" and not status(run.path).damaged
+    known = len(lines(run))
+    cut(run.metrics)
+    assert f"lacks {20 - len(lines(run))} of the 20 updates" in status(run.path).damaged[0] and len(lines(run)) < known
+
+
+def test_a_status_that_is_lost_loses_only_the_word_that_the_gap_was_said(run: RunFolder) -> None:
+    cut(run.metrics)
+    resume(run.path, launcher=here)
+    assert work(run.path) == "finished"
+    run.status.unlink()
+    assert "metrics.jsonl lacks" in " ".join(status(run.path).damaged)
+    resume(run.path, launcher=here)
+    assert work(run.path) == "finished" and not status(run.path).damaged
+
+
+@pytest.mark.parametrize("name", ["tokens.bin", "lengths.bin", "facts.json", "validation.jsonl", ""])
+def test_a_corpus_that_is_gone_is_read_again(run: RunFolder, name: str) -> None:
+    path = run.data / name
+    path.unlink() if name else shutil.rmtree(path)
+    assert f"The corpus in data/ is damaged: {name or 'data'} is missing." in status(run.path).damaged
+    resume(run.path, launcher=here)
+    assert work(run.path) == "finished"
+    found = status(run.path)
+    assert "It is read anew from" in " ".join(found.mended) and not found.damaged and path.exists()
+    with pytest.raises(ValueError, match="has finished at update 12"):
+        resume(run.path, launcher=here)
+
+
+def test_a_corpus_whose_bytes_are_others_is_found_when_the_run_is_resumed(run: RunFolder) -> None:
+    zeros(run.data / "tokens.bin")
+    resume(run.path, launcher=here)
+    assert work(run.path) == "finished"
+    assert "tokens.bin is not as it was written" in " ".join(status(run.path).mended)
+
+
+def test_nothing_is_missed_where_nothing_was_kept(run: RunFolder) -> None:
+    """Runs of older versions kept a model alone."""
+    for path in run.step_folders():
+        shutil.rmtree(path)
+    run.metrics.unlink()
+    shutil.rmtree(run.data)
+    assert not status(run.path).damaged
