@@ -28,7 +28,8 @@ _own = local()  # `command` is what this thread is about to start for the librar
 
 
 def confine(folders: Iterable[str | Path]) -> None:
-    """From now on this process reads models, runs and corpora in these folders alone, and does nothing but read."""
+    """From now on this process reads models, runs and corpora in these folders alone, and neither starts, reaches nor
+    changes anything of the user's. What was computed may still be kept for the next who asks, as in `runs/.heads`."""
     global _folders, _watched
     _folders = tuple(Path(os.path.realpath(folder)) for folder in folders)
     if not _watched:

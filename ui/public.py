@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 from transformer.access import REFUSAL
 
-# An absolute path up to its last name; the address of a page is none.
-_PLACE = re.compile(r"(?<![\w.:/])/(?:[^\s/'\":,;()]+/)*(?=[\w.])")
+# The address of a page, which stays; or an absolute path up to its last name. Folders may have spaces in their names,
+# so words between two slashes are taken for one; one that begins with - is an option of a command, with ~ a path.
+_WORD = r"[^\s/'\":,;()]"
+_PLACE = re.compile(
+    r"(?P<page>https?://[^\s'\"]+)"
+    r"|(?:~(?:[a-z_][\w-]*)?|(?<![\w./]))/+"
+    rf"(?:{_WORD}+(?: +(?![-~]){_WORD}+)*/+)*(?=[\w.])"
+)
+_DEEPEST = 20  # of what is nested in a card
 
 
 def public() -> bool:
@@ -28,4 +36,19 @@ def private_only() -> None:
 def without_places(text: str) -> str:
     """A text that may name files, as strangers may read it: in a public demonstration, the files without their
     folders."""
-    return _PLACE.sub("", text) if public() else text
+    return _PLACE.sub(lambda found: found["page"] or "", text) if public() else text
+
+
+def card_without_places(card: dict[str, Any]) -> dict[str, Any]:
+    """A model's card, of which the same holds: it tells of commands and of data."""
+    return _each_text(card, _DEEPEST) if public() else card
+
+
+def _each_text(value: Any, left: int) -> Any:
+    if isinstance(value, str):
+        return without_places(value)
+    if isinstance(value, dict | list) and not left:  # a card of somebody who means no good
+        return None
+    if isinstance(value, dict):
+        return {without_places(name): _each_text(inner, left - 1) for name, inner in value.items()}
+    return [_each_text(inner, left - 1) for inner in value] if isinstance(value, list) else value

@@ -29,7 +29,7 @@ from transformer.files import read_json
 from transformer.quoting import quoted
 from transformer.taps import Intervention
 from transformer.training import RunFolder
-from ui.public import public, without_places
+from ui.public import card_without_places, public, without_places
 from ui.sweep import sweep_forever
 from ui.turns import before_step, kept
 
@@ -133,7 +133,9 @@ def _changed(file: Path) -> int:
 
 @kept(8, "Loading the model", seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
-    return Translator.load(model_folder(name))
+    found = Translator.load(model_folder(name))
+    found.checkpoint.card = card_without_places(found.checkpoint.card)
+    return found
 
 
 def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:

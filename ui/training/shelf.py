@@ -14,6 +14,7 @@ from transformer.files import open_regular, read_json
 from transformer.training import RunFolder, Status, statuses
 from transformer.training.metrics import sound_line
 from ui import resources
+from ui.public import card_without_places
 from ui.training.view import SHIPPED
 from ui.training.words import duration, plural
 
@@ -140,9 +141,9 @@ def latest_scores(folder: str, size: int) -> dict[str, Any]:
 
 
 def card(folder: Path) -> dict[str, Any]:
-    """A model's card, or nothing where it has none that can be read."""
+    """A model's card as visitors may read it, or nothing where it has none that can be read."""
     try:
         values = read_json(folder / "card.json")
     except ValueError:
         return {}
-    return values if isinstance(values, dict) else {}
+    return card_without_places(values) if isinstance(values, dict) else {}
