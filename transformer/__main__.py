@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from transformer import checkpoints
 from transformer.checkpoints import commands as opening
@@ -19,6 +19,7 @@ from transformer.files import write_json
 from transformer.heads import add_verb as add_heads
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
+from transformer.quoting import LONGEST, short, worded
 from transformer.training import Evaluation, Evaluator, commands
 from transformer.training.processes import leave, several
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read along, such as `head`, has enough; nothing may be written at the exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
-        print(f"{parser.prog}: {error}", *_details(error), sep="\n", file=sys.stderr)
+        print(f"{parser.prog}: {worded(error)}", *_details(error), sep="\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
@@ -50,7 +51,7 @@ def _details(error: Exception) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m transformer", description="See inside an encoder-decoder transformer.")
+    parser = _Parser("python -m transformer", description="See inside an encoder-decoder transformer.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(run: Any, text: str) -> argparse.ArgumentParser:
@@ -94,6 +95,27 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
     sub.add_argument("--json", action="store_true", help="as JSON")
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Which quotes a long argument in part where it refuses it."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        options, others = self.parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {short(' '.join(others))}")
+        return options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._given = list(args or ())
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        for given in self._given:
+            for part in (given, given.partition("=")[2]):
+                if len(part) > LONGEST:
+                    message = message.replace(repr(part)[1:-1], short(repr(part)[1:-1])).replace(part, short(part))
+        super().error(message)
 
 
 class _Formatter(argparse.ArgumentDefaultsHelpFormatter):

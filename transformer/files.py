@@ -100,13 +100,16 @@ def read_json(path: str | Path, largest: int = LARGEST_JSON) -> Any:
     """What the file holds. Raises ValueError in one sentence where it is missing, too large or not JSON."""
     named = short(path)
     try:
-        text = read_bytes(path, largest).decode("utf-8")
-        if sum(map(text.count, ",[{")) > MOST_VALUES:
-            raise ValueError(f"{named} holds over {MOST_VALUES:,} values, which no file of its kind does.")
-        return json.loads(text)
+        content = read_bytes(path, largest)
     except FileNotFoundError:
         raise ValueError(f"{named} is missing.") from None
     except OSError as error:
         raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise ValueError(f"{named} holds over {MOST_VALUES:,} values, which no file of its kind does.")
+    try:
+        return json.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{named} is not JSON ({str(error)[:100]}); it may be cut off.") from None
+    except ValueError:  # Python reads no whole number of over 4,300 digits
+        raise ValueError(f"{named} holds a number of thousands of digits, which no file of its kind does.") from None

@@ -118,7 +118,7 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     _check_shapes(due, {name: place.shape for name, place in places.items()}, path)
     for name, place in places.items():
         if not DTYPES[place.dtype].is_floating_point:
-            raise ValueError(f"{path} has {name} in {place.dtype}, and weights are floating-point numbers.")
+            raise ValueError(f"{short(path)} has {name} in {place.dtype}, and weights are floating-point numbers.")
     with _Undrawn():
         model = build(config)
     with torch.no_grad():  # one at a time, and not mapped: either way all would be in memory twice

@@ -102,7 +102,7 @@ def _fetch(folder: Path, name: str, base_url: str) -> Path:
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise ValueError(
             f"Multi30k cannot be downloaded from {url} ({error}); "
-            f"put its files into {folder}, or name their folder in HEADLIGHT_MULTI30K."
+            f"put its files into {short(folder)}, or name their folder in HEADLIGHT_MULTI30K."
         ) from None
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f"{name}.{os.getpid()}.tmp"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from transformer.files import open_regular, read_json, write_json
+from transformer.quoting import short
 
 if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.data.batches import Example
@@ -38,24 +39,26 @@ class Packed:
         known = facts if isinstance(facts, dict) else {}
         counts = [n for name in COUNTS if type(n := known.get(name)) is int and n >= 0]
         if len(counts) < len(COUNTS) or known.get("dtype") not in DTYPES:
-            raise ValueError(f"{self.folder / FACTS} does not say what the corpus is; pack it again.")
+            raise ValueError(f"{short(self.folder / FACTS)} does not say what the corpus is; pack it again.")
         self.pairs, self.source_tokens, self.target_tokens = counts
         self.dtype = np.dtype(known["dtype"])
         expected = {TOKENS: (self.source_tokens + self.target_tokens) * self.dtype.itemsize, LENGTHS: self.pairs * 8}
         for name, size in expected.items():
             path = self.folder / name
             if not path.is_file() or path.stat().st_size != size:
-                raise ValueError(f"{self.folder / name} is not the {size:,} bytes that {FACTS} says; pack it again.")
+                raise ValueError(
+                    f"{short(self.folder / name)} is not the {size:,} bytes that {FACTS} says; pack it again."
+                )
 
     def check(self, vocab_size: int) -> None:
         """Reads all of it. Raises ValueError where its numbers cannot be those of a corpus in `vocab_size` tokens."""
         if not self.pairs:
-            raise ValueError(f"{self.folder / FACTS} has no pair; pack it again.")
+            raise ValueError(f"{short(self.folder / FACTS)} has no pair; pack it again.")
         lengths = np.fromfile(self.folder / LENGTHS, np.int32).reshape(-1, 2)
         if lengths.min() < 1 or lengths.sum(0, np.int64).tolist() != [self.source_tokens, self.target_tokens]:
-            raise ValueError(f"{self.folder / LENGTHS} does not fit {FACTS}; pack it again.")
+            raise ValueError(f"{short(self.folder / LENGTHS)} does not fit {FACTS}; pack it again.")
         if np.memmap(self.folder / TOKENS, self.dtype, "r").max() >= vocab_size:
-            raise ValueError(f"{self.folder / TOKENS} has tokens that the vocabulary has not; pack it again.")
+            raise ValueError(f"{short(self.folder / TOKENS)} has tokens that the vocabulary has not; pack it again.")
 
     def __iter__(self) -> Iterator[Example]:
         with open_regular(self.folder / TOKENS) as tokens, open_regular(self.folder / LENGTHS) as lengths:

@@ -12,6 +12,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, tra
 
 from transformer.data import foreign
 from transformer.files import read_json, write_text
+from transformer.quoting import quoted, short
 
 Kind = Literal["bpe", "words", "characters"]
 
@@ -131,7 +132,7 @@ class Tokenizer:
             if tokenizer.unk_id is not None:
                 tokenizer.encode("a \ue000")  # an unknown character: some faults show only at work
         except ValueError as error:
-            raise ValueError(f"{path} is no tokenizer that works here: {error}") from None
+            raise ValueError(f"{short(path)} is no tokenizer that works here: {error}") from None
         return tokenizer
 
     def save(self, path: str | Path) -> None:
@@ -155,7 +156,7 @@ class Tokenizer:
                 raise ValueError(f"The model's tokenizer fails at the text: {foreign.shown(error)}.") from None
             raise ValueError(
                 "The text has something that is not in the model's vocabulary, and that vocabulary has no token for "
-                f"what is unknown; type its own tokens, such as {self.piece(self.vocab_size - 1)!r}."
+                f"what is unknown; type its own tokens, such as {quoted(self.piece(self.vocab_size - 1))}."
             ) from None
         return [self._read(encoding.ids) for encoding in encodings]
 

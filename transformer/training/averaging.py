@@ -16,6 +16,7 @@ import torch
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import WEIGHTS, load_weights
 from transformer.files import remove
+from transformer.quoting import short
 from transformer.training.folder import RunFolder
 
 
@@ -44,8 +45,8 @@ def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
     steps = sorted(found)[-count:]
     if len(steps) < 2:
         raise ValueError(
-            f"{folder.path} has kept the weights of {len(steps)} checkpoints, and a mean needs two or more; train it "
-            "with --average N."
+            f"{short(folder.path)} has kept the weights of {len(steps)} checkpoints, and a mean needs two or more; "
+            "train it with --average N."
         )
     model = load_weights(like.model.config, found[steps[0]])
     with torch.no_grad():

@@ -21,6 +21,7 @@ from transformer.data.about import about
 from transformer.data.corpora import FORMS
 from transformer.files import open_regular
 from transformer.presets import PRESETS, preset
+from transformer.quoting import short
 from transformer.training import steer
 from transformer.training.export import best_of
 from transformer.training.export import export as export_run
@@ -236,4 +237,4 @@ def _show(bar: Any, metrics: Metrics, found: Status, said: str) -> None:
 
 def _require_success(found: Status) -> None:
     if found.state not in ("finished", "paused", "stopped"):
-        raise ValueError(f"{found.folder} has {found.state}. {found.cause} {found.advice}")
+        raise ValueError(f"{short(found.folder)} has {found.state}. {found.cause} {found.advice}")

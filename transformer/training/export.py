@@ -39,7 +39,7 @@ def export(
     recipe = source.recipe()
     best = best_of(source)
     if wrong := intact.changed(best, but=intact.STATE):
-        raise ValueError(f"{best} is damaged: {wrong}. Resume the run, which sets it aside.")
+        raise ValueError(f"{short(best)} is damaged: {wrong}. Resume the run, which sets it aside.")
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(best)
@@ -79,9 +79,9 @@ def best_of(run: RunFolder) -> Path:
     if best is None:
         wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
         raise ValueError(
-            f"{run.path} has no checkpoint whose model is whole ({wrong}). Resume the run to train it again."
+            f"{short(run.path)} has no checkpoint whose model is whole ({wrong}). Resume the run to train it again."
             if wrong
-            else f"{run.path} has no checkpoint yet."
+            else f"{short(run.path)} has no checkpoint yet."
         )
     return best
 

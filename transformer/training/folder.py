@@ -26,7 +26,7 @@ from pathlib import Path
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.data.packed import FACTS, LENGTHS, TOKENS
 from transformer.files import open_regular, read_bytes, read_json, set_aside, write_json, write_text
-from transformer.quoting import quoted
+from transformer.quoting import quoted, short
 from transformer.training import intact
 from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.recipe import Recipe
@@ -59,7 +59,7 @@ class RunFolder:
         Raises ValueError where there is no run in the folder, or neither can be read.
         """
         if not self.is_run():
-            raise ValueError(f"There is no run in {self.path}.")
+            raise ValueError(f"There is no run in {short(self.path)}.")
         try:
             return Recipe.load(self.config)
         except ValueError as error:
@@ -68,7 +68,9 @@ class RunFolder:
                     return Recipe.load(self.checkpoint(step) / RECIPE)
             best = self.best()
             other = (
-                f", or start a new run: {best}/card.json has the command, to which add --start {best}" if best else ""
+                f", or start a new run: card.json there has the command, to which add --start {short(best)}"
+                if best
+                else ""
             )
             raise ValueError(f"{str(error).rstrip('.')}. Put that file back{other}.") from None
 
@@ -154,7 +156,7 @@ class RunFolder:
                 except BlockingIOError:
                     if time.monotonic() >= until:
                         raise ValueError(
-                            f"Another process is working in {self.path}; pause or stop that run first."
+                            f"Another process is working in {short(self.path)}; pause or stop that run first."
                         ) from None
                     time.sleep(0.05)
             yield

@@ -120,15 +120,15 @@ class Recipe:
         network = load(start).model.config
         if type(network) is not ModelConfig:
             raise ValueError(
-                f"{start} is a {type(network).__name__.removesuffix('Config')}, which opens here but is not trained "
-                "here; start from a checkpoint of the paper's own network."
+                f"{short(start)} is a {type(network).__name__.removesuffix('Config')}, which opens here but is not "
+                "trained here; start from a checkpoint of the paper's own network."
             )
         other = [name for name in AROUND if getattr(network, name) != getattr(self.model, name)]
         if other:
             there, here = getattr(network, other[0]), getattr(self.model, other[0])
             raise ValueError(
-                f"{start} has {other[0]} {there}, and a training here has {here}: it would read and write in another "
-                "way than it learned to; start from a checkpoint that was trained here."
+                f"{short(start)} has {other[0]} {there}, and a training here has {here}: it would read and write in "
+                "another way than it learned to; start from a checkpoint that was trained here."
             )
 
     def card(self) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.safetensors_file import write_tensors
 from transformer.files import read_json, remove, set_aside, write_json
 from transformer.model import Transformer
+from transformer.quoting import short
 from transformer.training import intact
 from transformer.training.folder import RunFolder, state_flaw
 from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
@@ -61,13 +62,13 @@ class Position:
         """What a training.json says; unknown fields are left alone. Raises ValueError naming what is wrong."""
         values = read_json(path)
         if not isinstance(values, dict):
-            raise ValueError(f"{path} does not say where a run stands.")
+            raise ValueError(f"{short(path)} does not say where a run stands.")
         hints = get_type_hints(cls)
         for name in (f.name for f in fields(cls)):
             if name not in values:
-                raise ValueError(f"{path} lacks {name}.")
+                raise ValueError(f"{short(path)} lacks {name}.")
             if not _is(values[name], hints[name]):
-                raise ValueError(f"{path} has {name} {values[name]!r:.40}, which it cannot be.")
+                raise ValueError(f"{short(path)} has {name} {values[name]!r:.40}, which it cannot be.")
         return cls(**{name: values[name] for name in hints})
 
 
@@ -161,9 +162,9 @@ def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
         with safe_open(path / OPTIMIZER, framework="pt") as file:
             optimizer = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
-        raise ValueError(f"{path / OPTIMIZER} is missing.") from None
+        raise ValueError(f"{short(path / OPTIMIZER)} is missing.") from None
     except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path / OPTIMIZER} is not a whole safetensors file ({str(error)[:100]}).") from None
+        raise ValueError(f"{short(path / OPTIMIZER)} is not a whole safetensors file ({str(error)[:100]}).") from None
     return checkpoint, optimizer, position
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from transformer.access import require_private
 from transformer.files import write_json
+from transformer.quoting import short
 from transformer.training import health
 from transformer.training.folder import RunFolder
 from transformer.training.health import Status, status
@@ -72,7 +73,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
     require_private()
     folder = RunFolder(path)
     if folder.path.exists():
-        raise ValueError(f"{path} exists already; choose another name, or delete that run first.")
+        raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.")
     recipe.check()
     if recipe.tensorboard:
         require_tensorboard()
@@ -80,7 +81,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
     try:
         folder.path.mkdir()
     except FileExistsError:
-        raise ValueError(f"{path} exists already; choose another name, or delete that run first.") from None
+        raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.") from None
     try:
         if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
             ours = shutil.ignore_patterns(*STATE, LIST, "history", "*.part")
@@ -111,7 +112,7 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
 def _idle(folder: RunFolder) -> Status:
     found = status(folder.path)
     if found.alive:
-        raise ValueError(f"{folder.path} is {found.state} already.")
+        raise ValueError(f"{short(folder.path)} is {found.state} already.")
     return found
 
 
@@ -148,7 +149,7 @@ def _ask(path: str | Path, what: str) -> None:
     require_private()
     folder, found = RunFolder(path), status(path)
     if not found.alive:
-        raise ValueError(f"{path} has no worker that could {what}: it is {found.state}.")
+        raise ValueError(f"{short(path)} has no worker that could {what}: it is {found.state}.")
     folder.ask(what)
     values = health.read(folder)
     # One that is still being launched would die of the signal; it looks for what it is asked before it begins.
@@ -162,12 +163,12 @@ def kill(path: str | Path) -> None:
     values = health.read(RunFolder(path))
     worker = health.process(values)
     if worker is None or not status(path).alive:
-        raise ValueError(f"{path} has no worker that could be ended.")
+        raise ValueError(f"{short(path)} has no worker that could be ended.")
     worker.kill()
     until = time.monotonic() + 10.0
     while health.process(values) is not None:
         if time.monotonic() > until:
-            raise ValueError(f"The worker of {path} does not end; it may be waiting for the disk.")
+            raise ValueError(f"The worker of {short(path)} does not end; it may be waiting for the disk.")
         time.sleep(0.02)
 
 
@@ -179,7 +180,7 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
     require_private()
     found = status(path)
     if found.state == "finished" and not _incomplete(found):
-        raise ValueError(f"{path} has finished at update {found.step:,}; give it more updates to go on.")
+        raise ValueError(f"{short(path)} has finished at update {found.step:,}; give it more updates to go on.")
     launch(RunFolder(path), launcher)
 
 
@@ -201,13 +202,15 @@ def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
     require_private()
     folder, found = RunFolder(path), status(path)
     if found.alive:
-        raise ValueError(f"{path} is {found.state}; pause it first.")
+        raise ValueError(f"{short(path)} is {found.state}; pause it first.")
     if found.saved_step is None and found.damaged:
-        raise ValueError(f"{path} has no checkpoint that is whole. {found.advice}")
+        raise ValueError(f"{short(path)} has no checkpoint that is whole. {found.advice}")
     if found.saved_step is None:
-        raise ValueError(f"{path} keeps no state to go on from; start a new run from its checkpoint.")
+        raise ValueError(f"{short(path)} keeps no state to go on from; start a new run from its checkpoint.")
     if steps <= found.saved_step:
-        raise ValueError(f"steps is {steps}; {path} has made {found.saved_step:,} updates already, so choose more.")
+        raise ValueError(
+            f"steps is {steps}; {short(path)} has made {found.saved_step:,} updates already, so choose more."
+        )
     recipe = folder.recipe()
     folder.keep(replace(recipe, training=replace(recipe.training, steps=steps)))
     launch(folder, launcher)
@@ -220,7 +223,7 @@ def delete(path: str | Path) -> None:
     folder.recipe()
     with folder.locked():
         if status(path).alive:
-            raise ValueError(f"{path} is running; stop it first.")
+            raise ValueError(f"{short(path)} is running; stop it first.")
         gone = folder.path.with_name(f".{folder.name}.{os.getpid()}.part")
         os.rename(folder.path, gone)  # at once, so that no half of a run is left to be seen
     shutil.rmtree(gone)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from transformer.quoting import worded
 from ui import resources
 from ui.public import private_only, without_places
 from ui.training.words import literal
@@ -21,7 +22,7 @@ def plain(message: str) -> str:
 
 
 def cannot(error: Exception | str, title: str | None = None) -> None:
-    st.warning(literal(plain(str(error))), icon=":material/error:", title=title)
+    st.warning(literal(plain(error if isinstance(error, str) else worded(error))), icon=":material/error:", title=title)
 
 
 def attempt(do: Callable[..., object], *args: Any) -> None:
@@ -30,7 +31,7 @@ def attempt(do: Callable[..., object], *args: Any) -> None:
         private_only()
         do(*args)
     except (ValueError, OSError) as error:
-        st.session_state["training-said"] = str(error)
+        st.session_state["training-said"] = worded(error)
 
 
 def refused() -> None:

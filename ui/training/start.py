@@ -12,6 +12,7 @@ import streamlit as st
 from transformer.data.about import about
 from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
+from transformer.quoting import worded
 from transformer.training import RunFolder, run_path, start, statuses
 from ui import resources
 from ui.public import private_only
@@ -305,7 +306,7 @@ def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
             raise ValueError(next(iter(made.wrong.values())))
         start(made.recipe, run_path(name, resources.RUNS))
     except (ValueError, OSError) as error:
-        st.session_state["start-refused"] = str(error)
+        st.session_state["start-refused"] = worded(error)
         return
     st.session_state["started"] = number
     del st.session_state["draft"]
