@@ -78,3 +78,20 @@ def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(
     card = export(run.path, tmp_path / "shipped", beam_size=1).card
     assert [scores["on"] for scores in (card["scores"], *card["more_scores"])] == ["reverse (test)", "copy (test)"]
     assert "--data reverse:60 " in card["scores"]["command"] and "--vary 0.5" in card["command"]
+
+
+def test_an_early_run_is_exported_without_a_mean(tmp_path: Path) -> None:
+    run = finished_run(tmp_path, steps=60, average=3)
+    for path in sorted(run.weights.iterdir())[1:]:
+        path.unlink()
+    assert "averaged" not in export(run.path, tmp_path / "shipped", score=False).card
+    with pytest.raises(ValueError, match="a mean needs two"):
+        export(run.path, tmp_path / "asked", score=False, average=3)
+
+
+def test_a_file_system_without_hard_links_gets_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", refused)
+    assert kept(finished_run(tmp_path, average=2)) == [56, 60]

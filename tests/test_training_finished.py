@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.small_run import finished_run, lines
+from tests.test_training_damage import cut, empty, missing
 from transformer.training import RunFolder, extend, resume, status, work
 
 STEPS = 12
@@ -29,18 +30,6 @@ def run(finished: Path, tmp_path: Path) -> RunFolder:
 
 def here(folder: RunFolder) -> int:
     return os.getpid()
-
-
-def missing(path: Path) -> None:
-    path.unlink()
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
 def zeros(path: Path) -> None:

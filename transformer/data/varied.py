@@ -11,7 +11,7 @@ ENDS = ".!?…。।"
 
 
 def no_capital(text: str) -> str:
-    """The first letter small, where its word is no name or "I": where the rest of the word is small and not empty."""
+    """The first letter small, also of a name, but not of "I" alone or of a word in capitals such as "NASA"."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return text[:1].lower() + text[1:] if first[1:].islower() else text
 

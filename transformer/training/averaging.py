@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,11 +30,20 @@ def keep(folder: RunFolder, step: int, count: int) -> None:
     name = folder.weights / f"{folder.checkpoint(step).name}.safetensors"
     part = name.with_suffix(".part")
     remove(part)
-    os.link(folder.checkpoint(step) / WEIGHTS, part)  # no room is taken while the checkpoint itself is there
+    weights = folder.checkpoint(step) / WEIGHTS
+    try:
+        os.link(weights, part)  # no room is taken while the checkpoint itself is there
+    except OSError:  # not every file system has hard links
+        shutil.copyfile(weights, part)
     os.replace(part, name)
     found = _kept(folder)
     for old in {*found} - {*[kept for kept in found if kept <= step][-count:]}:
         found[old].unlink()
+
+
+def enough(folder: RunFolder) -> bool:
+    """Whether there are weights to take a mean of: an early run has kept fewer than two."""
+    return len(_kept(folder)) > 1
 
 
 def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:

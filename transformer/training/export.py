@@ -13,7 +13,7 @@ from transformer.data.grammars import GRAMMARS
 from transformer.data.mixtures import parts_of
 from transformer.quoting import short
 from transformer.training import intact
-from transformer.training.averaging import averaged
+from transformer.training.averaging import averaged, enough
 from transformer.training.evaluation import Evaluator
 from transformer.training.folder import VALIDATION, RunFolder, snapshots
 from transformer.translator import LENGTH_PENALTY
@@ -31,7 +31,8 @@ def export(
     """Makes the checkpoint folder `out` and returns what it holds; `score` it on the test split, if there is one.
 
     `average` is of how many of the last weights that the run kept the mean is taken, the recipe's number where it is
-    None; that or the best checkpoint is exported, whichever has the higher chrF on the validation pairs.
+    None and two or more were kept; that or the best checkpoint is exported, whichever has the higher chrF on the
+    validation pairs.
     `folder` is where Multi30k lies. Raises ValueError where no checkpoint is whole, or `out` is there already.
     """
     require_private()
@@ -43,7 +44,8 @@ def export(
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(best)
-    if count := recipe.training.average if average is None else average:
+    wished = recipe.training.average if enough(source) else 0
+    if count := wished if average is None else average:
         checkpoint = _better(source, checkpoint, averaged(source, checkpoint, count))
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
     shutil.rmtree(part, ignore_errors=True)
