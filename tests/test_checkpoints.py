@@ -34,10 +34,10 @@ def test_a_saved_and_loaded_model_gives_the_same_logits_bit_for_bit(tmp_path: Pa
 
 def test_half_precision_is_stored_once_and_stays_what_it_is(tmp_path: Path) -> None:
     checkpoint = small_checkpoint()
-    checkpoints.save(checkpoint, tmp_path / "half", half=True)
+    checkpoints.save(checkpoint, tmp_path / "half", bits=16)
     assert {t.dtype for t in load_file(tmp_path / "half" / "model.safetensors").values()} == {torch.float16}
     loaded = checkpoints.load(tmp_path / "half")
-    checkpoints.save(loaded, tmp_path / "again", half=True)
+    checkpoints.save(loaded, tmp_path / "again", bits=16)
     for name in ("model.safetensors", "config.json", "card.json", "tokenizer.json"):
         assert (tmp_path / "half" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 

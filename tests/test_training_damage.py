@@ -398,6 +398,21 @@ def test_a_snapshot_that_is_cut_is_left_out_of_what_is_shipped(run: RunFolder) -
     assert sorted(p.name for p in (run.path.parent / "shipped" / "history").iterdir()) == [p.name for p in rest]
 
 
+def test_of_too_many_snapshots_the_first_and_the_last_are_shipped(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = sorted(run.history.glob("step-*"))
+    while len(found) < 5:
+        found.append(Path(shutil.copy(found[-1], run.history / f"step-{9_000_000 + len(found):07d}.safetensors")))
+    export(run.path, run.path.parent / "all", score=False)
+    sizes = [path.stat().st_size for path in (run.path.parent / "all" / "history").iterdir()]
+    assert len(sizes) == 5
+    monkeypatch.setattr("transformer.training.export.LARGEST_HISTORY", 3 * max(sizes))
+    export(run.path, run.path.parent / "few", score=False)
+    kept = sorted(p.name for p in (run.path.parent / "few" / "history").iterdir())
+    assert kept == [found[at].name for at in (0, 2, 4)]
+
+
 # ---- values that nobody thought of ---------------------------------------------------------------------------------
 
 json_values = st.recursive(

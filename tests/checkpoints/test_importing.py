@@ -151,7 +151,7 @@ def test_an_imported_tutorial_survives_being_packed(tmp_path: Path) -> None:
 
 
 def test_half_precision_becomes_single_and_keeps_its_numbers(tmp_path: Path) -> None:
-    checkpoints.save(small_checkpoint(), tmp_path / "half", half=True)
+    checkpoints.save(small_checkpoint(), tmp_path / "half", bits=16)
     import_model(tmp_path / "half", tmp_path / "model")
     half, single = (load_file(tmp_path / name / "model.safetensors") for name in ("half", "model"))
     assert all(torch.equal(half[name].float(), single[name]) and single[name].dtype == torch.float32 for name in half)

@@ -10,12 +10,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from transformer.access import require_readable
+from transformer.checkpoints import eight_bits
 from transformer.checkpoints.architectures import build, from_json, to_json
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.safetensors_file import read_header, write_tensors
@@ -41,11 +43,11 @@ class Checkpoint:
     card: dict[str, Any] = field(default_factory=dict)
 
 
-def save(checkpoint: Checkpoint, folder: str | Path, half: bool = False) -> None:
-    """Writes the folder, each file under a temporary name first; `half` stores the weights in 16 bits."""
+def save(checkpoint: Checkpoint, folder: str | Path, bits: Literal[16, 32] = 32) -> None:
+    """Writes the folder, each file under a temporary name first; its weights have so many bits."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    save_weights(checkpoint.model, folder / WEIGHTS, half)
+    save_weights(checkpoint.model, folder / WEIGHTS, bits)
     save_tokenizers(checkpoint.source_tokenizer, checkpoint.target_tokenizer, folder)
     write_json(folder / CONFIG, to_json(checkpoint.model.config))
     write_json(folder / CARD, checkpoint.card)
@@ -74,10 +76,12 @@ def load(folder: str | Path) -> Checkpoint:
     return Checkpoint(model, source, target, card)
 
 
-def save_weights(model: Transformer, path: Path, half: bool = False) -> None:
+def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) -> None:
     """The parameters by name; a tied matrix is written once, under the name that comes first."""
-    dtype = torch.float16 if half else torch.float32
-    tensors = {name: p.detach().to("cpu", dtype).contiguous() for name, p in model.named_parameters()}
+    tensors: dict[str, Tensor] = {}
+    for name, parameter in model.named_parameters():
+        weights = parameter.detach().cpu().contiguous()
+        tensors |= eight_bits.rounded(name, weights) if bits == 8 else {name: weights.to(DTYPES[f"F{bits}"])}
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     write_tensors(tensors, temporary)
     os.replace(temporary, path)
@@ -115,15 +119,19 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
         places = read_header(path).places
     except (Refused, OSError) as error:
         raise ValueError(f"{short(path)} is not a whole safetensors file. {error}") from None
-    _check_shapes(due, {name: place.shape for name, place in places.items()}, path)
-    for name, place in places.items():
-        if not DTYPES[place.dtype].is_floating_point:
+    try:
+        tensors = eight_bits.tensors_of(places)
+    except ValueError as error:
+        raise ValueError(f"{short(path)} {error}") from None
+    _check_shapes(due, {name: place.shape for name, (place, _) in tensors.items()}, path)
+    for name, (place, step) in tensors.items():
+        if step is None and not DTYPES[place.dtype].is_floating_point:
             raise ValueError(f"{short(path)} has {name} in {place.dtype}, and weights are floating-point numbers.")
     with _Undrawn():
         model = build(config)
     with torch.no_grad():  # one at a time, and not mapped: either way all would be in memory twice
         for name, parameter in model.named_parameters():
-            parameter.copy_(places[name].read())
+            parameter.copy_(eight_bits.read(*tensors[name]))
     return model.eval()
 
 

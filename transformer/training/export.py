@@ -6,8 +6,11 @@ import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
+
 from transformer import checkpoints
 from transformer.access import require_private
+from transformer.checkpoints.native import load_weights, save_weights
 from transformer.data.corpora import JsonLines, open_parts
 from transformer.data.grammars import GRAMMARS
 from transformer.data.mixtures import parts_of
@@ -17,6 +20,8 @@ from transformer.training.averaging import averaged, enough
 from transformer.training.evaluation import Evaluator
 from transformer.training.folder import VALIDATION, RunFolder, snapshots
 from transformer.translator import LENGTH_PENALTY
+
+LARGEST_HISTORY = 25_000_000  # bytes: a folder to ship is cloned by everybody, and they look at few snapshots
 
 
 def export(
@@ -50,20 +55,31 @@ def export(
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
     shutil.rmtree(part, ignore_errors=True)
     try:
-        checkpoints.save(checkpoint, part, half=True)
+        checkpoints.save(checkpoint, part, bits=16)
         if score:
             checkpoint = checkpoints.load(part)  # the scores are those of the rounded weights
             _score(checkpoint, recipe.data, folder or recipe.folder, beam_size, length_penalty, str(out))
-            checkpoints.save(checkpoint, part, half=True)
+            checkpoints.save(checkpoint, part, bits=16)
         if source.history.is_dir():
-            (part / "history").mkdir()
-            for path in snapshots(source.history)[0]:
-                shutil.copy2(path, part / "history")
+            _ship_history(source.history, checkpoint, part / "history")
         part.rename(out)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
     return checkpoint
+
+
+def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) -> None:
+    """Copies a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
+    out.mkdir()
+    found = snapshots(history)[0]
+    for path in found:
+        save_weights(load_weights(checkpoint.model.config, path), out / path.name, bits=8)
+    fit = LARGEST_HISTORY // max((path.stat().st_size for path in out.iterdir()), default=1)
+    kept = {round(at) for at in np.linspace(0, len(found) - 1, min(fit, len(found)))}
+    for at, path in enumerate(found):
+        if at not in kept:
+            (out / path.name).unlink()
 
 
 def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:

@@ -150,7 +150,7 @@ class Session:
         if self.processes.first:
             self.folder.history.mkdir(exist_ok=True)
             path = self.folder.history / f"step-{self.trainer.step:07d}.safetensors"
-            save_weights(self.checkpoint.model, path, half=True)
+            save_weights(self.checkpoint.model, path, bits=16)
 
     def _save(self) -> None:
         """A checkpoint of this moment, unless there is one."""
