@@ -9,6 +9,7 @@ import shlex
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -407,7 +408,7 @@ def test_of_too_many_snapshots_the_first_and_the_last_are_shipped(
     export(run.path, run.path.parent / "all", score=False)
     sizes = [path.stat().st_size for path in (run.path.parent / "all" / "history").iterdir()]
     assert len(sizes) == 5
-    monkeypatch.setattr("transformer.training.export.LARGEST_HISTORY", 3 * max(sizes))
+    monkeypatch.setattr(import_module("transformer.training.export"), "LARGEST_HISTORY", 3 * max(sizes))
     export(run.path, run.path.parent / "few", score=False)
     kept = sorted(p.name for p in (run.path.parent / "few" / "history").iterdir())
     assert kept == [found[at].name for at in (0, 2, 4)]

@@ -11,17 +11,22 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Trace, Translator
 from transformer.analysis import text_diff
 from transformer.charts.colours import LESS, MORE, theme_named
+from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import BYTES
 from transformer.trace import Tokens
+from ui.escape import plain
 from ui.view import View, reseed, take, update, widget_key
 
 
 def source_input(model: Translator, view: View) -> str:
-    """The box in which a sentence is typed, and the examples beside it; what is to be translated."""
-    card = model.card
-    examples = [str(example) for example in card.get("examples", [])]
-    text = view.text if view.text is not None else examples[0] if examples else ""
-    box, menu = st.columns([1, 0.001], vertical_alignment="bottom", gap="small") if not examples else _box_and_menu()
+    """The box in which a sentence is typed, and the examples beside it; what is to be translated.
+
+    Where nothing was typed it is the first of all examples, on every page the same.
+    """
+    card, every = model.card, examples(model.card)
+    offered = {example.text: example.why for example in examples(card, view.PAGE)}
+    text = view.text if view.text is not None else every[0].text if every else ""
+    box, menu = st.columns([1, 0.001], vertical_alignment="bottom", gap="small") if not offered else _box_and_menu()
     key = widget_key("text")
     with box:
         st.text_input(
@@ -33,10 +38,12 @@ def source_input(model: Translator, view: View) -> str:
             placeholder="Type a sentence and press Enter",
             icon=":material/edit:",
         )
-    if examples:
+    if offered:
         with menu:
             key = widget_key("example")
-            st.menu_button("Examples", examples, key=key, on_click=_take_example, args=(key,))
+            st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=plain)
+    if why := next((example.why for example in every if example.text == text), ""):
+        st.caption(f":material/lightbulb: {plain(why)}")
     return text
 
 

@@ -21,6 +21,7 @@ class View:
 
     OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
+    PAGE: ClassVar[str | None] = None  # the name in the page's address, for what a model offers to this page
 
     model: str | None = None
     text: str | None = None

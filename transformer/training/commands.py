@@ -74,9 +74,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("root", nargs="?", default=RUNS, help="the folder in which they lie")
     _takes_run(verb(work, "Be the worker of a run; train and resume start one."))
 
-    sub = verb(
-        export, "Make a run's best checkpoint a folder to ship: weights in 16 bits, history in 8, a card with scores."
-    )
+    sub = verb(export, "Make a run's best checkpoint a folder to ship: weights in 16 bits, history in 8, scores.")
     _takes_run(sub)
     sub.add_argument("--out", required=True, help="the checkpoint folder to make, or the file")
     text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder"

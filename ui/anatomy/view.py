@@ -17,6 +17,7 @@ STAGES = 9
 class AnatomyView(View):
     """Everything that defines the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
 
+    PAGE: ClassVar[str | None] = "anatomy"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
 

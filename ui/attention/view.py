@@ -62,6 +62,7 @@ class Change:
 class AttentionView(View):
     """Everything that defines the Attention page."""
 
+    PAGE: ClassVar[str | None] = "attention"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes"}
 
     show: str = "raw"

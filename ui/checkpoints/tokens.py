@@ -9,6 +9,7 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.charts.colours import OKABE_ITO, theme_named
+from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, labels, word_groups
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
@@ -84,8 +85,8 @@ def _chosen(model: Translator) -> Tokenizer:
 
 def example(model: Translator, tokenizer: Tokenizer) -> str:
     """A text that the tokenizer can cut: one of the card's, a sentence, or else a few of its tokens."""
-    known = model.card.get("examples")
-    first = str(known[0]) if isinstance(known, list) and known else SENTENCE
+    known = examples(model.card)
+    first = known[0].text if known else SENTENCE
     if tokenizer is model.checkpoint.source_tokenizer:
         try:
             tokenizer.encode(first)

@@ -15,6 +15,7 @@ LONGEST_NAME = 300  # characters of a tensor's name
 class CheckpointsView(View):
     """Everything that defines the Checkpoints page. Without `beside` one model is shown, with it two."""
 
+    PAGE: ClassVar[str | None] = "checkpoints"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"weight"}
 
     weight: str | None = None  # a block or a tensor whose numbers are shown

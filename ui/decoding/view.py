@@ -107,6 +107,7 @@ class Branch:
 class DecodingView(View):
     """Everything that defines the Decoding page."""
 
+    PAGE: ClassVar[str | None] = "decoding"
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "path", "branches", "reference"})
 
     strategy: str = "beam"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from transformer import Translator
+from transformer.checkpoints.examples import examples
 from transformer.data.about import LANGUAGES, about
 from transformer.data.corpora import FORMS, open_split, written
 from transformer.data.generated import TASKS
@@ -42,7 +43,7 @@ def choices(model: Translator) -> dict[str, str]:
     named = {spec: str(about(spec)["title"]) for spec in (*GRAMMARS, *TASKS)}
     combinations = {f"{spec}:combinations": f"{named[spec]}, combinations held out" for spec in GRAMMARS}
     here = {f"multi30k:{pair}": f"Multi30k, {pair}" for pair in _captions(model)}
-    own = {EXAMPLES: "The model's own examples"} if model.card.get("examples") else {}
+    own = {EXAMPLES: "The model's own examples"} if examples(model.card) else {}
     brought = {} if public() else {UPLOAD: "Upload your own", FILE: "Files on this machine"}
     return {**named, **combinations, **here, **own, **brought}
 
@@ -134,7 +135,7 @@ def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterab
     if spec != EXAMPLES:
         corpus = open_split(spec)
         return truths(corpus if has_truth(corpus) else First(corpus, READ), most)
-    texts = [str(text) for text in model.card.get("examples", [])]
+    texts = [example.text for example in examples(model.card)]
     with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
         written = [found.text for found in model.translate_batch(texts)]
     pairs = Pairs("examples", [Pair(n, *both) for n, both in enumerate(zip(texts, written, strict=True), 1)])

@@ -17,6 +17,7 @@ ANY, NAMED = "all", "named"
 class HeadsView(View):
     """Everything that defines the Heads page. A file that somebody named is not in it: a link opens no files."""
 
+    PAGE: ClassVar[str | None] = "heads"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"corpus", "step"}
 
     corpus: str | None = None  # one of `corpus.choices`; None is what suits the model

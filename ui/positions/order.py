@@ -11,6 +11,7 @@ import streamlit as st
 from transformer import Translator
 from transformer.analysis.order import encoder_states, reordering
 from transformer.charts.order import reordered
+from transformer.checkpoints.examples import examples
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
 from ui import resources
@@ -90,10 +91,10 @@ def default_sentences(model: Translator) -> tuple[str, str]:
     card = model.card
     if card.get("source") in _SENTENCES:
         return _SENTENCES[card["source"]]
-    examples = card.get("examples", [])
-    first = str(examples[0]) if examples else "one two three"
+    offered = examples(card)
+    first = offered[0].text if offered else "one two three"
     source = model.checkpoint.source_tokenizer
-    if not examples and source.unk_id is None:  # it may know ids only, and can then read nothing else
+    if not offered and source.unk_id is None:  # it may know ids only, and can then read nothing else
         first = source.decode([id for id in range(source.vocab_size) if id not in source.special_ids][:4])
     words = first.split()
     return first, " ".join(reversed(words)) if len(words) > 1 else first[::-1]

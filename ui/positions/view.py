@@ -19,6 +19,7 @@ MOST_POSITIONS, MOST_WIDTH, MOST_BASE, MOST_CURVES, MOST_SHIFT = 10_000, 1_024, 
 class PositionsView(View):
     """Everything that defines the Positions page."""
 
+    PAGE: ClassVar[str | None] = "positions"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"one", "other"}
 
     scheme: str | None = None  # None is the model's own, as in `d_model`

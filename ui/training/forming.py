@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from transformer.checkpoints.examples import examples
 from transformer.training import RunFolder, Status
 from ui.training import film, shelf, writes
 from ui.training.film import History
@@ -20,10 +21,10 @@ def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
     """The snapshots, and the sentences that are watched."""
     if isinstance(chosen, Shipped):
         found = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
-        return found, [str(text) for text in shelf.card(chosen.folder).get("examples", [])]
+        return found, [example.text for example in examples(shelf.card(chosen.folder))]
     folder = RunFolder(chosen.folder)
     base, recipe = folder.best() or folder.checkpoints / "best", folder.recipe()
-    sentences = recipe.watch or shelf.card(base).get("examples", [])
+    sentences = recipe.watch or [example.text for example in examples(shelf.card(base))]
     # Its vocabulary stays what it is while one checkpoint is the best after the other.
     return film.history(chosen.name, base, folder.history, folder.config), [str(text) for text in sentences]
 

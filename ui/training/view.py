@@ -21,6 +21,7 @@ _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 class TrainingView(View):
     """Everything that defines the Training page."""
 
+    PAGE: ClassVar[str | None] = "training"
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()
 
     run: str | None = None  # None is the latest
