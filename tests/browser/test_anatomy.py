@@ -25,6 +25,7 @@ from transformer.analysis.lens import lens
 from transformer.analysis.network import network
 from transformer.analysis.stream import stream
 from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPECIALS, Tokenizer
 from transformer.taps import Site
 
@@ -111,7 +112,7 @@ def stage(page: Page, number: int) -> Locator:
 
 def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url: str) -> None:
     shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
-    trace = shipped.trace(shipped.card["examples"][0])
+    trace = shipped.trace(examples(shipped.card)[0].text)
     go(page, app_url, "kind=decoder&layer=1&head=2&query=3&stage=6")
     agree(page, trace.decoder[0, 1, 2], ~trace.masked("decoder")[2])
     expect(page.locator(".check").first).to_contain_text(

@@ -25,6 +25,7 @@ from tests.small import small_checkpoint
 from tools.serving import serve, wait_until_idle
 from transformer import Trace, Translator, checkpoints
 from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPECIALS, Tokenizer
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +127,7 @@ def test_the_app_opens_with_a_picture_and_draws_the_sentence_that_is_typed(page:
     """What `make run` promises: a trained model, its translation, and the weights that it computed."""
     shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
     go(page, app_url)
-    first = shipped.trace(shipped.card["examples"][0])
+    first = shipped.trace(examples(shipped.card)[0].text)
     expect(page.locator(".translation")).to_contain_text(first.writes.labels[1])
     type_sentence(page, "Two dogs are running in the snow.")
     trace = shipped.trace("Two dogs are running in the snow.")

@@ -22,6 +22,7 @@ from tests.small import small_checkpoint
 from tools.serving import serve, wait_until_idle
 from transformer import Translator, checkpoints
 from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.strategy import Strategy
@@ -93,7 +94,7 @@ def candidate(page: Page, token: int) -> Locator:
 
 def test_the_shipped_app_steps_through_its_translation(page: Page, app_url: str) -> None:
     model = Translator.load(ROOT / "checkpoints" / "en-fr")
-    text = model.card["examples"][0]
+    text = examples(model.card)[0].text
     found = decoded(model, text=text)
     page.goto(app_url)
     page.get_by_role("link", name="Decoding").click()

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from tests.small import small_checkpoint
 from transformer import checkpoints
 from transformer.checkpoints.eight_bits import rounded
+from transformer.checkpoints.examples import examples
 from transformer.checkpoints.native import load_weights, save_weights
 from transformer.translator import Translator
 
@@ -61,7 +62,7 @@ def test_they_show_the_same_patterns(tmp_path: Path) -> None:
     save_weights(whole.model, tmp_path / "w", bits=8)
     eighth = replace(whole, model=load_weights(whole.model.config, tmp_path / "w"))
     same, off = [], []
-    for text in whole.card["examples"]:
+    for text in [example.text for example in examples(whole.card)]:
         ids = Translator(whole).translate(text, beam_size=1).ids
         sides = [Translator(one) for one in (whole, eighth)]
         first, second = (side.trace_ids(side.encode(text), (side.model.config.sos_id, *ids)) for side in sides)
