@@ -18,8 +18,7 @@ _TATOEBA = {
     "terms": "Tatoeba's sentences: CC BY 2.0 FR, www.manythings.org/anki and tatoeba.org; they are not part of this "
     "repository.",
 }
-_NAMED = {"multi30k": _MULTI30K, "tatoeba": _TATOEBA}
-_EXAMPLES = {
+_CAPTIONS = {
     "en": [
         "A little girl is sitting on a bench.",
         "Two young men are playing football in the park.",
@@ -36,6 +35,22 @@ _EXAMPLES = {
     ],
     "fr": ["Une petite fille est assise sur un banc.", "Deux hommes jouent au football dans le parc."],
 }
+_EVERYDAY = {
+    "en": [
+        "The little girl is eating a red apple.",
+        "What time is it?",
+        "I don't know where he went yesterday.",
+        "The animal didn't cross the street because it was too tired.",
+        "The animal didn't cross the street because it was too wide.",
+    ],
+    "de": [
+        "Das kleine Mädchen isst einen roten Apfel.",
+        "Wie spät ist es?",
+        "Ich weiß nicht, wohin er gestern gegangen ist.",
+        "Hast du den Hund gesehen, der gestern im Garten war?",
+    ],
+}
+_NAMED = {"multi30k": (_MULTI30K, _CAPTIONS), "tatoeba": (_TATOEBA, _EVERYDAY)}
 _TASKS: dict[str, dict[str, Any]] = {
     "reverse": {
         "title": "Letters, reversed",
@@ -95,12 +110,13 @@ def about(spec: str) -> dict[str, Any]:
     if kind in _NAMED and "-" in rest:
         source, target = rest.split("-", 1)
         names = LANGUAGES.get(source, source), LANGUAGES.get(target, target)
+        facts, sentences = _NAMED[kind]
         return {
             "title": f"{names[0]} to {names[1]}",
             "source": names[0],
             "target": names[1],
-            "examples": _EXAMPLES.get(source, []),
-            **_NAMED[kind],
+            "examples": sentences.get(source, []),
+            **facts,
         }
     if kind in _TASKS:
         return {**_TASKS[kind], "data": f"The generated task {kind!r}", "terms": "Generated: free of terms."}
