@@ -12,7 +12,7 @@ from tools import typical
 from transformer import Translator, checkpoints
 from transformer.__main__ import FAR
 from transformer.__main__ import main as command_line
-from transformer.analysis.typical import FEWEST, KEY, lowest, threshold_of, unlike
+from transformer.analysis.typical import KEY, lowest, threshold_of, unlike
 from transformer.data.corpora import GoldCorpus
 from transformer.data.grammars import GRAMMARS
 from transformer.files import read_json, write_json
@@ -47,12 +47,13 @@ def pairs(path: Path, count: int) -> list[str]:
 
 
 def test_the_command_writes_the_threshold_into_the_card(
-    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("transformer.analysis.typical.FEWEST", 20)
     folder = tmp_path / "corpus"
     folder.mkdir()
     pairs(folder / "en-fr.train.tsv", 3)
-    sentences = pairs(folder / "en-fr.validation.tsv", FEWEST)
+    sentences = pairs(folder / "en-fr.validation.tsv", 20)
     before = read_json(small / "card.json")
     with open(folder / "en-fr.validation.tsv", "a") as file:  # nor a source twice, nor one that the model can't read
         file.write(f"{sentences[0]}\ty\n{'two ' * 40}\tx\n")
@@ -62,11 +63,11 @@ def test_the_command_writes_the_threshold_into_the_card(
     said = read_json(small / "card.json")
     assert said[KEY].pop("log_prob_per_token") == pytest.approx(wanted, abs=1e-5)
     (of,) = said[KEY].pop("sentences").values()
-    assert of == FEWEST and "validation" in said[KEY].pop("on")
+    assert of == 20 and "validation" in said[KEY].pop("on")
     assert said == before | {
         KEY: {"share_below": 0.01, "command": f"python -m tools.typical {small} --data {folder}:en-fr"}
     }
-    assert f"from {FEWEST} sentences" in capsys.readouterr().out
+    assert "from 20 sentences" in capsys.readouterr().out
 
 
 def test_what_cannot_be_measured_is_said_and_the_card_stays(

@@ -33,7 +33,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def notes(page: str, **query: str) -> list[str]:
-    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
