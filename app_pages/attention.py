@@ -6,16 +6,19 @@ from ui.attention.heads import heads
 from ui.attention.picture import shown
 from ui.attention.switches import changed, switches
 from ui.attention.view import AttentionView
+from ui.far import far_note
 from ui.page import page
 from ui.resources import plain_errors
 from ui.sentence import translation, two_sides
 
 with page(AttentionView, "Attention", "What does each head look at?") as opened:
     view, model = opened.view, opened.model
-    text, place = two_sides(model, view)
+    text, below, place = two_sides(model, view)
     with plain_errors():
         picture = shown(opened.name, text, view)
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
+        with below:
+            far_note(opened.name, model, text)
         middle = st.container()
         numbers, off = st.columns([54, 46], gap="large")
         with middle:

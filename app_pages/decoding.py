@@ -7,6 +7,7 @@ from ui.decoding.reference import reference
 from ui.decoding.search import search
 from ui.decoding.stage import stage
 from ui.decoding.view import DecodingView
+from ui.far import far_note
 from ui.page import page
 from ui.sentence import source_input, unknown_tokens
 
@@ -18,6 +19,8 @@ with page(DecodingView, "Decoding", "How does it choose the next word?") as open
     with strategy:
         controls(view)
     found = search(opened.name, text, view.how)
+    with sentence:
+        far_note(opened.name, model, text, found.log_prob_per_token)
     unknown_tokens(found.source)
     stage(opened.name, text, model, found, opened.actions)
     reference(opened.name, text, model, found, view)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from transformer import checkpoints
+from transformer.analysis.typical import unlike
 from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
@@ -23,6 +24,8 @@ from transformer.quoting import LONGEST, short, worded
 from transformer.training import Evaluation, Evaluator, commands
 from transformer.training.processes import leave, several
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
+
+FAR = "This sentence is unlike what the model was trained on, so its translation may mean little."
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -151,9 +154,13 @@ def _sentences(options: argparse.Namespace) -> Iterator[str]:
 def translate(options: argparse.Namespace) -> None:
     translator = Translator.load(options.checkpoint, options.precision)
     for sentence in _sentences(options):
-        for found in _translations(translator, sentence, options):
+        written = _translations(translator, sentence, options)
+        for found in written:
             score = f"{found.score:9.4f}\t" if options.n_best > 1 else ""
             print(f"{score}{found.text}", flush=True)
+        typed = options.sentence and not options.sample  # nobody watches a file go by, and what is drawn may be odd
+        if typed and unlike(translator.card, written[0].log_prob_per_token):
+            print(FAR, file=sys.stderr)
 
 
 def _translations(translator: Translator, sentence: str, options: argparse.Namespace) -> list[Translation]:

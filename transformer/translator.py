@@ -40,6 +40,11 @@ class Translation:
     ids: list[int]  # after [SOS]
     finished: bool  # False where the length limit came before [EOS]
 
+    @property
+    def log_prob_per_token(self) -> float:
+        """The mean, in nats: how sure the model was, whatever the length."""
+        return self.log_prob / len(self.ids)
+
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 

@@ -83,18 +83,22 @@ def target_box(view: View) -> None:
     )
 
 
-def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator]:
-    """The sentence's box, and beside it the place for `translation`; what is to be translated, and that place."""
+def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, DeltaGenerator]:
+    """The sentence's box, and beside it the place for `translation`.
+
+    Returns what is to be translated, the place below its box, and the one for `translation`.
+    """
     source, target = st.columns([5, 6], gap="medium")
     with source:
         text = source_input(model, view)
+        below = st.container()
     with target:
         place = st.container()
     if view.target is not None:  # before the model reads it, so that one that cannot be read can be changed
         with place:
             _written_by(model, view, "")
             target_box(view)
-    return text, place
+    return text, below, place
 
 
 def translation(place: DeltaGenerator, model: Translator, view: View, trace: Trace, own: str, note: str = "") -> None:

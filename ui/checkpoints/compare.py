@@ -20,6 +20,7 @@ from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.checkpoints.words import configuration
+from ui.far import far_note
 from ui.resources import plain_errors
 from ui.sentence import difference, source_input
 from ui.training.compare import Row, table_html
@@ -58,6 +59,9 @@ def _sentence(
     with right:
         _target(models[0], chosen[0], text, view)
     own = traces = _trace(chosen[0], text), _trace(chosen[1], text)
+    with left:
+        for name, model, trace in zip(chosen, models, own, strict=True):
+            far_note(name, model, text, float(trace.log_probs.mean()), literal(name))
     if view.target is not None:
         traces = _trace(chosen[0], text, view.target), _trace(chosen[1], text, view.target)
     _maps(chosen, traces, _heads(traces, view), view)

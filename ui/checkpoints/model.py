@@ -21,7 +21,9 @@ from ui.training.shelf import card as read_card
 from ui.training.words import literal
 
 # Elsewhere than among the facts.
-_SHOWN = {"title", "source", "target", "examples", "scores", "more_scores", "everyday", "command", "origin"}
+_SHOWN = {
+    "title", "source", "target", "examples", "scores", "more_scores", "everyday", "typical", "command", "origin",
+}  # fmt: skip
 
 
 def model(entry: Entry) -> None:

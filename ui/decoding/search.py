@@ -57,6 +57,12 @@ class Search:
         """The answer that each node has, by node."""
         return {node: r for r, node in enumerate(self.asked)}
 
+    @property
+    def log_prob_per_token(self) -> float | None:
+        """The mean over the best translation; None where it was drawn, not searched for."""
+        end = self.tree.nodes[self.tree.winner]
+        return None if self.strategy.name == "sampling" else end.total / end.step
+
 
 @dataclass(frozen=True, eq=False)
 class Line:

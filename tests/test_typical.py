@@ -1,0 +1,123 @@
+"""The command that writes into a card how sure its model is of what it was trained on; and the cards."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.small import TEXTS, small_checkpoint
+from tools import typical
+from transformer import Translator, checkpoints
+from transformer.__main__ import FAR
+from transformer.__main__ import main as command_line
+from transformer.analysis.typical import KEY, lowest, threshold_of, unlike
+from transformer.data.corpora import GoldCorpus
+from transformer.data.grammars import GRAMMARS
+from transformer.files import read_json, write_json
+
+SHIPPED = Path(__file__).resolve().parents[1] / "checkpoints"
+WORDS = " ".join(TEXTS).split()
+CAPTIONS = {
+    "en-fr": ["A man in a blue shirt is standing on a ladder.", "Two dogs are playing in the grass."],
+    "de-en": ["Ein Mann in einem blauen Hemd steht auf einer Leiter.", "Zwei Hunde spielen im Gras."],
+}
+NONSENSE = [
+    "asdf jkl qwer uiop zxcv asdf",
+    "dfgh kjsdf lskdjf wqpeoi xmcnv",
+    "Сегодня очень хорошая погода.",
+    "今天天气很好，我们去公园吧。",
+    "def main(argv=None): return sys.exit(argv[1:])",
+    "83 9942 17 60045 2 7781 330",
+]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    checkpoints.save(small_checkpoint(), tmp_path / "small")
+    return tmp_path / "small"
+
+
+def pairs(path: Path, count: int) -> list[str]:
+    drawn = random.Random(1)
+    sentences = sorted({" ".join(drawn.choices(WORDS, k=drawn.randint(2, 9))) for _ in range(2 * count)})[:count]
+    path.write_text("".join(f"{sentence}\tx\n" for sentence in sentences), encoding="utf-8")
+    return sentences
+
+
+def test_the_command_writes_the_threshold_into_the_card(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformer.analysis.typical.FEWEST", 20)
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    pairs(folder / "en-fr.train.tsv", 3)
+    sentences = pairs(folder / "en-fr.validation.tsv", 20)
+    before = read_json(small / "card.json")
+    with open(folder / "en-fr.validation.tsv", "a") as file:  # nor a source twice, nor one that the model can't read
+        file.write(f"{sentences[0]}\ty\n{'two ' * 40}\tx\n")
+    assert typical.main([str(small), "--data", f"{folder}:en-fr"]) == 0
+    model = Translator.load(small)
+    wanted = lowest({"": [model.translate(sentence).log_prob_per_token for sentence in sentences]})
+    said = read_json(small / "card.json")
+    assert said[KEY].pop("log_prob_per_token") == pytest.approx(wanted, abs=1e-5)
+    (of,) = said[KEY].pop("sentences").values()
+    assert of == 20 and "validation" in said[KEY].pop("on")
+    assert said == before | {
+        KEY: {"share_below": 0.01, "command": f"python -m tools.typical {small} --data {folder}:en-fr"}
+    }
+    assert "from 20 sentences" in capsys.readouterr().out
+
+
+def test_what_cannot_be_measured_is_said_and_the_card_stays(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (small / "card.json").read_text(encoding="utf-8")
+    pairs(tmp_path / "few.tsv", 50)
+    for corpus, why in ((tmp_path / "few.tsv", "at least 200 are needed"), (tmp_path / "none.tsv", "none.tsv")):
+        assert typical.main([str(small), "--data", str(corpus)]) == 1
+        assert why in capsys.readouterr().err
+    assert (small / "card.json").read_text(encoding="utf-8") == before
+
+
+def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sure = Translator.load(small).translate(TEXTS[0]).log_prob_per_token
+    for threshold, said in ((sure + 0.01, f"{FAR}\n"), (sure - 0.01, "")):
+        write_json(small / "card.json", {KEY: {"log_prob_per_token": threshold}})
+        assert command_line(["translate", str(small), TEXTS[0]]) == 0
+        assert capsys.readouterr().err == said
+
+
+def shipped(name: str) -> Translator:
+    model = Translator.load(SHIPPED / name)
+    if threshold_of(model.card) is None:
+        pytest.skip(f"The card of {name} says nothing of it.")
+    return model
+
+
+def far(model: Translator, texts: list[str]) -> list[str]:
+    written = model.translate_batch(texts)
+    return [text for text, found in zip(texts, written, strict=True) if unlike(model.card, found.log_prob_per_token)]
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in SHIPPED.glob("*/card.json")))
+def test_nobody_is_warned_of_the_examples_of_a_card(name: str) -> None:
+    model = shipped(name)
+    assert far(model, model.card["examples"]) == []
+
+
+@pytest.mark.parametrize("name", CAPTIONS)
+def test_a_translator_is_sure_of_captions_and_not_of_nonsense(name: str) -> None:
+    model = shipped(name)
+    assert far(model, CAPTIONS[name]) == []
+    assert far(model, NONSENSE) == NONSENSE
+
+
+@pytest.mark.parametrize("name", sorted(set(GRAMMARS) & {path.name for path in SHIPPED.iterdir()}))
+def test_a_model_of_a_grammar_is_sure_of_its_sentences_and_not_of_others(name: str) -> None:
+    model = shipped(name)
+    its = [pair.source for pair, _ in zip(GoldCorpus(GRAMMARS[name], "test"), range(200), strict=False)]
+    assert len(far(model, its)) <= 8  # of 200; 1 in 100 is expected
+    others = [*NONSENSE, "A man in a blue shirt is standing on a ladder.", "What time is it?"]
+    assert len(far(model, others)) >= len(others) - 1
