@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run serve desktop test fuzz lint lock audit screenshots bench browser clean
+.PHONY: help run serve desktop test check fuzz lint lock audit screenshots bench browser clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -48,6 +48,9 @@ desktop: $(APP_READY) ## Open the app in a window of its own
 # Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
 test: lint browser ## Run ruff, mypy and all tests
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+check: lint ## Run ruff, mypy and the tests that need no browser
+	@$(BIN)/python -m pytest -m "not browser" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_READY) ## Run ruff and mypy
 	@$(BIN)/ruff check .
