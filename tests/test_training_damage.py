@@ -9,6 +9,7 @@ import shlex
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -412,6 +413,13 @@ def test_of_too_many_snapshots_the_first_and_the_last_are_shipped(
     export(run.path, run.path.parent / "few", score=False)
     kept = sorted(p.name for p in (run.path.parent / "few" / "history").iterdir())
     assert kept == [found[at].name for at in (0, 2, 4)]
+
+
+def test_the_card_names_the_steps_that_the_run_has_now(run: RunFolder) -> None:
+    recipe = run.recipe()
+    run.keep(replace(recipe, training=replace(recipe.training, steps=33)))
+    card = export(run.path, run.path.parent / "shipped", score=False).card
+    assert "--steps 33" in card["command"] and card["step"] <= END
 
 
 # ---- values that nobody thought of ---------------------------------------------------------------------------------

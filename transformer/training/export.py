@@ -52,6 +52,7 @@ def export(
     wished = recipe.training.average if enough(source) else 0
     if count := wished if average is None else average:
         checkpoint = _better(source, checkpoint, averaged(source, checkpoint, count))
+    checkpoint.card |= recipe.card()  # a run may have been given more steps since its card was written
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
     shutil.rmtree(part, ignore_errors=True)
     try:
