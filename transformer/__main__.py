@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from transformer import checkpoints
+from transformer.analysis.atlas import commands as atlas
 from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, PARTS, open_split
 from transformer.files import write_json
-from transformer.heads import add_verb as add_heads
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
 from transformer.quoting import LONGEST, short, worded
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
     commands.add_verbs(verb)
     opening.add_verbs(verb)
-    add_heads(verb)
+    atlas.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)

@@ -6,6 +6,7 @@ configuration before memory is taken for it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from transformer.checkpoints.safetensors_file import read_header, write_tensors
 from transformer.checkpoints.weights import DTYPES
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
-from transformer.files import read_json, write_json
+from transformer.files import open_regular, read_json, write_json
 from transformer.model import Transformer
 from transformer.quoting import short
 
@@ -72,6 +73,16 @@ def load(folder: str | Path) -> Checkpoint:
     if not isinstance(card, dict):
         raise ValueError(f"{short(folder / CARD)} is not a JSON object.")
     return Checkpoint(model, source, target, card)
+
+
+def digest(folder: str | Path) -> str:
+    """Of what a model computes with: its weights, configuration and tokenizers."""
+    whole = hashlib.sha256()
+    for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
+        if (file := Path(folder) / name).is_file():
+            with open_regular(file) as opened:
+                whole.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
 
 
 def save_weights(model: Transformer, path: Path, half: bool = False) -> None:
