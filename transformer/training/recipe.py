@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from transformer.checkpoints.native import WEIGHTS, load
-from transformer.config import ModelConfig, StackConfig, TrainConfig, check_share
+from transformer.config import ConfigError, ModelConfig, StackConfig, TrainConfig, check_flag, check_share, check_whole
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
 from transformer.data.pairs import First
@@ -26,7 +26,7 @@ MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is trained, on what, and how. Raises ValueError naming the field, the value and the remedy.
+    """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
 
     `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
     bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `vary` is the share
@@ -53,28 +53,34 @@ class Recipe:
         for name in ("data", "validation", "folder", "start"):
             value = getattr(self, name)
             if not (isinstance(value, str) and value) and not (value is None and name != "data"):
-                raise ValueError(f"{name} is {quoted(value)}; it must be a text, and not an empty one.")
+                raise ConfigError(name, f"is {quoted(value)}; it must be a text, and not an empty one.")
         if self.tokenizer not in get_args(Kind):
-            raise ValueError(f"tokenizer is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(Kind))}.")
-        _between("vocabulary", self.vocabulary, 5, 2_000_000)
+            raise ConfigError("tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(Kind))}.")
+        check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
         check_share("vary", self.vary)
         if self.threads is not None:
-            _between("threads", self.threads, 1, 1024)
+            check_whole("threads", self.threads, 1, 1024)
         for name in ("separate", "tensorboard"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} is {quoted(getattr(self, name))}; it must be true or false.")
+            check_flag(name, getattr(self, name))
         if self.separate and self.model.tied == "all":
-            raise ValueError("tied is 'all', but the vocabularies are separate; share one, or choose tied = 'output'.")
+            raise ConfigError(
+                "tied", "is 'all', but the vocabularies are separate; share one, or choose tied = 'output'."
+            )
         if self.model.positions == "stored" and self.start is None:
-            raise ValueError(
-                "positions is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
-                "or give a checkpoint to start from."
+            raise ConfigError(
+                "positions",
+                "is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
+                "or give a checkpoint to start from.",
             )
         if len(self.watch) > MOST_WATCHED:
-            raise ValueError(f"{len(self.watch)} sentences are to be watched; choose at most {MOST_WATCHED}.")
+            raise ConfigError(
+                "watch", f"are to be watched; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
+            )
         for sentence in self.watch:
             if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
-                raise ValueError(f"A sentence to watch is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.")
+                raise ConfigError(
+                    "watch", f"is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.", "A sentence to watch"
+                )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -190,8 +196,3 @@ def _flag(name: str, value: Any, default: Any) -> list[str]:
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
     return [f"--{flag}", str(value)]
-
-
-def _between(name: str, value: object, low: int, high: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r:.80}; it must be a whole number from {low} to {high:,}.")
