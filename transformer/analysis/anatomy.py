@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from transformer.analysis.sites import attention_at
 from transformer.analysis.stream import Stream, layer_blocks, rest_of_layer
 from transformer.attention import MultiHeadAttention
-from transformer.t5 import T5Attention
 from transformer.taps import Site
 
 LARGEST = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
@@ -163,10 +162,9 @@ def apart(found: np.ndarray, own: np.ndarray) -> float:
 @torch.no_grad()
 def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: int) -> tuple[float, np.ndarray | None]:
     """What a query's scores are divided by, and what is added to them for the distance, [H, K], where anything is."""
-    if not isinstance(attention, T5Attention):
-        return math.sqrt(attention.query.out_features // attention.n_heads), None
-    bias = attention.position_bias
-    return 1.0, None if bias is None else _numbers(bias(queries, keys)[0, :, query])
+    d_head, scale, bias = attention.query.out_features // attention.n_heads, attention.scale, attention.position_bias
+    divisor = math.sqrt(d_head) if scale is None else 1 / scale
+    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, :, query])
 
 
 class EmbeddedStack(NamedTuple):

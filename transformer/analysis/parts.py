@@ -15,7 +15,6 @@ from torch import nn
 
 from transformer.analysis.anatomy import apart, embedded, linear, norm_of, softmax, standardised
 from transformer.analysis.stream import FEED_FORWARD, Block, Stream, layer_blocks
-from transformer.t5.layers import T5FeedForward
 
 
 class Taken(NamedTuple):
@@ -53,7 +52,7 @@ def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
     read = vectors["norm" if first else "x"]
     vectors["inner"] = linear(read, module.inner)
     vectors["active"] = inside = module.activation(torch.from_numpy(vectors["inner"])).numpy()
-    if isinstance(module, T5FeedForward) and module.gate is not None:
+    if module.gate is not None:
         vectors["gate"] = linear(read, module.gate)
         vectors["product"] = inside = inside * vectors["gate"]
     vectors["given"] = linear(inside, module.outer)

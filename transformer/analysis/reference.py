@@ -13,6 +13,7 @@ import torch
 
 from transformer.decoding import given
 from transformer.model import Transformer
+from transformer.prepared import Prepared
 
 
 class TokenRead(NamedTuple):
@@ -33,7 +34,7 @@ class Similarity(NamedTuple):
     signature: str
 
 
-def read_reference(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> list[TokenRead]:
+def read_reference(model: Transformer | Prepared, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> list[TokenRead]:
     """Each token of a reference as the model reads it: from the first after [SOS] to [EOS].
 
     `src_ids` ends with [EOS], and so does `tgt_ids`, which has no [SOS]. Raises ValueError for what the model

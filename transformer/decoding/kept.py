@@ -16,6 +16,7 @@ from transformer.decoding.choosers import Live, Sample, draws
 from transformer.decoding.search import TapAt, allowed, forced
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
+from transformer.prepared import Prepared
 
 MOST = 50_000_000  # bytes of log-probabilities and patterns, after which it begins anew
 
@@ -27,7 +28,7 @@ class Kept:
     same tokens are drawn, nothing is computed.
     """
 
-    def __init__(self, model: Transformer, src: Tensor, tap_at: TapAt | None = None):
+    def __init__(self, model: Transformer | Prepared, src: Tensor, tap_at: TapAt | None = None):
         """`src` [1, S]: one sentence. `tap_at` is that of every step that the model takes."""
         self.model, self.src = model, arguments.source(model, src)
         assert len(self.src) == 1, "one sentence at a time"

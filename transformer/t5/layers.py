@@ -1,7 +1,6 @@
-"""The parts of T5. Each flows as the paper's part of that name does, whose `forward` it inherits, and is built of
-other pieces: so its `__init__` makes its own and leaves the paper's unmade.
+"""The parts of T5, of which the paper's layers are built.
 
-Shapes: B sentences, H heads, Q queries, K keys, D = d_kv; H * D need not be d_model.
+Shapes: H heads, Q queries, K keys.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer.attention import MultiHeadAttention, attend
-from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
+from transformer.attention import MultiHeadAttention
+from transformer.config import StackConfig
+from transformer.layers import FeedForward, Parts
 from transformer.t5.config import T5Config
-from transformer.taps import Site, Tap
+from transformer.taps import Site
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -62,69 +62,38 @@ class RelativeBias(nn.Module):
         return self.along(places - places[keys - queries :, None])[None]
 
 
-class T5Attention(MultiHeadAttention):
-    """Attention without scaling; in self-attention with a bias for the distance, which all layers of a stack share."""
+class T5Parts(Parts):
+    """Attention without scaling; in self-attention with a bias for the distance, which all layers of a stack share.
 
-    scale = 1.0
+    No map has a bias, and norms divide by the root mean square: no mean, no bias (Zhang and Sennrich 2019).
+    """
 
-    def __init__(self, config: T5Config, n_heads: int, site: Site, position_bias: RelativeBias | None):
-        nn.Module.__init__(self)
-        width = n_heads * config.d_kv
-        self.n_heads = n_heads
-        self.site = site
-        self.query = nn.Linear(config.d_model, width, bias=False)
-        self.key = nn.Linear(config.d_model, width, bias=False)
-        self.value = nn.Linear(config.d_model, width, bias=False)
-        self.output = nn.Linear(width, config.d_model, bias=False)
-        self.position_bias = position_bias
-
-    def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
-        k, v = keys_values
-        bias = None if self.position_bias is None else self.position_bias(x.size(1), k.size(2))
-        heads = attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
-        return self.output(heads.transpose(1, 2).flatten(-2))  # [B, H, Q, D] -> [B, Q, H * D]
-
-
-class T5FeedForward(FeedForward):
-    """The paper's without biases; where gated, the activation is multiplied with a third linear map (Shazeer 2020,
-    "GLU variants improve transformer")."""
-
-    def __init__(self, config: T5Config, d_ff: int):
-        nn.Module.__init__(self)
-        self.inner = nn.Linear(config.d_model, d_ff, bias=False)
-        self.gate = nn.Linear(config.d_model, d_ff, bias=False) if config.gated else None
-        self.outer = nn.Linear(d_ff, config.d_model, bias=False)
-        self.activation = ACTIVATIONS[config.activation]
-
-    def forward(self, x: Tensor) -> Tensor:
-        active = self.activation(self.inner(x))
-        return self.outer(active if self.gate is None else active * self.gate(x))
-
-
-class T5Residual(Residual):
-    """The norm stands before, and divides by the root mean square: no mean, no bias (Zhang and Sennrich 2019)."""
+    config: T5Config
 
     def __init__(self, config: T5Config):
-        nn.Module.__init__(self)
-        self.norm = nn.RMSNorm(config.d_model, eps=config.norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
-        self.norm_first = True
+        super().__init__(config)
+        self.position_biases = {
+            "encoder": RelativeBias(config, config.encoder.n_heads, both_sides=True),
+            "decoder": RelativeBias(config, config.decoder.n_heads, both_sides=False),
+        }
 
+    def attention(self, site: Site) -> MultiHeadAttention:
+        config = self.config
+        stack = config.encoder if site.stack == "encoder" else config.decoder
+        return MultiHeadAttention(
+            config.d_model,
+            stack.n_heads,
+            site,
+            config.qkv_bias,
+            config.attention_output_bias,
+            config.d_kv,
+            scale=1.0,
+            position_bias=self.position_biases[site.stack] if site.kind == "self" else None,
+        )
 
-class T5EncoderLayer(EncoderLayer):
-    def __init__(self, config: T5Config, layer: int, position_bias: RelativeBias):
-        nn.Module.__init__(self)
-        stack = config.encoder
-        self.attention = T5Attention(config, stack.n_heads, Site("encoder", layer, "self"), position_bias)
-        self.feed_forward = T5FeedForward(config, stack.d_ff)
-        self.residuals = nn.ModuleList(T5Residual(config) for _ in range(2))
+    def feed_forward(self, stack: StackConfig) -> FeedForward:
+        config = self.config
+        return FeedForward(config.d_model, stack.d_ff, ACTIVATIONS[config.activation], bias=False, gated=config.gated)
 
-
-class T5DecoderLayer(DecoderLayer):
-    def __init__(self, config: T5Config, layer: int, position_bias: RelativeBias):
-        nn.Module.__init__(self)
-        stack = config.decoder
-        self.self_attention = T5Attention(config, stack.n_heads, Site("decoder", layer, "self"), position_bias)
-        self.cross_attention = T5Attention(config, stack.n_heads, Site("decoder", layer, "cross"), None)
-        self.feed_forward = T5FeedForward(config, stack.d_ff)
-        self.residuals = nn.ModuleList(T5Residual(config) for _ in range(3))
+    def norm(self) -> nn.Module:
+        return nn.RMSNorm(self.config.d_model, eps=self.config.norm_eps)
