@@ -30,7 +30,7 @@ class Check(NamedTuple):
 def check(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> list[Check]:
     """Every check of `trace`, which `model` gave while `interventions` (in their order) changed its heads.
 
-    Runs the model three times over the sentence pair of the trace.
+    Runs the model twice over the sentence pair of the trace, and once more where there are interventions.
     """
     return [
         labels_match(trace, model),

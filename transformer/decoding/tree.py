@@ -10,7 +10,7 @@ Greedy decoding and sampling give a tree with a single branch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -129,7 +129,7 @@ def grow(
         rows = (step.sentences == sentence).nonzero()[:, 0].tolist()
         at = dict(zip(rows, live, strict=False))
         for row, index in at.items():
-            nodes[index] = _changed(nodes[index], row=row)
+            nodes[index] = replace(nodes[index], row=row)
         live = []
         own = [c for c, parent in enumerate(step.parents.tolist()) if parent in at]
         said = step.log_probs[step.parents, step.tokens].tolist()
@@ -156,19 +156,15 @@ def _with_outcomes(nodes: list[Node]) -> list[Node]:
     ends = [i for i in range(len(nodes)) if i not in parents]
     for i in ends:
         if nodes[i].row is not None:  # it lived, and none of what came after it was worth considering
-            nodes[i] = _changed(nodes[i], outcome="dropped")
+            nodes[i] = replace(nodes[i], outcome="dropped")
     best = min(ends, key=lambda i: (OUTCOMES.index(nodes[i].outcome), -nodes[i].score))
-    nodes[best] = _changed(nodes[best], outcome="winner")
+    nodes[best] = replace(nodes[best], outcome="winner")
     after: dict[int, Outcome] = {}
     for index in range(len(nodes) - 1, -1, -1):
         node = nodes[index]
         if index in after:
-            nodes[index] = node = _changed(node, outcome=after[index])
+            nodes[index] = node = replace(node, outcome=after[index])
         if node.parent is not None:
             passed: Outcome = "dropped" if node.outcome == "pruned" else node.outcome
             after[node.parent] = min(after.get(node.parent, "dropped"), passed, key=OUTCOMES.index)
     return nodes
-
-
-def _changed(node: Node, **changes: object) -> Node:
-    return Node(**{**vars(node), **changes})

@@ -2,8 +2,8 @@
 
 Shapes: B sentences, H heads, Q queries, K keys, V and W words of the two, P pronouns, R rules that guess.
 
-The first eight are those of `analysis.heads`, of every sentence by itself: means over rows, each row as shares of its
-own sum. Four compare the head with gold, in whole words (the weights of a word's tokens are summed):
+Eight (OF_PATTERNS of `over_corpus`) are of the pattern alone, each sentence by itself: means over rows, each row as
+shares of its own sum. Four compare the head with gold, in whole words (the weights of a word's tokens are summed):
 
 "alignment" is the share of the target's aligned words for which the source word of the largest weight, special tokens
 included, is none that they are aligned with, in the rows that write them. It is 1 minus the precision of these links

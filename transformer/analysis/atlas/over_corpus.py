@@ -10,7 +10,7 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -116,21 +116,17 @@ def atlas(
     work = _Work(model, source, target, sample, share or Share(), tap, progress)
     with torch.inference_mode():
         work.run(islice(pairs(), most))
-    found = work.result()
-    wanted = {int(index) for index in found.wanted()}
+    measured = work.result()
+    wanted = set(_sentences(measured))
     chosen = enumerate(islice(pairs(), max(wanted, default=-1) + 1))
-    examples = {index: pair for index, pair in chosen if index in wanted}
-    return Atlas(**{**found.values, "examples": examples})
+    return replace(measured, examples={index: pair for index, pair in chosen if index in wanted})
 
 
-@dataclass(frozen=True)
-class _Found:
-    values: dict[str, Any]
-
-    def wanted(self) -> Iterator[int]:
-        for found in self.values["heads"].values():
-            for spread in found.values():
-                yield from set(spread.most.ravel().tolist()) | set(spread.least.ravel().tolist()) - {-1}
+def _sentences(measured: Atlas) -> Iterator[int]:
+    """The places of those in which some measure is at its most or least."""
+    for of in measured.heads.values():
+        for spread in of.values():
+            yield from set(spread.most.ravel().tolist()) | set(spread.least.ravel().tolist()) - {-1}
 
 
 class _Work:
@@ -211,8 +207,8 @@ class _Work:
                 for layer, values in enumerate(found.by_head):
                     self.sums["cross"]["agreement"].add(layer, values[None], one, *where)
 
-    def result(self) -> _Found:
-        """Everything, once the others have said what they found."""
+    def result(self) -> Atlas:
+        """Everything but the examples, once the others have said what they found."""
         every = [self.loss, self.agreement]
         every += [sums for of in (*self.sums.values(), *self.chance.values()) for sums in of.values()]
         if self.share.count > 1:
@@ -224,23 +220,21 @@ class _Work:
         pairs = int(self.loss.parts[0, 0, 0])
         if not pairs:
             raise ValueError("The corpus has no pair that this model can read; choose another, or a longer model.")
-        return _Found(
-            {
-                "pairs": pairs,
-                "sampled": int(self.sums["cross"]["importance"].parts[0].max(initial=0)),
-                "loss": self.loss.spread(),
-                "agreement": self.agreement.spread(),
-                "heads": {
-                    kind: {name: sums.spread() for name, sums in of.items() if sums.parts[0].any()}
-                    for kind, of in self.sums.items()
-                },
-                "chance": {
-                    kind: {name: float(sums.spread().mean[0, 0]) for name, sums in of.items() if sums.parts[0].any()}
-                    for kind, of in self.chance.items()
-                },
-                "left": self.left,
-                "units": self.reader.units,
-            }
+        return Atlas(
+            pairs=pairs,
+            sampled=int(self.sums["cross"]["importance"].parts[0].max(initial=0)),
+            loss=self.loss.spread(),
+            agreement=self.agreement.spread(),
+            heads={
+                kind: {name: sums.spread() for name, sums in of.items() if sums.parts[0].any()}
+                for kind, of in self.sums.items()
+            },
+            chance={
+                kind: {name: float(sums.spread().mean[0, 0]) for name, sums in of.items() if sums.parts[0].any()}
+                for kind, of in self.chance.items()
+            },
+            left=self.left,
+            units=self.reader.units,
         )
 
 
