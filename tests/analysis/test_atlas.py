@@ -17,7 +17,7 @@ from torch import Tensor
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator, analysis
 from transformer.analysis.atlas import Atlas, Share, atlas, faithfulness, parts_of, rank_correlation
-from transformer.analysis.atlas.batch import Look, Measured, Pronouns, Targets, prepare
+from transformer.analysis.atlas.batch import Look, MeasuredBatch, Pronouns, Targets, prepare
 from transformer.analysis.atlas.measuring import chances, measures
 from transformer.analysis.atlas.reading import Reading
 from transformer.analysis.atlas.roles import FEWEST, roles, shows, since
@@ -326,7 +326,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
     planted = Planted(checkpoint, gold)
     batch: list[Sequence[Reading]] = []
 
-    def prepared(readings: Sequence[Reading], *given: Any) -> Measured:
+    def prepared(readings: Sequence[Reading], *given: Any) -> MeasuredBatch:
         batch.append(readings)
         return prepare(readings, *given)
 

@@ -16,8 +16,8 @@ from tests.faults import in_one_sentence, mutated
 from tests.fuzzing import fuzz
 from tests.small import small_checkpoint
 from transformer import checkpoints
+from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.importing import examine
-from transformer.checkpoints.packing import one_file, zip_folder
 
 pytestmark = pytest.mark.fuzz
 TIMES = 200  # of each kind of file

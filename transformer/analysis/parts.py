@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from transformer.analysis.anatomy import apart, embedded, linear, norm_of, softmax, standardised
-from transformer.analysis.stream import FEED_FORWARD, Block, Stream, layer_blocks
+from transformer.analysis.stream import FEED_FORWARD, BlockStates, Stream, layer_blocks
 
 
 class Taken(NamedTuple):
@@ -88,7 +88,7 @@ def output(stream: Stream, token: int) -> Taken:
     return _taken({"state": state, "logits": logits, "probability": softmax(logits)}, own)
 
 
-def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[Block, nn.Module, bool]:
+def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[BlockStates, nn.Module, bool]:
     residual = stream.residuals(stack, layer)[name][0]
     return layer_blocks(stream, stack, layer)[name], residual.norm, residual.norm_first
 

@@ -26,7 +26,7 @@ class StackStates(NamedTuple):
     last: Tensor  # [N, M], what leaves the stack: the last state through the final norm, where there is one
 
 
-class Block(NamedTuple):
+class BlockStates(NamedTuple):
     """What one block of a layer did, [N, M] each."""
 
     before: Tensor  # the stream as it came
@@ -104,7 +104,7 @@ def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> 
 
 
 @torch.no_grad()
-def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, Block]:
+def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, BlockStates]:
     """What each block of a layer (from 0) did, by its name: "self", "cross" (decoder), "feed-forward"."""
     x, found = stream.stack(stack).states[layer][None], {}
     for name, (residual, sublayer) in stream.residuals(stack, layer).items():
@@ -115,7 +115,7 @@ def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, Block]:
             return seen[1]
 
         after = residual(x, kept)
-        found[name] = Block(x[0], seen[0][0], seen[1][0], after[0])
+        found[name] = BlockStates(x[0], seen[0][0], seen[1][0], after[0])
         x = after
     return found
 

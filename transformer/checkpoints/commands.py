@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.doctor import Diagnosis
 from transformer.checkpoints.importing import Examination, Progress, Unready, import_model, require_free
 from transformer.checkpoints.marian_export import export_marian
 from transformer.checkpoints.native import load
-from transformer.checkpoints.packing import one_file, zip_folder
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers
 from transformer.quoting import short
 

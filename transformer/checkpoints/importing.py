@@ -19,7 +19,7 @@ from transformer.checkpoints import doctor
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.doctor import Diagnosis
 from transformer.checkpoints.forms import FORMS, Reading
-from transformer.checkpoints.forms.others import refuse_others
+from transformer.checkpoints.forms.unknown import refuse_others
 from transformer.checkpoints.health import TARGET_EMBEDDING, Health
 from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers, unanswered

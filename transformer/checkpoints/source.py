@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.access import require_private
-from transformer.checkpoints import archives, packing, safetensors_file, torch_file
+from transformer.checkpoints import archives, bundle, safetensors_file, torch_file
 from transformer.checkpoints.limits import DEEPEST, LARGEST_INDEX, MOST_FILES
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.state_dict import find, unwrapped
@@ -120,9 +120,9 @@ def _start(path: Path) -> bytes:
 def _open_file(path: Path, stack: ExitStack) -> Source:
     read = _read(path)
     folder = None
-    if packing.is_packed(read.metadata):
+    if bundle.is_bundle(read.metadata):
         folder = _new_folder(stack)
-        packing.unpack(path, read.metadata, folder)
+        bundle.unpack(path, read.metadata, folder)
     return _source(path.name, folder, [read])
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from transformer.layers import Parts
 from transformer.model import Transformer
 from transformer.t5.config import T5Config
-from transformer.t5.layers import T5Parts
+from transformer.t5.parts import T5Parts
 
 
 class T5(Transformer):

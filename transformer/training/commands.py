@@ -26,10 +26,10 @@ from transformer.training import steer
 from transformer.training.export import best_of
 from transformer.training.export import export as export_run
 from transformer.training.folder import RUNS, RunFolder
-from transformer.training.health import Status, status, statuses
 from transformer.training.metrics import Metrics
 from transformer.training.processes import several
 from transformer.training.recipe import Recipe
+from transformer.training.run_status import Status, status, statuses
 from transformer.training.settings import BY_TOKENIZER, HELP
 from transformer.training.steer import start
 from transformer.training.worker import work as work_on

@@ -1,7 +1,7 @@
 """A run's folder: where everything about one training lies, readable while it goes on and after.
 
 config.json     the recipe: data, network, training
-status.json     what the worker is doing, and when it last said so (see health.py)
+status.json     what the worker is doing, and when it last said so (see run_status.py)
 metrics.jsonl   one line an update, with the scores where it was evaluated
 log.txt         what the worker said
 checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them.

@@ -14,7 +14,7 @@ from transformer.data.about import about
 from transformer.data.corpora import open_parts
 from transformer.data.pairs import First
 from transformer.data.preview import READ
-from transformer.data.tokenizers import Kind
+from transformer.data.tokenizers import TokenizerKind
 from transformer.files import read_json
 from transformer.presets import PRESETS, preset
 from transformer.quoting import quoted, short
@@ -40,7 +40,7 @@ class Recipe:
     training: TrainConfig = field(default_factory=TrainConfig)
     validation: str | None = None
     folder: str | None = None
-    tokenizer: Kind = "bpe"
+    tokenizer: TokenizerKind = "bpe"
     vocabulary: int = 8000
     separate: bool = False
     vary: float = 0.0
@@ -54,8 +54,10 @@ class Recipe:
             value = getattr(self, name)
             if not (isinstance(value, str) and value) and not (value is None and name != "data"):
                 raise ConfigError(name, f"is {quoted(value)}; it must be a text, and not an empty one.")
-        if self.tokenizer not in get_args(Kind):
-            raise ConfigError("tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(Kind))}.")
+        if self.tokenizer not in get_args(TokenizerKind):
+            raise ConfigError(
+                "tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(TokenizerKind))}."
+            )
         check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
         check_share("vary", self.vary)
         if self.threads is not None:

@@ -18,13 +18,13 @@ from pathlib import Path
 from transformer.access import require_private
 from transformer.files import write_json
 from transformer.quoting import short
-from transformer.training import health
+from transformer.training import run_status
 from transformer.training.folder import RunFolder
-from transformer.training.health import Status, status
 from transformer.training.intact import LIST, STATE
 from transformer.training.mending import corpus_flaw, damaged
 from transformer.training.metrics import require_tensorboard
 from transformer.training.recipe import Recipe
+from transformer.training.run_status import Status, status
 
 LAUNCH = 120.0  # seconds that a worker may take until its first word
 ROOT = Path(__file__).resolve().parents[2]  # where the package lies
@@ -51,7 +51,7 @@ def spawn(folder: RunFolder) -> int:
             env=environment(folder.recipe()),
         )
     _after_the_app(worker.pid)
-    health.children[worker.pid] = worker
+    run_status.children[worker.pid] = worker
     return worker.pid
 
 
@@ -105,8 +105,8 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
         now = time.time()
         values = {"state": "queued", "step": found.saved_step or 0, "steps": steps, "started": found.started or now}
         values |= {"mended": mended} if mended else {}
-        values |= {**health.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
-        health.write(folder, values)
+        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
+        run_status.write(folder, values)
 
 
 def _idle(folder: RunFolder) -> Status:
@@ -151,22 +151,22 @@ def _ask(path: str | Path, what: str) -> None:
     if not found.alive:
         raise ValueError(f"{short(path)} has no worker that could {what}: it is {found.state}.")
     folder.ask(what)
-    values = health.read(folder)
+    values = run_status.read(folder)
     # One that is still being launched would die of the signal; it looks for what it is asked before it begins.
-    if values.get("state") == "running" and (worker := health.process(values)) is not None:
+    if values.get("state") == "running" and (worker := run_status.process(values)) is not None:
         worker.terminate()
 
 
 def kill(path: str | Path) -> None:
     """Ends a worker that does not answer; the run can be resumed from its last checkpoint."""
     require_private()
-    values = health.read(RunFolder(path))
-    worker = health.process(values)
+    values = run_status.read(RunFolder(path))
+    worker = run_status.process(values)
     if worker is None or not status(path).alive:
         raise ValueError(f"{short(path)} has no worker that could be ended.")
     worker.kill()
     until = time.monotonic() + 10.0
-    while health.process(values) is not None:
+    while run_status.process(values) is not None:
         if time.monotonic() > until:
             raise ValueError(f"The worker of {short(path)} does not end; it may be waiting for the disk.")
         time.sleep(0.02)

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig
 from transformer.config import ConfigError
 from transformer.data.corpora import TASKS
-from transformer.data.tokenizers import Kind
+from transformer.data.tokenizers import TokenizerKind
 from transformer.training import BY_TOKENIZER, HELP, Recipe
 
 Values = dict[str, Any]
@@ -122,7 +122,7 @@ _HARMLESS: Values = {
 def kind_of(name: str) -> type | tuple[Any, ...]:
     """int, float, bool or str, or the choices there are; int and str too where the setting may be left empty."""
     if name == "tokenizer":
-        return get_args(Kind)
+        return get_args(TokenizerKind)
     owner: type = Recipe
     if name.startswith("training."):
         owner = TrainConfig

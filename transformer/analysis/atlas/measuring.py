@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.analysis.atlas.batch import Look, Measured, Pronouns, Targets
+from transformer.analysis.atlas.batch import Look, MeasuredBatch, Pronouns, Targets
 from transformer.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from transformer.analysis.sites import kind_of
 from transformer.taps import Inputs, Site
@@ -141,7 +141,7 @@ def _seen(look: Look) -> Tensor:
 class Measuring:
     """A tap that measures each pattern and changes nothing; `found` hears of it site by site."""
 
-    batch: Measured
+    batch: MeasuredBatch
     found: Found
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
@@ -151,7 +151,7 @@ class Measuring:
         return pattern
 
 
-def chances_of(batch: Measured) -> dict[Kind, dict[str, tuple[np.ndarray, np.ndarray]]]:
+def chances_of(batch: MeasuredBatch) -> dict[Kind, dict[str, tuple[np.ndarray, np.ndarray]]]:
     """`chances` of every kind of attention, as arrays."""
     return {
         kind: {name: (values.double().cpu().numpy(), units.cpu().numpy()) for name, (values, units) in found.items()}

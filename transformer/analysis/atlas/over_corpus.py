@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from transformer.analysis.atlas.batch import Marks, Measured, prepare
+from transformer.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from transformer.analysis.atlas.faithfulness import faithfulness, parts_of
 from transformer.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from transformer.analysis.atlas.measuring import Measuring, chances_of
@@ -174,10 +174,10 @@ class _Work:
         """Whether this process measures that batch."""
         return number % self.share.count == self.share.rank
 
-    def prepared(self, readings: list[Reading]) -> Measured:
+    def prepared(self, readings: list[Reading]) -> MeasuredBatch:
         return prepare(readings, self.model.config.pad_id, *self.marks, self.model.output.weight.device)
 
-    def add(self, batch: Measured) -> None:
+    def add(self, batch: MeasuredBatch) -> None:
         def found(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
             sums = self.sums[kind_of(site)][name]
             sums.add(site.layer, values, units, batch.indices, batch.lengths)
@@ -188,7 +188,7 @@ class _Work:
             for name, (value, units) in values.items():
                 self.chance[kind][name].add(0, value, units, batch.indices, batch.lengths)
 
-    def passes(self, batch: Measured) -> None:
+    def passes(self, batch: MeasuredBatch) -> None:
         """What each head is worth, and how faithful cross-attention is."""
         plain = losses(self.model, batch.src, batch.tgt)
         for site, head, loss in without_each(self.model, batch.src, batch.tgt):
