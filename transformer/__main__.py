@@ -151,9 +151,9 @@ def _sentences(options: argparse.Namespace) -> Iterator[str]:
 def translate(options: argparse.Namespace) -> None:
     translator = Translator.load(options.checkpoint, options.precision)
     for sentence in _sentences(options):
-        for found in _translations(translator, sentence, options):
-            score = f"{found.score:9.4f}\t" if options.n_best > 1 else ""
-            print(f"{score}{found.text}", flush=True)
+        for translation in _translations(translator, sentence, options):
+            score = f"{translation.score:9.4f}\t" if options.n_best > 1 else ""
+            print(f"{score}{translation.text}", flush=True)
 
 
 def _translations(translator: Translator, sentence: str, options: argparse.Namespace) -> list[Translation]:
@@ -168,10 +168,10 @@ def _translations(translator: Translator, sentence: str, options: argparse.Names
 def trace(options: argparse.Namespace) -> None:
     translator, out = Translator.load(options.checkpoint, options.precision), Path(options.out)
     for number, sentence in enumerate(_sentences(options), 1):
-        found = translator.trace(sentence, options.target, beam_size=options.beam)
+        recorded = translator.trace(sentence, options.target, beam_size=options.beam)
         path = out if number == 1 else out.with_stem(f"{out.stem}-{number}")
-        found.save(path)
-        print(f"{path}: {found.translation} (log-probability {found.log_prob:.2f})")
+        recorded.save(path)
+        print(f"{path}: {recorded.translation} (log-probability {recorded.log_prob:.2f})")
 
 
 def evaluate(options: argparse.Namespace) -> None:

@@ -139,17 +139,17 @@ class Translator:
         """The best translation of each text, `batch` of about the same length at a time."""
         ids = [self.encode(text) for text in texts]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-        found: dict[int, Translation] = {}
+        translations: dict[int, Translation] = {}
         for start in range(0, len(order), batch):
             chosen = order[start : start + batch]
             results = self._search([ids[i] for i in chosen], beam_size, length_penalty, options)
-            found.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
-        return [found[i] for i in range(len(ids))]
+            translations.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
+        return [translations[i] for i in range(len(ids))]
 
     def sample(self, text: str, **options: Any) -> Translation:
         """One translation drawn at random; `options` go to `decoding.sample` (temperature, top_k, top_p, seed)."""
-        found = finish(sample(self.prepared, self.source_batch([self.encode(text)]), **options))
-        return self.translation(found[0][0])
+        hypotheses = finish(sample(self.prepared, self.source_batch([self.encode(text)]), **options))
+        return self.translation(hypotheses[0][0])
 
     def _search(
         self, sources: list[list[int]], beam_size: int, length_penalty: float, options: dict[str, Any]

@@ -64,10 +64,10 @@ def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
 
 def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -> Taken:
     """The norm of a block ("self", "cross", "feed-forward"): "x", "standard" (before gain and bias), "after": [M]."""
-    found, norm, first = _block(stream, stack, layer, block)
+    block_states, norm, first = _block(stream, stack, layer, block)
     if first:
-        return _normed(found.before[token], norm, found.read[token])
-    return _normed(found.before[token] + found.given[token], norm, found.after[token])
+        return _normed(block_states.before[token], norm, block_states.read[token])
+    return _normed(block_states.before[token] + block_states.given[token], norm, block_states.after[token])
 
 
 def final_norm(stream: Stream, stack: str, token: int) -> Taken:
@@ -100,8 +100,8 @@ def _normed(x: torch.Tensor, norm: nn.Module, own: torch.Tensor) -> Taken:
 
 
 def _row(x: torch.Tensor, token: int) -> np.ndarray:
-    found: np.ndarray = x[token].double().cpu().numpy()
-    return found
+    row: np.ndarray = x[token].double().cpu().numpy()
+    return row
 
 
 def _taken(vectors: dict[str, np.ndarray], own: torch.Tensor) -> Taken:

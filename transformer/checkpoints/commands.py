@@ -110,7 +110,7 @@ def _diagnosed(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"\nThe nearest form that is known: {diagnosis.nearest}"
     yield from _table("It has these, and the file does not", ((name, "") for name in diagnosis.missing))
     yield from _table("The file has these, and it does not", ((name, "") for name in diagnosis.unexpected))
-    shapes = ((name, f"{found} in the file, {due} is due") for name, found, due in diagnosis.misshapen)
+    shapes = ((name, f"{given} in the file, {due} is due") for name, given, due in diagnosis.misshapen)
     yield from _table("Of another shape", shapes)
 
 

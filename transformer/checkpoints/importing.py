@@ -81,12 +81,12 @@ def import_model(
         _clear(out)
         try:
             part.mkdir(parents=True)
-            found = _write(reading, part, progress)
+            warnings = _write(reading, part, progress)
             _rename(part, out)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-    return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *found))))
+    return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *warnings))))
 
 
 def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | None]:

@@ -146,13 +146,13 @@ def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
         target.save(folder / TARGET)
 
 
-def _check_shapes(due: dict[str, tuple[int, ...]], found: dict[str, tuple[int, ...]], path: Path) -> None:
+def _check_shapes(due: dict[str, tuple[int, ...]], shapes: dict[str, tuple[int, ...]], path: Path) -> None:
     for name, shape in due.items():
-        if name not in found:
+        if name not in shapes:
             raise ValueError(f"{short(path)} lacks the tensor {name}; it belongs to another configuration.")
-        if found[name] != shape:
-            raise ValueError(f"{short(path)} has {name} of shape {found[name]}, but {CONFIG} makes it {shape}.")
-    for name in found:
+        if shapes[name] != shape:
+            raise ValueError(f"{short(path)} has {name} of shape {shapes[name]}, but {CONFIG} makes it {shape}.")
+    for name in shapes:
         if name not in due:
             raise ValueError(
                 f"{short(path)} has a tensor {name[:80]!r} that {CONFIG} does not; it belongs to another configuration."

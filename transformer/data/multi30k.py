@@ -88,9 +88,9 @@ def fetch(folder: Path, name: str, base_url: str) -> Path:
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
             content = answer.read(LARGEST + 1)
-        found = hashlib.sha256(content).hexdigest()
-        if found != SHA256[name]:
-            raise ValueError(f"what came has the SHA-256 {found}, not {SHA256[name]}")
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != SHA256[name]:
+            raise ValueError(f"what came has the SHA-256 {digest}, not {SHA256[name]}")
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise ValueError(
             f"Multi30k cannot be downloaded from {url} ({error}); "

@@ -60,15 +60,15 @@ class Kept:
         drawn = draws(seed, 1, int(bounds)).to(self.src.device)
         choose = Sample(self.model.config.eos_id, bounds, drawn, temperature, top_k, top_p)
         total, written = torch.zeros(1, device=self.src.device), tuple[int, ...]()
-        found: list[DecodeStep] = []
+        steps: list[DecodeStep] = []
         start = self.model.config.target_start
         while (kept := self.steps.get(written)) is not None:
             seen = allowed(kept.log_probs, self.model.config)
             if len(written) < len(start):
                 seen = forced(kept.log_probs, seen, kept.sentences.new_tensor([[start[len(written)]]]))
             chosen = choose(Live(kept.sentences, kept.written, total), seen)
-            found.append(replace(kept, **chosen._asdict()))
+            steps.append(replace(kept, **chosen._asdict()))
             if chosen.fates.tolist() != [Fate.LIVE]:
                 break
             total, written = chosen.totals, (*written, int(chosen.tokens))
-        return found
+        return steps

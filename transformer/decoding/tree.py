@@ -53,11 +53,11 @@ class Tree:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The nodes after each node, best first."""
-        found: list[list[int]] = [[] for _ in self.nodes]
+        children: list[list[int]] = [[] for _ in self.nodes]
         for index, node in enumerate(self.nodes):
             if node.parent is not None:
-                found[node.parent].append(index)
-        return tuple(map(tuple, found))
+                children[node.parent].append(index)
+        return tuple(map(tuple, children))
 
     @cached_property
     def hypotheses(self) -> tuple[int, ...]:
@@ -72,10 +72,10 @@ class Tree:
 
     def path(self, index: int) -> list[int]:
         """The nodes from [SOS] to this one."""
-        found = [index]
-        while (parent := self.nodes[found[-1]].parent) is not None:
-            found.append(parent)
-        return found[::-1]
+        path = [index]
+        while (parent := self.nodes[path[-1]].parent) is not None:
+            path.append(parent)
+        return path[::-1]
 
     def ids(self, index: int) -> list[int]:
         """What was written up to this node, without [SOS]."""

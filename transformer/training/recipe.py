@@ -166,10 +166,10 @@ def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in values.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
-    return found
+        flat |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return flat
 
 
 def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:
@@ -177,18 +177,18 @@ def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:
     sizes = model.source_vocab_size, model.target_vocab_size
 
     def changes(name: str) -> dict[str, Any]:
-        start, found = preset(name, *sizes), {}
+        start, changed = preset(name, *sizes), {}
         for f in fields(ModelConfig):
             value, usual = getattr(model, f.name), getattr(start, f.name)
             if isinstance(value, StackConfig):
                 for g in fields(StackConfig):
                     if getattr(value, g.name) != getattr(usual, g.name):
-                        found[f"{f.name}_{g.name}"] = getattr(value, g.name)
+                        changed[f"{f.name}_{g.name}"] = getattr(value, g.name)
             elif value != usual:
-                found[f.name] = value
-        return found
+                changed[f.name] = value
+        return changed
 
-    return min(((name, changes(name)) for name in PRESETS), key=lambda found: len(found[1]))
+    return min(((name, changes(name)) for name in PRESETS), key=lambda changed: len(changed[1]))
 
 
 def _flag(name: str, value: Any, default: Any) -> list[str]:

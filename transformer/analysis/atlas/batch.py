@@ -182,7 +182,7 @@ def _pronouns(
 
     What is right is the antecedent; in the decoder a word that it was translated to, among those that stand before.
     """
-    found: list[tuple[int, tuple[Tensor, ...]]] = []
+    rows: list[tuple[int, tuple[Tensor, ...]]] = []
     for b, one in enumerate(readings):
         if one.source_words is None:
             continue
@@ -201,8 +201,8 @@ def _pronouns(
                 others[pronoun.word] = False
                 right[pronoun.antecedent] = True
             if right.any() and asks.any():
-                found.append((b, (asks, right, others, torch.tensor(guessed).float())))
-    if not found:
+                rows.append((b, (asks, right, others, torch.tensor(guessed).float())))
+    if not rows:
         return None
-    columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in found), strict=True))
-    return Pronouns(torch.tensor([b for b, _ in found]), *columns)
+    columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in rows), strict=True))
+    return Pronouns(torch.tensor([b for b, _ in rows]), *columns)

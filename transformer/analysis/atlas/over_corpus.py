@@ -71,7 +71,7 @@ class Atlas:
             "sampled": self.sampled,
             "loss": self.loss.to_dict(),
             "agreement": self.agreement.to_dict(),
-            "heads": {k: {name: s.to_dict() for name, s in found.items()} for k, found in self.heads.items()},
+            "heads": {k: {name: s.to_dict() for name, s in spreads.items()} for k, spreads in self.heads.items()},
             "chance": self.chance,
             "left": vars(self.left),
             "examples": {index: [one.source, one.target] for index, one in self.examples.items()},
@@ -85,7 +85,7 @@ class Atlas:
             values["sampled"],
             Spread.from_dict(values["loss"]),
             Spread.from_dict(values["agreement"]),
-            {k: {name: Spread.from_dict(s) for name, s in found.items()} for k, found in values["heads"].items()},
+            {k: {name: Spread.from_dict(s) for name, s in spreads.items()} for k, spreads in values["heads"].items()},
             values["chance"],
             Left(**values["left"]),
             {int(index): Known(*pair) for index, pair in values["examples"].items()},
@@ -178,11 +178,11 @@ class _Work:
         return prepare(readings, self.model.config.pad_id, *self.marks, self.model.output.weight.device)
 
     def add(self, batch: MeasuredBatch) -> None:
-        def found(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
+        def take(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
             sums = self.sums[kind_of(site)][name]
             sums.add(site.layer, values, units, batch.indices, batch.lengths)
 
-        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, Measuring(batch, found)))
+        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, Measuring(batch, take)))
         self.loss.add(0, loss[:, None].cpu().numpy(), batch.written, batch.indices, batch.lengths)
         for kind, values in chances_of(batch).items():
             for name, (value, units) in values.items():
@@ -201,10 +201,10 @@ class _Work:
         for at, reading in enumerate(batch.readings):
             self.progress(self.read)
             where = batch.indices[[at]], batch.lengths[[at]]
-            found = faithfulness(self.model, reading.source, reading.target, parts_of(self.source, reading.source))
-            if found is not None:
-                self.agreement.add(0, np.array([[found.mean]]), one, *where)
-                for layer, values in enumerate(found.by_head):
+            agreement = faithfulness(self.model, reading.source, reading.target, parts_of(self.source, reading.source))
+            if agreement is not None:
+                self.agreement.add(0, np.array([[agreement.mean]]), one, *where)
+                for layer, values in enumerate(agreement.by_head):
                     self.sums["cross"]["agreement"].add(layer, values[None], one, *where)
 
     def result(self) -> Atlas:

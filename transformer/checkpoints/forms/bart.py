@@ -18,8 +18,8 @@ def forced(config: HuggingFaceConfig) -> tuple[int, ...]:
 
 
 def _bart_tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    found = hugging_face_tokenizers.bart(config, ids, sizes[0])
-    return None if found is None else (found, found)
+    tokenizer = hugging_face_tokenizers.bart(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
 def _bart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
@@ -51,8 +51,8 @@ BART = MarianFamily(
 def _mbart_tokenizers(
     config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
 ) -> tuple[Tokenizer, Tokenizer] | None:
-    found = hugging_face_tokenizers.fairseq(config, ids, sizes[0])
-    return None if found is None else (found, found)
+    tokenizer = hugging_face_tokenizers.fairseq(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
 def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:

@@ -81,8 +81,8 @@ def marian_languages(config: HuggingFaceConfig) -> Languages:
     if not path.exists() or _marian_files(config.folder)[1] != PIECES:
         return {}
     named = ((token, id) for token, id in _vocabulary(path).items() if token.startswith(">>"))
-    found = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in named)
-    return {match[1]: id for match, id in found if match}
+    matches = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in named)
+    return {match[1]: id for match, id in matches if match}
 
 
 def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:

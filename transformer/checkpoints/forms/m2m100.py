@@ -30,8 +30,8 @@ def sinusoidal_from_two(length: int, d_model: int) -> Tensor:
 
 
 def _tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    found = hugging_face_tokenizers.m2m100(config, ids, sizes[0])
-    return None if found is None else (found, found)
+    tokenizer = hugging_face_tokenizers.m2m100(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
 def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:

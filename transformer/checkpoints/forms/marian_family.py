@@ -251,11 +251,11 @@ class MarianFamily:
 
     def _misfits(self, source: Source, parts: list[Part]) -> list[str]:
         infos = source.weights.infos
-        found = {part.native: _found(part, infos) for part in parts if part.names}
+        shapes = {part.native: _found(part, infos) for part in parts if part.names}
         return [
             part.native
             for part in parts
-            if part.names and (found[part.native] not in infos or infos[found[part.native]].shape != part.shape)
+            if part.names and (shapes[part.native] not in infos or infos[shapes[part.native]].shape != part.shape)
         ]
 
     def _made(self, source: Source, part: Part) -> Tensor:

@@ -269,9 +269,9 @@ def _native(config: HuggingFaceConfig, sizes: Sizes, separate: bool) -> T5Config
 
 def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """`tokenizer.json`, a SentencePiece model, or bytes."""
-    found = whole(config.folder, ids, size)
-    if found is not None:
-        return found
+    tokenizer = whole(config.folder, ids, size)
+    if tokenizer is not None:
+        return tokenizer
     if config.tokenizer.get("tokenizer_class") == "ByT5Tokenizer":
         return Tokenizer(_bytes(), *ids).of_size(size)
     if not (config.folder / _PIECES).exists():
