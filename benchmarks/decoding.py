@@ -31,7 +31,7 @@ from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import beam, finish, greedy
 from transformer.memory import keep_freed
 from transformer.model import Transformer
-from transformer.prepared import prepared
+from transformer.prepared import Prepared
 from transformer.presets import preset
 from transformer.training import Evaluator
 from transformer.translator import in_precision
@@ -223,14 +223,14 @@ def writer(name: str, folder: Path, tokens: int, size: int, threads: int) -> Wri
         return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]
     if name == BF16:
         model.bfloat16()
-    record = name == RECORDING
+    record, ready = name == RECORDING, Prepared(model)
 
     def write(batch: list[list[int]]) -> list[list[int]]:
         src = padded(batch)
         if size == 1:
-            steps = greedy(model, src, max_length=tokens, record=record)
+            steps = greedy(ready, src, max_length=tokens, record=record)
         else:
-            steps = beam(model, src, size, max_length=tokens, record=record)
+            steps = beam(ready, src, size, max_length=tokens, record=record)
         return [list(best[0].ids) for best in finish(list(steps) if record else steps)]  # recorded, they are kept
 
     return write
@@ -271,7 +271,7 @@ def ctranslate2(folder: Path, tokens: int, size: int, threads: int) -> Write:
 
 def linear(model: Transformer, tokens: int, size: int) -> Write:
     """The maps of as many steps as are written, in their order, and nothing between them."""
-    network = prepared(model)
+    network = Prepared(model)
     x, inner = torch.ones(size, 1, model.config.d_model), torch.ones(size, 1, model.config.decoder.d_ff)
     calls = []
     for layer in network.decoder.layers:

@@ -48,7 +48,7 @@ class Ours:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.model = Transformer(preset("small", VOCABULARY, VOCABULARY, dropout=DROPOUT, tied="all"))
         self.trainer = Trainer(self.model, TrainConfig(label_smoothing=SMOOTHING))
-        self.translator = Translator(Checkpoint(self.model, tokenizer, tokenizer))
+        self.checkpoint = Checkpoint(self.model, tokenizer, tokenizer)
 
     def update(self, batch: Batch, plan: TrainConfig) -> None:
         self.trainer.config = plan
@@ -58,7 +58,7 @@ class Ours:
         return self.model(src, reads)
 
     def write(self, texts: list[str], beam: int) -> list[list[int]]:
-        found = self.translator.translate_batch(texts, beam, max_length=LONGEST)
+        found = Translator(self.checkpoint).translate_batch(texts, beam, max_length=LONGEST)
         return [translation.ids for translation in found]
 
 

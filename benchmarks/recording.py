@@ -23,7 +23,7 @@ from benchmarks.contest import Contestant, compete
 from benchmarks.decoding import START, export, network
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
 from transformer.memory import keep_freed
-from transformer.prepared import prepared
+from transformer.prepared import Prepared
 from transformer.taps import Recorder
 
 LENGTHS = [32, 128, 512, 1024]
@@ -108,7 +108,7 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 
 def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
     if name in (PLAIN, KEPT):
-        model = prepared(network(length))
+        model = Prepared(network(length))
 
         def ours() -> object:
             recorder = Recorder() if name == KEPT else None

@@ -39,7 +39,7 @@ ASKED: dict[str, Callable[[Path], object]] = {
     "a dataset": lambda at: open_corpus("hub:owner/name:en:fr"),
     "its rows": lambda at: list(HubDataset("owner/name", "en", "fr")),
     "its splits": lambda at: split_names("owner/name"),
-    "captions to fetch": lambda at: multi30k.download(at / "new", ["en"]),
+    "captions to fetch": lambda at: multi30k.fetch(at / "new", "val.en.gz", multi30k.DEFAULT_URL),
     "captions elsewhere": lambda at: open_corpus("multi30k:en-fr", folder=at),
     "lines": lambda at: list(lines(at / "a")),
     "times": lambda at: written(str(at / "a")),

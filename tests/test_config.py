@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from transformer.config import ModelConfig, StackConfig, TrainConfig
+from transformer.config import ConfigError, ModelConfig, StackConfig, TrainConfig
 
 HUGE = 10**9
 
@@ -73,10 +73,11 @@ def cases(table: dict[str, list[Any]]) -> list[Any]:
     return [pytest.param(name, wrong, id=f"{name}={wrong!r:.20}") for name in table for wrong in table[name]]
 
 
-def assert_names(error: pytest.ExceptionInfo[ValueError], name: str, value: object) -> None:
+def assert_names(error: pytest.ExceptionInfo[ConfigError], name: str, value: object) -> None:
     """The message says which field, begins to say what was given, and is a sentence a person can read."""
     message = str(error.value)
-    assert name in message
+    assert error.value.field == name
+    assert message == f"{name} {error.value.reason}"
     assert repr(value)[:8] in message
     assert message.endswith(".")
     assert len(message) < 400
@@ -92,7 +93,7 @@ def test_every_field_has_wrong_values_here(table: dict[str, list[Any]], config: 
 
 @pytest.mark.parametrize(("name", "wrong"), cases(WRONG_MODEL))
 def test_a_wrong_field_of_a_model_is_refused(name: str, wrong: Any) -> None:
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ConfigError) as error:
         replace(MODEL, **{name: wrong})
     assert_names(error, name, wrong)
 
@@ -101,7 +102,7 @@ def test_a_wrong_field_of_a_model_is_refused(name: str, wrong: Any) -> None:
 @pytest.mark.parametrize(("name", "wrong"), cases(WRONG_STACK))
 def test_a_wrong_field_of_a_stack_is_refused(stack: str, name: str, wrong: Any) -> None:
     values: dict[str, Any] = {stack: replace(StackConfig(), **{name: wrong})}
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ConfigError) as error:
         replace(MODEL, **values)
     assert_names(error, f"{stack}.{name}", wrong)
     with pytest.raises(ValueError, match=f"{stack}.{name}"):
@@ -110,7 +111,7 @@ def test_a_wrong_field_of_a_stack_is_refused(stack: str, name: str, wrong: Any) 
 
 @pytest.mark.parametrize(("name", "wrong"), cases(WRONG_TRAINING))
 def test_a_wrong_field_of_a_training_is_refused(name: str, wrong: Any) -> None:
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ConfigError) as error:
         TrainConfig(**{name: wrong})
     assert_names(error, name, wrong)
 

@@ -14,7 +14,7 @@ from transformer.decoding import beam, greedy, sample
 from transformer.decoding.kept import Kept
 from transformer.decoding.tree import OUTCOMES, Tree, grow
 from transformer.model import Transformer
-from transformer.prepared import prepared
+from transformer.prepared import Prepared
 
 SRC = torch.tensor([[5, 6, 4, EOS]])
 WRITABLE = [UNK, EOS, 4, 5]  # of a vocabulary of 6: [PAD] and [SOS] are never written
@@ -151,17 +151,16 @@ def test_a_search_that_is_still_going_on_is_live() -> None:
 
 
 class Counted:
-    """How often a model decodes, while it is in use."""
+    """How often any model decodes."""
 
-    def __init__(self, model: Transformer, patch: pytest.MonkeyPatch):
-        network = prepared(model)
-        self.passes, write = 0, network.write
+    def __init__(self, patch: pytest.MonkeyPatch):
+        self.passes, write = 0, Prepared.write
 
         def counting(*arguments: object, **options: object) -> Tensor:
             self.passes += 1
             return write(*arguments, **options)  # type: ignore[arg-type]
 
-        patch.setattr(network, "write", counting)
+        patch.setattr(Prepared, "write", counting)
 
 
 SETTINGS = [
@@ -177,7 +176,7 @@ SETTINGS = [
 def test_sampling_from_kept_steps_is_sampling_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     model = network()
     kept = Kept(model, SRC)
-    counted = Counted(model, monkeypatch)
+    counted = Counted(monkeypatch)
     for settings in SETTINGS:
         again = kept.sample(**settings)  # type: ignore[arg-type]
         anew = list(sample(model, SRC, record=True, **settings))  # type: ignore[arg-type]
@@ -201,7 +200,7 @@ def test_another_temperature_asks_nothing_while_the_same_is_drawn(monkeypatch: p
     model = network()
     kept = Kept(model, SRC)
     first = kept.sample(temperature=1.0, seed=3)
-    counted = Counted(model, monkeypatch)
+    counted = Counted(monkeypatch)
     near = kept.sample(temperature=1.0001, seed=3)
     assert counted.passes == 0
     assert [step.tokens.tolist() for step in near] == [step.tokens.tolist() for step in first]

@@ -9,7 +9,7 @@ import pytest
 from tests.small import TEXTS, small_checkpoint
 from tools import everyday
 from transformer import Translator, checkpoints
-from transformer.analysis.accepted import normalised, sentences
+from transformer.analysis.accepted_translations import normalised, sentences
 from transformer.data.files import lines
 from transformer.files import read_json
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.small import small_checkpoint
 from transformer import Trace, checkpoints
-from transformer.checkpoints import spm, vocabularies
+from transformer.checkpoints import sentencepiece_file, vocabularies
 from transformer.checkpoints.importing import examine
 from transformer.data import files
 from transformer.data.corpora import open_file
@@ -33,7 +33,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "a model": lambda path: examine(Path(f"{path}.safetensors")),
     "a trace": Trace.load,
     "a vocabulary": lambda path: vocabularies.open_vocabulary(Path(path), small_checkpoint().model.config),
-    "pieces": lambda path: spm.read(Path(path)),
+    "pieces": lambda path: sentencepiece_file.read(Path(path)),
 }
 
 

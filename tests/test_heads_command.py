@@ -15,9 +15,10 @@ from tests.test_training_processes import launch
 from transformer import checkpoints
 from transformer.__main__ import main
 from transformer.analysis.atlas import aligner
+from transformer.analysis.atlas.aligner import truths
+from transformer.checkpoints.native import digest
 from transformer.data.corpora import open_split
 from transformer.data.truth import known
-from transformer.heads import digest, truths
 
 REVERSE = Path(__file__).parents[1] / "checkpoints" / "reverse"
 
@@ -86,7 +87,7 @@ def test_links_of_an_aligner_stand_in_for_gold(monkeypatch: pytest.MonkeyPatch, 
 
     module = SimpleNamespace(Aligner=Eflomal)
     monkeypatch.setattr(aligner, "import_module", lambda name: module)
-    monkeypatch.setattr("transformer.heads.installed", lambda: True)
+    monkeypatch.setattr(aligner, "installed", lambda: True)
     pairs, by = truths(open_split(str(table)))
     assert by == "eflomal"
     found = [pair.truth for pair in pairs()]

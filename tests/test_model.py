@@ -3,6 +3,7 @@
 Shapes: B sentences, H heads, S source tokens, T target tokens, V target vocabulary.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +15,15 @@ from torch.nn import functional as F
 from transformer.config import ModelConfig, StackConfig
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer, count_parameters
-from transformer.prepared import prepared
+from transformer.prepared import Prepared
 from transformer.taps import Recorder, Site
 
 PAD, SOS, EOS = 0, 2, 3
 UNEVEN = ModelConfig(31, 43, 24, StackConfig(1, 4, 20), StackConfig(3, 6, 52), max_length=40)
+
+
+def no_tap() -> None:
+    """In the place of `Recorder`, which makes a new one for each pass."""
 
 
 def build(**changes: Any) -> Transformer:
@@ -96,29 +101,29 @@ def test_every_row_of_every_site_sums_to_one_and_hidden_cells_are_zero() -> None
         assert (pattern[~hidden] > 0).all()
 
 
-@pytest.mark.parametrize("tap", [None, Recorder()])
+@pytest.mark.parametrize("tap", [no_tap, Recorder])
 @torch.no_grad()
-def test_a_pair_in_a_padded_batch_is_the_pair_alone(tap: Recorder | None) -> None:
+def test_a_pair_in_a_padded_batch_is_the_pair_alone(tap: Callable[[], Recorder | None]) -> None:
     model = build()
     src, tgt = pairs(3)
-    together = model(src, tgt, tap)
+    together = model(src, tgt, tap())
     for row in range(len(src)):
         s, t = int((src[row] != PAD).sum()), int((tgt[row] != PAD).sum())
-        alone = model(src[row : row + 1, :s], tgt[row : row + 1, :t], tap)
+        alone = model(src[row : row + 1, :s], tgt[row : row + 1, :t], tap())
         torch.testing.assert_close(together[row, :t], alone[0], atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("tap", [None, Recorder()])
+@pytest.mark.parametrize("tap", [no_tap, Recorder])
 @torch.no_grad()
-def test_later_target_tokens_never_change_earlier_logits(tap: Recorder | None) -> None:
+def test_later_target_tokens_never_change_earlier_logits(tap: Callable[[], Recorder | None]) -> None:
     model = build()
     src, _ = pairs(4)
     tgt = torch.randint(4, 43, (3, 9), generator=torch.Generator().manual_seed(0))
-    logits = model(src, tgt, tap)
+    logits = model(src, tgt, tap())
     for place in range(1, 9):
         changed = tgt.clone()
         changed[:, place:] = (changed[:, place:] - 4 + 7) % 39 + 4
-        again = model(src, changed, tap)
+        again = model(src, changed, tap())
         torch.testing.assert_close(again[:, :place], logits[:, :place], atol=1e-6, rtol=0)
         assert (again[:, place] - logits[:, place]).abs().max() > 1e-3
 
@@ -134,15 +139,15 @@ def test_what_padding_holds_is_never_seen() -> None:
     torch.testing.assert_close(model(src, tgt)[written], before[written], atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("tap", [None, Recorder()])
+@pytest.mark.parametrize("tap", [no_tap, Recorder])
 @torch.no_grad()
-def test_a_sentence_of_padding_alone_gives_numbers(tap: Recorder | None) -> None:
+def test_a_sentence_of_padding_alone_gives_numbers(tap: Callable[[], Recorder | None]) -> None:
     """A row of masked keys would be 0 in the fused kernel and not a number in the softmax."""
     model = build()
     src, tgt = pairs(6)
     src[1] = PAD
     tgt[2] = PAD
-    logits = model(src, tgt, tap)
+    logits = model(src, tgt, tap())
     assert logits.isfinite().all()
     torch.testing.assert_close(logits, model(src, tgt), atol=1e-5, rtol=1e-5)
 
@@ -255,7 +260,7 @@ def test_a_sentence_beyond_the_maximum_is_refused(positions: str) -> None:
     for src, tgt in ((six, five), (five, six)):
         with pytest.raises(ValueError, match="has 6 tokens and this model reads at most 5; shorten"):
             model(src, tgt)
-    network = prepared(model)
+    network = Prepared(model)
     cache = network.read(five)
     network.write(five, cache)
     with pytest.raises(ValueError, match="has 6 tokens"):

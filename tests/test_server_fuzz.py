@@ -102,7 +102,7 @@ def test_the_server_lives_and_no_address_leads_to_a_fault(server: str) -> None:
         assert build_opener(ProxyHandler({})).open(f"{server}/_stcore/health", timeout=30).read() == b"ok"
         return True
 
-    fuzz("server", 5, attempt)
+    assert fuzz("server", 5, attempt) == 1
 
 
 async def visit(server: str, chance: random.Random) -> None:

@@ -20,6 +20,7 @@ from transformer.taps import (
     Chain,
     InputRecorder,
     Inputs,
+    Observer,
     Recorder,
     Replace,
     Scale,
@@ -221,6 +222,18 @@ def test_a_chain_of_little_is_little() -> None:
     assert chain(None, None) is None
     assert chain(None, tap) is tap
     assert chain(tap, None, tap) == Chain((tap, tap))
+
+
+def test_observers_together_observe_and_with_an_intervention_do_not() -> None:
+    pattern, inputs = patterns_and_inputs()
+    first, second = Recorder(), Recorder()
+    both = chain(first, second)
+    assert isinstance(both, Observer) and both(SITE, pattern, inputs) is pattern
+    both.see(SITE, pattern * 2)
+    for recorder in (first, second):
+        assert torch.equal(torch.stack(recorder[SITE]), torch.stack([pattern, pattern * 2]))
+    for changing in (chain(first, Ablate(SITE, 0)), chain(InputRecorder(), first), Uniform(SITE, 1), InputRecorder()):
+        assert not isinstance(changing, Observer)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The loop, the schedule and what can be switched on in them."""
 
+import copy
 import itertools
 import math
 from dataclasses import fields, replace
@@ -47,6 +48,21 @@ def test_ten_pairs_are_learned_to_near_zero_loss_and_written_back() -> None:
     assert last.loss < 0.02 and scores.loss < 0.02
     assert scores.exact == 1.0 and scores.translations == targets
     assert scores.chrf == pytest.approx(100)
+
+
+def test_each_evaluation_writes_with_the_weights_as_they_are_then() -> None:
+    """Also after a fused optimizer, which counts no change of a tensor."""
+    checkpoint = small_checkpoint()
+    model, (sources, targets, examples) = checkpoint.model, pairs(checkpoint)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
+    evaluator = Evaluator(sources, targets, examples)
+    before = evaluator(checkpoint).translations
+    model.train()
+    batch_loss(model, collate(examples, model.config.pad_id)).backward()
+    optimizer.step()
+    after = evaluator(checkpoint).translations
+    assert after != before
+    assert after == evaluator(replace(checkpoint, model=copy.deepcopy(model))).translations
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_seed_others() -> None:

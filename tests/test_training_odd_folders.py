@@ -28,7 +28,7 @@ DEEPER = (
     "data/tokens.bin",
     "data/files.json",
 )
-Kind = Callable[[Path], None]
+Oddity = Callable[[Path], None]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def file(path: Path) -> None:
     path.write_text("mine")
 
 
-def put(path: Path, kind: Kind) -> None:
+def put(path: Path, kind: Oddity) -> None:
     path.parent.mkdir(exist_ok=True)
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -100,7 +100,7 @@ CASES += [(name, kind) for name in DEEPER for kind in (pipe, folder)]
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_a_run_with_something_odd_in_it_is_seen_beside_the_others_and_goes_on(
-    runs: Path, name: str, kind: Kind, capsys: pytest.CaptureFixture[str]
+    runs: Path, name: str, kind: Oddity, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = RunFolder(runs / "odd")
     put(run.path / name, kind)
@@ -131,7 +131,7 @@ def extend_or_resume(run: RunFolder) -> None:
 
 @pytest.mark.parametrize("kind", [pipe, folder, dangling])
 @pytest.mark.parametrize("name", ["log.txt", "control", "reserve", "data", "data/tokens.bin", "metrics.jsonl"])
-def test_a_run_that_never_began_begins_all_the_same(tmp_path: Path, name: str, kind: Kind) -> None:
+def test_a_run_that_never_began_begins_all_the_same(tmp_path: Path, name: str, kind: Oddity) -> None:
     run = new_run(tmp_path, steps=2)
     put(run.path / name, kind)
     assert work(run.path) == "finished"

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from tests.small import TEXTS, small_checkpoint, small_translator
-from transformer import Trace, Translator, charts, checkpoints
+from transformer import Trace, Transformer, Translator, charts, checkpoints
 from transformer.decoding import finish, greedy
+from transformer.prepared import Prepared
 from transformer.taps import Ablate, Recorder, Site
 
 SENTENCE = "a little girl is running"
@@ -51,6 +52,25 @@ def test_the_models_own_translation_is_what_the_beam_found(translator: Translato
     assert trace.target.ids[1:] == best.ids
     assert trace.translation == best.text
     assert trace.log_prob == pytest.approx(best.log_prob, abs=1e-4)
+
+
+def test_all_that_a_translator_does_prepares_its_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, make = list[Prepared](), Prepared.__init__
+
+    def counted(self: Prepared, model: Transformer) -> None:
+        made.append(self)
+        make(self, model)
+
+    monkeypatch.setattr(Prepared, "__init__", counted)
+    translator = small_translator()
+    translator.encode(SENTENCE)
+    assert not made  # reading a sentence needs no weights
+    translator.translate(SENTENCE)
+    translator.translate(SENTENCE, beam_size=1)
+    translator.sample(SENTENCE)
+    trace = translator.trace(SENTENCE)
+    translator.log_probs([trace.source.ids], [trace.target.ids])
+    assert made == [translator.prepared]
 
 
 def test_a_batch_is_each_sentence_alone(translator: Translator) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer import Translator
-from transformer.analysis.accepted import accepted, sentences
+from transformer.analysis.accepted_translations import accepted, sentences
 from transformer.checkpoints.native import CARD
 from transformer.data.files import lines
 from transformer.files import read_json, write_json

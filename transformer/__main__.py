@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from transformer import checkpoints
+from transformer.analysis.atlas import commands as atlas
 from transformer.analysis.typical import unlike
 from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, PARTS, open_split
 from transformer.files import write_json
-from transformer.heads import add_verb as add_heads
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
 from transformer.quoting import LONGEST, short, worded
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
     commands.add_verbs(verb)
     opening.add_verbs(verb)
-    add_heads(verb)
+    atlas.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)
@@ -155,9 +155,9 @@ def translate(options: argparse.Namespace) -> None:
     translator = Translator.load(options.checkpoint, options.precision)
     for sentence in _sentences(options):
         written = _translations(translator, sentence, options)
-        for found in written:
-            score = f"{found.score:9.4f}\t" if options.n_best > 1 else ""
-            print(f"{score}{found.text}", flush=True)
+        for translation in written:
+            score = f"{translation.score:9.4f}\t" if options.n_best > 1 else ""
+            print(f"{score}{translation.text}", flush=True)
         typed = options.sentence and not options.sample  # nobody watches a file go by, and what is drawn may be odd
         if typed and unlike(translator.card, written[0].log_prob_per_token):
             print(FAR, file=sys.stderr)
@@ -175,10 +175,10 @@ def _translations(translator: Translator, sentence: str, options: argparse.Names
 def trace(options: argparse.Namespace) -> None:
     translator, out = Translator.load(options.checkpoint, options.precision), Path(options.out)
     for number, sentence in enumerate(_sentences(options), 1):
-        found = translator.trace(sentence, options.target, beam_size=options.beam)
+        recorded = translator.trace(sentence, options.target, beam_size=options.beam)
         path = out if number == 1 else out.with_stem(f"{out.stem}-{number}")
-        found.save(path)
-        print(f"{path}: {found.translation} (log-probability {found.log_prob:.2f})")
+        recorded.save(path)
+        print(f"{path}: {recorded.translation} (log-probability {recorded.log_prob:.2f})")
 
 
 def evaluate(options: argparse.Namespace) -> None:

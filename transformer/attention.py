@@ -1,6 +1,6 @@
 """Scaled dot-product attention and its heads.
 
-Shapes: B sentences, H heads, Q queries, K keys, D = d_head, and d_model = H * D.
+Shapes: B sentences, H heads, Q queries, K keys, D = d_head; H * D is d_model, except in T5.
 """
 
 from __future__ import annotations
@@ -65,18 +65,33 @@ def attend(
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention in `n_heads` subspaces at once, joined again by the output projection (section 3.2.2)."""
+    """Attention in `n_heads` subspaces at once, joined again by the output projection (section 3.2.2).
 
-    scale: float | None = None  # in the place of 1 / √d_head
+    `d_head` is d_model / n_heads if not given. `scale` stands in the place of 1 / √d_head, and
+    `position_bias(queries, keys)` gives what is added to the scores, [1, H, Q, K].
+    """
 
-    def __init__(self, d_model: int, n_heads: int, site: Site, qkv_bias: bool = True, output_bias: bool = True):
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        site: Site,
+        qkv_bias: bool = True,
+        output_bias: bool = True,
+        d_head: int | None = None,
+        scale: float | None = None,
+        position_bias: nn.Module | None = None,
+    ):
         super().__init__()
+        width = d_model if d_head is None else n_heads * d_head
         self.n_heads = n_heads
         self.site = site
-        self.query = nn.Linear(d_model, d_model, bias=qkv_bias)
-        self.key = nn.Linear(d_model, d_model, bias=qkv_bias)
-        self.value = nn.Linear(d_model, d_model, bias=qkv_bias)
-        self.output = nn.Linear(d_model, d_model, bias=output_bias)
+        self.scale = scale
+        self.query = nn.Linear(d_model, width, bias=qkv_bias)
+        self.key = nn.Linear(d_model, width, bias=qkv_bias)
+        self.value = nn.Linear(d_model, width, bias=qkv_bias)
+        self.output = nn.Linear(width, d_model, bias=output_bias)
+        self.position_bias = position_bias
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # [B, Q, H * D] -> [B, H, Q, D]
@@ -87,5 +102,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
         """`x` [B, Q, d_model] looks at `keys_values`; `mask` broadcasts to [B, H, Q, K]."""
-        heads = attend(self._split(self.query(x)), *keys_values, mask, self.site, tap, self.scale)
+        k, v = keys_values
+        bias = None if self.position_bias is None else self.position_bias(x.size(1), k.size(2))
+        heads = attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
         return self.output(heads.transpose(1, 2).flatten(-2))  # [B, H, Q, D] -> [B, Q, H * D]

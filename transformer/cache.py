@@ -5,11 +5,13 @@ Shapes: N rows, which are hypotheses of A sentences, at most R of each; H heads,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 from transformer.folded import Folded, folds
-from transformer.taps import Inputs, Recorder, Site
+from transformer.taps import Observer, Site
 
 KeysValues = tuple[Tensor, Tensor]
 
@@ -38,10 +40,18 @@ class Rows:
         """[A, R, ...] -> [N, ...]."""
         return x.flatten(0, 1) if self.full else x[self.sentence, self.place]
 
-    def kept(self, recorder: Recorder, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
-        """Records a pattern [A, H, R, K] as one of rows, [N, H, 1, K]."""
-        recorder.keep(site, self.apart(pattern.transpose(1, 2))[:, :, None])
-        return pattern
+    def shown(self, observer: Observer) -> Observer:
+        """One that sees patterns [A, H, R, K], and shows them to `observer` as those of rows, [N, H, 1, K]."""
+        return _OfRows(self, observer)
+
+
+@dataclass(frozen=True)
+class _OfRows(Observer):
+    rows: Rows
+    observer: Observer
+
+    def see(self, site: Site, pattern: Tensor) -> None:
+        self.observer.see(site, self.rows.apart(pattern.transpose(1, 2))[:, :, None])
 
 
 class Cache:

@@ -20,38 +20,52 @@ LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_
 _LARGEST_TABLE = 2**25  # numbers in the table of positions, which is computed, so no weights file backs its size
 
 
+class ConfigError(ValueError):
+    """A setting that cannot be: `field` is its name, and `reason` what the sentence says of it: "is 0; it must be ...".
+
+    `subject` is what the sentence begins with where that is not the field's name.
+    """
+
+    def __init__(self, field: str, reason: str, subject: str | None = None):
+        super().__init__(field, reason, subject)
+        self.field, self.reason, self.subject = field, reason, subject
+
+    def __str__(self) -> str:
+        return f"{self.subject or self.field} {self.reason}"
+
+
 def check_whole(name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{name} is {brief(value)}; it must be a whole number from {low} to {high:,}.")
+        raise ConfigError(name, f"is {brief(value)}; it must be a whole number from {low} to {high:,}.")
 
 
 def check_share(name: str, value: object, high: float = 1.0) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value < high:
-        raise ValueError(f"{name} is {brief(value)}; it must be at least 0 and below {high:g}.")
+        raise ConfigError(name, f"is {brief(value)}; it must be at least 0 and below {high:g}.")
 
 
 def _positive(name: str, value: object) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < 1e30:
-        raise ValueError(f"{name} is {brief(value)}; it must be a number above 0 and below 1e30.")
+        raise ConfigError(name, f"is {brief(value)}; it must be a number above 0 and below 1e30.")
 
 
 def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name} is {brief(value)}; choose one of {', '.join(choices)}.")
+        raise ConfigError(name, f"is {brief(value)}; choose one of {', '.join(choices)}.")
 
 
 def check_flag(name: str, value: object) -> None:
     if not isinstance(value, bool):
-        raise ValueError(f"{name} is {brief(value)}; it must be true or false.")
+        raise ConfigError(name, f"is {brief(value)}; it must be true or false.")
 
 
 def _ids(name: str, value: object, vocab_size: int) -> None:
     if value is None and name == "source_end":
         return
     if not isinstance(value, tuple) or len(value) > 8:
-        raise ValueError(f"{name} is {brief(value)}; it must be a list of at most 8 token ids.")
+        raise ConfigError(name, f"is {brief(value)}; it must be a list of at most 8 token ids.")
     if not all(isinstance(id, int) and not isinstance(id, bool) and 0 <= id < vocab_size for id in value):
-        raise ValueError(f"{name} is {brief(value)}; its ids must be whole numbers from 0 to {vocab_size - 1:,}.")
+        raise ConfigError(name, f"is {brief(value)}; its ids must be whole numbers from 0 to {vocab_size - 1:,}.")
 
 
 def _known(cls: type, values: object, what: str) -> dict[str, Any]:
@@ -82,9 +96,10 @@ class StackConfig:
         self.validate_sizes(name)
         if d_model % self.n_heads:
             divisors = [n for n in range(1, min(d_model, 64) + 1) if d_model % n == 0]
-            raise ValueError(
-                f"{name}.n_heads is {self.n_heads}, which does not divide d_model = {d_model}; "
-                f"choose one of {', '.join(map(str, divisors))}, or change d_model."
+            raise ConfigError(
+                f"{name}.n_heads",
+                f"is {self.n_heads}, which does not divide d_model = {d_model}; "
+                f"choose one of {', '.join(map(str, divisors))}, or change d_model.",
             )
 
 
@@ -99,7 +114,7 @@ class ModelConfig:
 
     A source is read as `source_start`, its tokens, `source_end`; where the latter is None, as its tokens and `eos_id`.
     A target is `sos_id`, then `target_start` (such as the language to write in), its tokens, and `eos_id`.
-    Raises ValueError naming the field, the value and the remedy.
+    Raises ConfigError naming the field, the value and the remedy.
     """
 
     source_vocab_size: int
@@ -134,7 +149,7 @@ class ModelConfig:
         check_whole("max_length", self.max_length, 1, LARGEST["length"])
         for name in ("encoder", "decoder"):
             if not isinstance(getattr(self, name), StackConfig):
-                raise ValueError(f"{name} is {brief(getattr(self, name))}; it must be a StackConfig.")
+                raise ConfigError(name, f"is {brief(getattr(self, name))}; it must be a StackConfig.")
             self._validate_stack(name, getattr(self, name))
         _one_of("norm", self.norm, get_args(Norm))
         _one_of("activation", self.activation, get_args(Activation))
@@ -155,8 +170,9 @@ class ModelConfig:
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
             check_whole(name, getattr(self, name), 0, size - 1)
         if self.pad_id == self.eos_id:  # a model may start with padding, as Marian's do, but could never end with it
-            raise ValueError(
-                f"pad_id is {self.pad_id}, which is also the end of a sentence; give padding an id of its own."
+            raise ConfigError(
+                "pad_id",
+                f"is {self.pad_id}, which is also the end of a sentence; give padding an id of its own.",
             )
         for name, size in (
             ("source_start", self.source_vocab_size),
@@ -165,18 +181,21 @@ class ModelConfig:
         ):
             _ids(name, getattr(self, name), size)
         if self.positions == "sinusoidal" and self.d_model % 2:
-            raise ValueError(
-                f"d_model is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number."
+            raise ConfigError(
+                "d_model",
+                f"is {self.d_model}; sinusoidal positions pair a sine with a cosine, so choose an even number.",
             )
         if self.positions != "none" and self.max_length * self.d_model > _LARGEST_TABLE:
-            raise ValueError(
-                f"max_length is {self.max_length}, which at d_model = {self.d_model} makes a table of positions too "
-                f"large to hold; choose at most {_LARGEST_TABLE // self.d_model:,}."
+            raise ConfigError(
+                "max_length",
+                f"is {self.max_length}, which at d_model = {self.d_model} makes a table of positions too "
+                f"large to hold; choose at most {_LARGEST_TABLE // self.d_model:,}.",
             )
         if self.tied == "all" and self.source_vocab_size != self.target_vocab_size:
-            raise ValueError(
-                f"tied is 'all', but source_vocab_size is {self.source_vocab_size} and target_vocab_size is "
-                f"{self.target_vocab_size}; use one shared vocabulary, or tied = 'output'."
+            raise ConfigError(
+                "tied",
+                f"is 'all', but source_vocab_size is {self.source_vocab_size} and target_vocab_size is "
+                f"{self.target_vocab_size}; use one shared vocabulary, or tied = 'output'.",
             )
 
     def _validate_stack(self, name: str, stack: StackConfig) -> None:
@@ -208,7 +227,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How a model is trained. Raises ValueError naming the field, the value and the remedy.
+    """How a model is trained. Raises ConfigError naming the field, the value and the remedy.
 
     `steps` counts updates; each update sees `batch_tokens * accumulate` padded tokens, whatever the number of
     processes that share them. `schedule` is "paper" (equation 3 of section 5.3, scaled so that its peak is

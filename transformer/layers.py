@@ -11,33 +11,41 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention
-from transformer.config import ModelConfig
+from transformer.config import ModelConfig, StackConfig
 from transformer.taps import Site, Tap
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with an activation between, the same at every position (section 3.3)."""
+    """Two linear maps with an activation between, the same at every position (section 3.3).
 
-    def __init__(self, d_model: int, d_ff: int, activation: str):
+    Where `gated`, the activation is multiplied with a third linear map (Shazeer 2020, "GLU variants improve
+    transformer").
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor], bias: bool = True, gated: bool = False
+    ):
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff)
-        self.outer = nn.Linear(d_ff, d_model)
-        self.activation = ACTIVATIONS[activation]
+        self.inner = nn.Linear(d_model, d_ff, bias=bias)
+        self.gate = nn.Linear(d_model, d_ff, bias=bias) if gated else None
+        self.outer = nn.Linear(d_ff, d_model, bias=bias)
+        self.activation = activation
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.outer(self.activation(self.inner(x)))
+        active = self.activation(self.inner(x))
+        return self.outer(active if self.gate is None else active * self.gate(x))
 
 
 class Residual(nn.Module):
     """A sublayer with its dropout, its norm, and the path around it; the norm stands before or after."""
 
-    def __init__(self, config: ModelConfig):
+    def __init__(self, norm: nn.Module, dropout: float, norm_first: bool):
         super().__init__()
-        self.norm: nn.Module = nn.LayerNorm(config.d_model, eps=config.norm_eps)
-        self.dropout = nn.Dropout(config.dropout)
-        self.norm_first = config.norm == "pre"
+        self.norm = norm
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.norm_first:
@@ -45,17 +53,38 @@ class Residual(nn.Module):
         return self.norm(x + self.dropout(sublayer(x)))
 
 
-def _attention(config: ModelConfig, n_heads: int, site: Site) -> MultiHeadAttention:
-    return MultiHeadAttention(config.d_model, n_heads, site, config.qkv_bias, config.attention_output_bias)
+class Parts:
+    """Makes what layers are made of: those of the paper, as the configuration has them."""
+
+    def __init__(self, config: ModelConfig):
+        self.config = config
+
+    def attention(self, site: Site) -> MultiHeadAttention:
+        config = self.config
+        stack = config.encoder if site.stack == "encoder" else config.decoder
+        return MultiHeadAttention(config.d_model, stack.n_heads, site, config.qkv_bias, config.attention_output_bias)
+
+    def feed_forward(self, stack: StackConfig) -> FeedForward:
+        return FeedForward(self.config.d_model, stack.d_ff, ACTIVATIONS[self.config.activation])
+
+    def norm(self) -> nn.Module:
+        return nn.LayerNorm(self.config.d_model, eps=self.config.norm_eps)
+
+    def residuals(self, count: int) -> nn.ModuleList:
+        first = self.config.norm == "pre"
+        return nn.ModuleList(Residual(self.norm(), self.config.dropout, first) for _ in range(count))
+
+    def last_norm(self) -> nn.Module:
+        """That of a whole stack."""
+        return self.norm() if self.config.final_norm else nn.Identity()
 
 
 class EncoderLayer(nn.Module):
-    def __init__(self, config: ModelConfig, layer: int):
+    def __init__(self, parts: Parts, layer: int):
         super().__init__()
-        stack = config.encoder
-        self.attention = _attention(config, stack.n_heads, Site("encoder", layer, "self"))
-        self.feed_forward = FeedForward(config.d_model, stack.d_ff, config.activation)
-        self.residuals = nn.ModuleList(Residual(config) for _ in range(2))
+        self.attention = parts.attention(Site("encoder", layer, "self"))
+        self.feed_forward = parts.feed_forward(parts.config.encoder)
+        self.residuals = parts.residuals(2)
 
     def forward(self, x: Tensor, mask: Tensor, tap: Tap | None = None) -> Tensor:
         """`x` [B, S, d_model]; `mask` broadcasts to [B, H, S, S]."""
@@ -65,13 +94,12 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    def __init__(self, config: ModelConfig, layer: int):
+    def __init__(self, parts: Parts, layer: int):
         super().__init__()
-        stack = config.decoder
-        self.self_attention = _attention(config, stack.n_heads, Site("decoder", layer, "self"))
-        self.cross_attention = _attention(config, stack.n_heads, Site("decoder", layer, "cross"))
-        self.feed_forward = FeedForward(config.d_model, stack.d_ff, config.activation)
-        self.residuals = nn.ModuleList(Residual(config) for _ in range(3))
+        self.self_attention = parts.attention(Site("decoder", layer, "self"))
+        self.cross_attention = parts.attention(Site("decoder", layer, "cross"))
+        self.feed_forward = parts.feed_forward(parts.config.decoder)
+        self.residuals = parts.residuals(3)
 
     def forward(
         self, x: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, tap: Tap | None = None

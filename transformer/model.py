@@ -6,12 +6,13 @@ Shapes: B sentences, S source tokens, T target tokens, V target vocabulary, H he
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
-from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.layers import DecoderLayer, EncoderLayer, Parts
 from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions, StoredPositions
 from transformer.taps import Site, Tap
 
@@ -60,16 +61,13 @@ class Embedding(nn.Module):
         return self.dropout(self.norm(self.positions(self.tokens(ids) * self.scale, start)))
 
 
-def _last_norm(config: ModelConfig) -> nn.Module:
-    return nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
-
-
 class Encoder(nn.Module):
-    def __init__(self, config: ModelConfig):
+    def __init__(self, parts: Parts):
         super().__init__()
+        config = parts.config
         self.embedding = Embedding(config, config.source_vocab_size)
-        self.layers = nn.ModuleList(EncoderLayer(config, layer) for layer in range(config.encoder.n_layers))
-        self.norm = _last_norm(config)
+        self.layers = nn.ModuleList(EncoderLayer(parts, layer) for layer in range(config.encoder.n_layers))
+        self.norm = parts.last_norm()
 
     def forward(self, src: Tensor, mask: Tensor, tap: Tap | None = None) -> Tensor:
         x = self.embedding(src)
@@ -79,11 +77,12 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(self, config: ModelConfig):
+    def __init__(self, parts: Parts):
         super().__init__()
+        config = parts.config
         self.embedding = Embedding(config, config.target_vocab_size)
-        self.layers = nn.ModuleList(DecoderLayer(config, layer) for layer in range(config.decoder.n_layers))
-        self.norm = _last_norm(config)
+        self.layers = nn.ModuleList(DecoderLayer(parts, layer) for layer in range(config.decoder.n_layers))
+        self.norm = parts.last_norm()
 
     def forward(
         self, tgt: Tensor, memory: Tensor, self_mask: Tensor, cross_mask: Tensor, tap: Tap | None = None
@@ -101,13 +100,14 @@ class Transformer(nn.Module):
     threads. `transformer.prepared` has the form in which it decodes.
     """
 
-    trainings = 0  # how often it was set to be trained, which changes weights
+    parts: ClassVar[type[Parts]] = Parts
 
     def __init__(self, config: ModelConfig):
         super().__init__()
         self.config = config
-        self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        parts = self.parts(config)
+        self.encoder = Encoder(parts)
+        self.decoder = Decoder(parts)
         self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.logits_bias)
         if config.tied != "none":
             self.output.weight = self.decoder.embedding.tokens.weight
@@ -116,10 +116,6 @@ class Transformer(nn.Module):
         self.apply(initialise)
         if config.tied != "none":  # the projection was drawn after the embedding that it is
             initialise(self.decoder.embedding.tokens)
-
-    def train(self, mode: bool = True) -> Transformer:
-        self.trainings += mode
-        return super().train(mode)
 
     def encode(self, src: Tensor, tap: Tap | None = None) -> Tensor:
         """The memory that the decoder looks at: [B, S, d_model]."""

@@ -1,8 +1,8 @@
 """The network made ready to run, and to write token by token: what `Transformer` computes, in about half the time.
 
 It is the flow of `transformer.layers` for inference: no dropout, maps that read the same vector joined into one
-product, and each weight in the order in which the processor's library (oneDNN) reads it fastest. The weights may be
-in half precision; all that is not a linear map is computed in single.
+product, and each weight in the order in which the processor's library reads it fastest. The weights may be in half
+precision; all that is not a linear map is computed in single.
 
 Shapes: B sentences, N hypotheses of them, a row each, H heads, Q queries, K keys, D = d_head, S source tokens,
 T target tokens, V target vocabulary.
@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from threading import Lock
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -24,38 +22,22 @@ from transformer.attention import MultiHeadAttention, attend
 from transformer.cache import Cache, KeysValues
 from transformer.folded import Folded
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
+from transformer.linear import Linear
 from transformer.model import Decoder, Encoder, Transformer, no_later_keys, visible_keys
-from transformer.taps import Recorder, Tap
-
-
-def prepared(model: Transformer) -> Prepared:
-    """The prepared form of a model in evaluation mode, made when it is first asked for and when weights changed.
-
-    A change is noticed by the versions that torch counts, and by `train()`, since fused optimizers count none. Writing
-    through `parameter.data` passes both by.
-    """
-    assert not model.training, "dropout is left out"
-    versions = ((p.data_ptr(), 0 if p.is_inference() else p._version, p.dtype) for p in model.parameters())
-    weights = model.trainings, *versions
-    with _lock:
-        found = _prepared.get(model)
-    if found is None or found[0] != weights:
-        found = weights, Prepared(model)
-        with _lock:
-            _prepared[model] = found
-    return found[1]
-
-
-_prepared: WeakKeyDictionary[Transformer, tuple[object, Prepared]] = WeakKeyDictionary()
-_lock = Lock()
+from transformer.taps import Observer, Tap
 
 
 class Prepared:
-    """Holds weights of its own, and nothing of a run: any number of threads may use it."""
+    """The prepared form of a model in evaluation mode, whose configuration it has.
+
+    It holds a copy of the weights as they are now, and nothing of a run: any number of threads may use it. After a
+    change of the model's weights, prepare it again.
+    """
 
     @torch.inference_mode()
     def __init__(self, model: Transformer):
-        self.pad_id = model.config.pad_id
+        assert not model.training, "dropout is left out"
+        self.config, self.device = model.config, model.output.weight.device
         self.encoder = PreparedEncoder(model.encoder)
         self.decoder = PreparedDecoder(model.decoder)
         self.output = Linear(model.output)
@@ -68,7 +50,7 @@ class Prepared:
     @torch.inference_mode()
     def read(self, src: Tensor, tap: Tap | None = None) -> Cache:
         """What writing after `src` [B, S] needs of it."""
-        visible: Tensor | None = visible_keys(src, self.pad_id)
+        visible: Tensor | None = visible_keys(src, self.config.pad_id)
         if visible is not None and visible.all():
             visible = None
         memory = self.encoder(src, visible, tap)
@@ -83,7 +65,7 @@ class Prepared:
         mask = None
         if tgt.size(1) > 1:
             assert not cache.length, "after the first, tokens come one by one"
-            mask = no_later_keys(tgt.size(1), tgt.size(1), tgt.device) & visible_keys(tgt, self.pad_id)
+            mask = no_later_keys(tgt.size(1), tgt.size(1), tgt.device) & visible_keys(tgt, self.config.pad_id)
         return self.output(self.decoder(tgt, mask, cache, tap)).float()
 
 
@@ -155,9 +137,8 @@ class PreparedResidual:
 
 class PreparedFeedForward:
     def __init__(self, plain: FeedForward):
-        gate = getattr(plain, "gate", None)  # T5's may have one
         self.inner, self.outer, self.activation = Linear(plain.inner), Linear(plain.outer), plain.activation
-        self.gate = None if gate is None else Linear(gate)
+        self.gate = None if plain.gate is None else Linear(plain.gate)
 
     def __call__(self, x: Tensor, onto: Tensor) -> Tensor:
         active = self.inner.relu(x) if self.activation is F.relu else self.activation(self.inner(x))
@@ -222,7 +203,7 @@ class CrossAttention(Heads):
 
     def __call__(self, x: Tensor, onto: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
-        if tap is not None and not isinstance(tap, Recorder):
+        if tap is not None and not isinstance(tap, Observer):
             if rows is not None:  # it may change any row, and what it is shown has a batch of rows
                 mask = None if mask is None else mask[rows.sentence]
                 k, v = k[rows.sentence], v[rows.sentence]
@@ -232,64 +213,23 @@ class CrossAttention(Heads):
         if rows is None:
             return self.look(x, onto, k, v, mask, tap)
         # All rows of a sentence in one product.
-        kept = None if tap is None else lambda site, pattern, inputs: rows.kept(tap, site, pattern, inputs)
-        return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, kept))[:, None]
+        shown = None if tap is None else rows.shown(tap)
+        return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, shown))[:, None]
 
     def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
         """`x` [B, Q, d_model] looks at `k` and `v`."""
         q = self.split(self.query(x), 1)[0]
         return self.join(attend(q, k, v, mask, self.site, tap, self.scale), onto)
 
-    def look_folded(self, x: Tensor, onto: Tensor, cache: Cache, recorder: Recorder | None) -> Tensor:
+    def look_folded(self, x: Tensor, onto: Tensor, cache: Cache, observer: Observer | None) -> Tensor:
         """The same from the newest token of each hypothesis of one sentence, `x` [N, 1, d_model]."""
         layer = self.site.layer
         if layer not in cache.folded:
             cache.folded[layer] = Folded(*self.unpacked, *cache.source[layer], self.scale)
         pattern, seen = cache.folded[layer](x, onto)
-        if recorder is not None:
-            recorder.keep(self.site, pattern)
+        if observer is not None:
+            observer.see(self.site, pattern)
         return seen
-
-
-class Linear:
-    """One or several linear maps of the same vector, their outputs side by side."""
-
-    def __init__(self, *maps: nn.Linear):
-        self.weight = torch.cat([m.weight.detach() for m in maps])
-        biases = [m.bias.detach() for m in maps if m.bias is not None]
-        self.bias = torch.cat(biases) if biases else None
-        self.dtype = self.weight.dtype
-        self.packed = packs(self.weight)
-        if self.packed:
-            self.weight = torch.ops.mkldnn._reorder_linear_weight(self.weight)
-            self.product = torch.ops.mkldnn._linear_pointwise.default
-            self.sum = torch.ops.mkldnn._linear_pointwise.binary
-
-    def __call__(self, x: Tensor) -> Tensor:
-        x = x.to(self.dtype)
-        if self.packed:
-            return self.product(x, self.weight, self.bias, "none", [], "")
-        return F.linear(x, self.weight, self.bias)
-
-    def onto(self, x: Tensor, other: Tensor) -> Tensor:
-        """The same, added to `other` [..., outputs] in single precision."""
-        if self.packed and self.dtype == torch.float32:
-            return self.sum(x, other, self.weight, self.bias, "add")
-        return other + self(x)
-
-    def relu(self, x: Tensor) -> Tensor:
-        """ReLU of the same, at once where that can be."""
-        if self.packed:
-            return self.product(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
-        return F.relu(self(x))
-
-
-def packs(weight: Tensor) -> bool:
-    """Whether oneDNN has an order of its own for such a weight, on this processor."""
-    if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
-        return False
-    half = weight.dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return half or weight.dtype == torch.float32
 
 
 class Norm:
@@ -308,5 +248,5 @@ class Norm:
 
 def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor | None]:
     """What a stack adds to its scores for (queries, keys): T5's layers share one, others have none."""
-    bias = getattr(attention, "position_bias", None)
+    bias = attention.position_bias
     return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()

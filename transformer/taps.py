@@ -36,14 +36,24 @@ class Inputs(NamedTuple):
 Tap = Callable[[Site, Tensor, Inputs], Tensor]
 
 
-class Recorder(dict[Site, list[Tensor]]):
-    """A tap that keeps the patterns it sees, [B, H, Q, K] a pass, and changes nothing."""
+class Observer:
+    """A tap that changes nothing and looks at the patterns alone, never at what they were computed from.
+
+    So attention may be computed in whichever way is fastest, and `see` is shown what the pattern would have been.
+    """
+
+    def see(self, site: Site, pattern: Tensor) -> None:
+        raise NotImplementedError
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
-        self.keep(site, pattern)
+        self.see(site, pattern)
         return pattern
 
-    def keep(self, site: Site, pattern: Tensor) -> None:
+
+class Recorder(Observer, dict[Site, list[Tensor]]):
+    """Keeps the patterns it sees, [B, H, Q, K] a pass."""
+
+    def see(self, site: Site, pattern: Tensor) -> None:
         self.setdefault(site, []).append(pattern.detach())
 
 
@@ -128,9 +138,19 @@ class Chain:
         return pattern
 
 
+@dataclass(frozen=True)
+class Observers(Observer):
+    observers: tuple[Observer, ...]
+
+    def see(self, site: Site, pattern: Tensor) -> None:
+        for observer in self.observers:
+            observer.see(site, pattern)
+
+
 def chain(*taps: Tap | None) -> Tap | None:
     """The taps one after the other, those that are None left out; None where nothing remains."""
     present = tuple(tap for tap in taps if tap is not None)
     if len(present) <= 1:
         return present[0] if present else None
-    return Chain(present)
+    observers = tuple(tap for tap in present if isinstance(tap, Observer))
+    return Observers(observers) if len(observers) == len(present) else Chain(present)

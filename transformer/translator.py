@@ -6,7 +6,8 @@ Shapes: B sentences, S source tokens, T target tokens, V target vocabulary.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from transformer.data.batches import collate
 from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import Hypothesis, beam, finish, greedy, sample
 from transformer.model import Transformer
-from transformer.prepared import prepared
+from transformer.prepared import Prepared
 from transformer.quoting import quoted
 from transformer.taps import Recorder, Tap, chain
 from transformer.trace import Tokens, Trace
@@ -58,7 +59,11 @@ def in_precision(checkpoint: Checkpoint, precision: str) -> Checkpoint:
 
 
 class Translator:
-    """A checkpoint that reads and writes text. It is never written to, so threads may share it."""
+    """A checkpoint that reads and writes text. It is never written to, so threads may share it.
+
+    It computes with its model's weights as they were when it was first asked for something; after a change of them,
+    make another one.
+    """
 
     def __init__(self, checkpoint: Checkpoint):
         self.checkpoint = checkpoint
@@ -74,6 +79,11 @@ class Translator:
     @property
     def model(self) -> Transformer:
         return self.checkpoint.model
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The model ready to run and to be decoded with, made once."""
+        return Prepared(self.model)
 
     @property
     def card(self) -> dict[str, Any]:
@@ -134,26 +144,26 @@ class Translator:
         """The best translation of each text, `batch` of about the same length at a time."""
         ids = [self.encode(text) for text in texts]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-        found: dict[int, Translation] = {}
+        translations: dict[int, Translation] = {}
         for start in range(0, len(order), batch):
             chosen = order[start : start + batch]
             results = self._search([ids[i] for i in chosen], beam_size, length_penalty, options)
-            found.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
-        return [found[i] for i in range(len(ids))]
+            translations.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
+        return [translations[i] for i in range(len(ids))]
 
     def sample(self, text: str, **options: Any) -> Translation:
         """One translation drawn at random; `options` go to `decoding.sample` (temperature, top_k, top_p, seed)."""
-        found = finish(sample(self.model, self.source_batch([self.encode(text)]), **options))
-        return self.translation(found[0][0])
+        hypotheses = finish(sample(self.prepared, self.source_batch([self.encode(text)]), **options))
+        return self.translation(hypotheses[0][0])
 
     def _search(
         self, sources: list[list[int]], beam_size: int, length_penalty: float, options: dict[str, Any]
     ) -> list[list[Translation]]:
         src = self.source_batch(sources)
         if beam_size == 1:
-            steps = greedy(self.model, src, **options)
+            steps = greedy(self.prepared, src, **options)
         else:
-            steps = beam(self.model, src, size=beam_size, length_penalty=length_penalty, **options)
+            steps = beam(self.prepared, src, size=beam_size, length_penalty=length_penalty, **options)
         return [[self.translation(hypothesis) for hypothesis in hypotheses] for hypotheses in finish(steps)]
 
     def source_batch(self, sources: list[list[int]]) -> Tensor:
@@ -184,7 +194,7 @@ class Translator:
         tgt = self._ids(tgt_ids, config.target_vocab_size, "tgt_ids")
         if len(src) != len(tgt):
             raise ValueError(f"src_ids has {len(src)} rows and tgt_ids {len(tgt)}; give one target for each source.")
-        return prepared(self.model)(src, tgt, tap).log_softmax(-1)
+        return self.prepared(src, tgt, tap).log_softmax(-1)
 
     def _ids(self, values: ArrayLike | Tensor, vocab_size: int, name: str) -> Tensor:
         ids = torch.as_tensor(np.asarray(values))
@@ -220,7 +230,7 @@ class Translator:
             written = self.encode_target(target)
         trace = self.trace_ids(source, written, interventions)
         tokenizer = self.checkpoint.target_tokenizer
-        return Trace(**{**vars(trace), "text": text, "translation": tokenizer.decode(written), "finished": finished})
+        return replace(trace, text=text, translation=tokenizer.decode(written), finished=finished)
 
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:
         """The trace of one source (to [EOS]) and one target (from [SOS] on), as ids."""

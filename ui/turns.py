@@ -80,10 +80,6 @@ class Turns:
     def held(self) -> bool:
         return getattr(self._mine, "since", None) is not None
 
-    @property
-    def waiting(self) -> int:
-        return len(self._queue)
-
     def _take(self) -> None:
         ticket = object()
         with self._changed:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tests.small import small_checkpoint
 from transformer.analysis.atlas import Atlas, atlas
-from transformer.analysis.atlas.batch import Measured, prepare
+from transformer.analysis.atlas.batch import MeasuredBatch, prepare
 from transformer.analysis.atlas.guesses import RULES, guessed
 from transformer.analysis.atlas.reading import Reading
 from transformer.data.gold import GoldCorpus, Pronoun, antecedents
@@ -61,7 +61,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, pattern_of: Callable[[Kind, Readin
     checkpoint = small_checkpoint()
     batch: list[Sequence[Reading]] = []
 
-    def prepared(readings: Sequence[Reading], *given: Any) -> Measured:
+    def prepared(readings: Sequence[Reading], *given: Any) -> MeasuredBatch:
         batch.append(readings)
         return prepare(readings, *given)
 

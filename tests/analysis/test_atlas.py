@@ -17,11 +17,11 @@ from torch import Tensor
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator, analysis
 from transformer.analysis.atlas import Atlas, Share, atlas, faithfulness, parts_of, rank_correlation
-from transformer.analysis.atlas.batch import Look, Measured, Pronouns, Targets, prepare
+from transformer.analysis.atlas.batch import Look, MeasuredBatch, Pronouns, Targets, prepare
 from transformer.analysis.atlas.measuring import chances, measures
 from transformer.analysis.atlas.reading import Reading
 from transformer.analysis.atlas.roles import FEWEST, roles, shows, since
-from transformer.analysis.atlas.spread import NOTHING, Sums
+from transformer.analysis.atlas.spread import Sums
 from transformer.checkpoints import Checkpoint
 from transformer.data.gold import GoldCorpus, Pronoun
 from transformer.data.grammars import GRAMMARS
@@ -231,7 +231,7 @@ def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, m
 
         def keep(array: np.ndarray, rank: int = rank, mine: list[np.ndarray] = mine) -> list[np.ndarray]:
             mine.append(array.copy())
-            nothing = np.zeros_like(array) if array.ndim == 3 else np.full_like(array, NOTHING)
+            nothing = np.zeros_like(array) if array.ndim == 3 else np.full_like(array, -1)
             return [array if other == rank else nothing for other in range(3)]
 
         part = measured(small, sample=6, share=Share(rank, 3, keep))
@@ -326,7 +326,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
     planted = Planted(checkpoint, gold)
     batch: list[Sequence[Reading]] = []
 
-    def prepared(readings: Sequence[Reading], *given: Any) -> Measured:
+    def prepared(readings: Sequence[Reading], *given: Any) -> MeasuredBatch:
         batch.append(readings)
         return prepare(readings, *given)
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Page
 
-from transformer.charts import pattern, row_geometry
+from transformer.charts import pattern
 
 NASTY = ["<b>bold</b>", "<img src=x onerror=a()>", "&lt;i&gt;", "$x^2$", "%{z}", "שלום"]
 ROWS = ["Une", "fille", "est", "est", "assise", "[EOS]"]
@@ -75,13 +75,3 @@ def test_tokens_are_shown_literally(drawn: Callable) -> None:
     for i, token in enumerate(NASTY):
         assert hover(page, i, i) == f"{token} looks at {token}1.00, 1st in its row"
     assert page.locator(".js-plotly-plot img, .js-plotly-plot svg a").count() == 0
-
-
-def test_row_geometry_is_where_the_rows_are_drawn(drawn: Callable, weights: np.ndarray) -> None:
-    figure = pattern(weights, ROWS, ROWS, reads=ROWS)
-    page = drawn(figure)
-    offset, length = page.evaluate(
-        "(axis => [axis._offset, axis._length])(document.querySelector('.js-plotly-plot')._fullLayout.yaxis)"
-    )
-    top, row = row_geometry(figure)
-    assert (offset, length) == pytest.approx((top, 6 * row))

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from transformers import T5Config, T5ForConditionalGeneration
 
 from tests.checkpoints.hugging_face import piece_model
-from tests.checkpoints.test_their_tokenizers import marian_folder
+from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tools.serving import serve, wait_until_idle

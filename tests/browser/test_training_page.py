@@ -21,7 +21,7 @@ from tests.small import small_checkpoint
 from tests.small_run import finished_run, pairs_file, small_recipe, wait_until
 from tools.serving import serve, wait_until_idle
 from transformer import checkpoints
-from transformer.training import Metrics, RunFolder, health, status
+from transformer.training import Metrics, RunFolder, run_status, status
 from ui.training import film
 
 ROOT = Path(__file__).parents[2]
@@ -144,7 +144,7 @@ def test_a_run_is_paused_outlives_the_app_and_is_killed(
         go(page, address, "?run=long")
         expect(chosen(page)).to_contain_text("Running")
         wait_until(lambda: len(Metrics(run.path).read()) > (saved or 0))
-        worker = health.read(run)["pid"]
+        worker = run_status.read(run)["pid"]
         os.kill(worker, signal.SIGKILL)
         card = page.locator(".st-key-failure")
         expect(card).to_contain_text("The worker ended at step", timeout=30_000)

@@ -5,7 +5,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from transformer.charts import THEMES, difference, heatmap, pattern, pattern_spec, row_geometry
+from transformer.charts import THEMES, difference, heatmap, pattern, pattern_spec
 
 WRITES = ["Une", "fille", "est", "est", "[EOS]"]
 READS = ["[SOS]", "Une", "fille", "est", "est"]
@@ -184,11 +184,17 @@ def test_a_long_token_is_cut_on_the_axis_and_named_on_hover() -> None:
     assert layout.yaxis.labelalias["0"] == layout.xaxis.labelalias["0"] == token
 
 
+def rows_of(figure: go.Figure) -> tuple[float, float]:
+    """Pixels from the figure's top to its first row, and of each row."""
+    layout = figure.layout
+    return layout.margin.t, (layout.height - layout.margin.t - layout.margin.b) / (layout.yaxis.range[0] + 0.5)
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 10, 25, 60, 255])
 def test_cells_are_square_and_the_picture_fits_its_width(size: int) -> None:
     figure = pattern(np.eye(size), ["token"] * size, ["token"] * size, reads=["token"] * size, width=480)
     layout = figure.layout
-    top, row = row_geometry(figure)
+    top, row = rows_of(figure)
     room = layout.width - layout.margin.l - layout.margin.r
     column = room * layout.xaxis.domain[1] / size
     assert row == pytest.approx(column, rel=0.02)
@@ -205,7 +211,7 @@ def test_the_grid_never_claims_more_than_the_width_there_is() -> None:
 
 def test_a_given_height_is_kept_and_the_rows_share_it() -> None:
     figure = pattern(np.eye(8), ["a"] * 8, ["b"] * 8, height=500)
-    top, row = row_geometry(figure)
+    top, row = rows_of(figure)
     assert figure.layout.height == 500
     assert top + 8 * row == 500 - figure.layout.margin.b
 
@@ -214,7 +220,7 @@ def test_narrow_rows_are_labelled_every_few_and_can_be_zoomed() -> None:
     few, many = (pattern(np.eye(n), ["token"] * n, ["token"] * n).layout for n in (10, 120))
     assert (few.yaxis2.dtick, few.yaxis.fixedrange) == (1, True)
     assert many.yaxis2.dtick > 1 and not many.yaxis.fixedrange
-    assert row_geometry(pattern(np.eye(120), ["t"] * 120, ["t"] * 120))[1] * many.yaxis2.dtick >= 12
+    assert rows_of(pattern(np.eye(120), ["t"] * 120, ["t"] * 120))[1] * many.yaxis2.dtick >= 12
 
 
 def test_the_page_shows_through(weights: np.ndarray) -> None:

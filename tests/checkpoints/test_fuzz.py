@@ -16,8 +16,8 @@ from tests.faults import in_one_sentence, mutated
 from tests.fuzzing import fuzz
 from tests.small import small_checkpoint
 from transformer import checkpoints
-from transformer.checkpoints.importing import examine
-from transformer.checkpoints.packing import one_file, zip_folder
+from transformer.checkpoints.bundle import one_file, zip_folder
+from transformer.checkpoints.importing import Examination, examine
 
 pytestmark = pytest.mark.fuzz
 TIMES = 200  # of each kind of file
@@ -95,10 +95,22 @@ def test_state_dicts_with_faults(tmp_path: Path, path: Path) -> None:
     known = known.get("model_state_dict", known)
 
     def attempt(chance: random.Random) -> bool:
-        torch.save(_faulty(known, chance), tmp_path / "a.pt")
-        return in_one_sentence(partial(examine, tmp_path / "a.pt"))
+        faulty, examined = _faulty(known, chance), list[Examination]()
+        torch.save(faulty, tmp_path / "a.pt")
+        if not in_one_sentence(lambda: examined.append(examine(tmp_path / "a.pt"))):
+            return False
+        fits = examined[0].form == form
+        assert fits or examined[0].diagnosis is not None
+        assert fits or faulty.keys() != known.keys() or shapes(faulty) != shapes(known)
+        return fits
 
-    fuzz(f"tutorial {path.parent.name}", TIMES // 4, attempt)
+    form = examine(path).form
+    assert form is not None
+    assert fuzz(f"tutorial {path.parent.name}", TIMES // 4, attempt) < 1
+
+
+def shapes(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in tensors.items()}
 
 
 def _faulty(known: dict[str, torch.Tensor], chance: random.Random) -> dict[str, torch.Tensor]:

@@ -18,9 +18,9 @@ from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint
 from transformer import Translator, checkpoints
 from transformer.checkpoints import importing
+from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.health import health
 from transformer.checkpoints.importing import Unready, examine, import_model
-from transformer.checkpoints.packing import one_file, zip_folder
 from transformer.checkpoints.questions import Answers, flag, possible_answers
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.streaming import write_tensors

@@ -12,8 +12,14 @@ from transformer import Translator
 from transformer.checkpoints.forms.tutorials import TUTORIALS, Deviation, _eps, _share
 from transformer.checkpoints.importing import Unready, examine, import_model
 from transformer.checkpoints.refused import Refused
+from transformer.presets import PRESETS
 
 SPREAD = [name for name in TITLES if name in ("ground-up", "adeveloperdiary")]  # a norm is two numbers there
+
+
+def test_each_has_one_name_wherever_it_stands() -> None:
+    assert {name: form.name for name, form in TUTORIALS.items()} == TITLES
+    assert set(PRESETS) - set(TUTORIALS) == {"tiny", "small", "base"}
 
 
 def weights(name: str) -> dict[str, torch.Tensor]:
@@ -48,7 +54,7 @@ def test_sizes_are_read_off_the_tensors(imported: tuple[str, Translator]) -> Non
 
 def test_stored_tables_are_used_as_they_stand(imported: tuple[str, Translator]) -> None:
     name, translator = imported
-    (form,) = [form for form in TUTORIALS if form.name == TITLES[name]]
+    form = TUTORIALS[name]
     model = translator.model
     for stack, table in zip((model.encoder, model.decoder), form.tables, strict=True):
         assert torch.equal(stack.embedding.positions.table, weights(name)[table][0])
@@ -82,7 +88,7 @@ def test_an_answered_question_is_not_asked_again() -> None:
     assert [question.field for question in examination.questions if question.required] == ["eos_id"]
 
 
-@pytest.mark.parametrize("deviation", [form.deviation for form in TUTORIALS])
+@pytest.mark.parametrize("deviation", [form.deviation for form in TUTORIALS.values()])
 def test_a_folded_norm_is_theirs_to_within_epsilon(deviation: Deviation) -> None:
     torch.manual_seed(0)
     width = 48

@@ -17,8 +17,8 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers
 from tests.data.limited import fates
 from transformer.data import foreign
 from transformer.data.foreign import charsmap, patterns, trial
-from transformer.data.foreign.own import is_own
-from transformer.data.tokenizers import SPACE, Kind, Tokenizer
+from transformer.data.foreign.known import is_own
+from transformer.data.tokenizers import SPACE, Tokenizer, TokenizerKind
 
 TOKENS = ["[PAD]", "[UNK]", "[SOS]", "[EOS]", *"abn ", "aa", "ab"]
 BPE = {"type": "BPE", "vocab": {token: id for id, token in enumerate(TOKENS)}, "merges": [["a", "b"]]}
@@ -231,7 +231,7 @@ def test_a_table_is_followed_before_it_is_used(trie: list[int], texts: bytes, sa
 
 def test_the_tables_of_sentencepiece_are_whole(tmp_path: Path) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
-    from transformer.checkpoints import spm
+    from transformer.checkpoints import sentencepiece_file
 
     (tmp_path / "text.txt").write_text("one two three four five six\n" * 20)
     for rule in ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf"):
@@ -239,12 +239,12 @@ def test_the_tables_of_sentencepiece_are_whole(tmp_path: Path) -> None:
             input=str(tmp_path / "text.txt"), model_prefix=str(tmp_path / rule), vocab_size=30, minloglevel=2,
             normalization_rule_name=rule, hard_vocab_limit=False,
         )  # fmt: skip
-        found = spm.read(tmp_path / f"{rule}.model").charsmap
+        found = sentencepiece_file.read(tmp_path / f"{rule}.model").charsmap
         assert charsmap.growth(base64.b64encode(found).decode()) == 18
 
 
 @pytest.mark.parametrize("kind", ["bpe", "words", "characters"])
-def test_our_own_are_opened_at_once(tmp_path: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_are_opened_at_once(tmp_path: Path, kind: TokenizerKind, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(text: str) -> None:
         raise AssertionError("it was tried")
 

@@ -18,7 +18,7 @@ from transformer.data.gold import (
     words,
 )
 from transformer.data.grammars import GRAMMARS
-from transformer.data.tokenizers import Kind, Tokenizer
+from transformer.data.tokenizers import Tokenizer, TokenizerKind
 
 SPLITS = ("train", "validation", "test", "combinations")
 grammars = pytest.mark.parametrize("grammar", list(GRAMMARS))
@@ -50,7 +50,7 @@ def test_words_of_a_text(text: str, expected: list[str]) -> None:
 
 @grammars
 @pytest.mark.parametrize("kind", ["bpe", "words", "characters"])
-def test_words_are_what_tokenizers_group(grammar: str, kind: Kind) -> None:
+def test_words_are_what_tokenizers_group(grammar: str, kind: TokenizerKind) -> None:
     pairs = list(GoldCorpus(GRAMMARS[grammar], size=150).gold())
     texts = [text for pair in pairs for text in (pair.source, pair.target)]
     tokenizer = Tokenizer.train(texts, kind, 500 if kind == "bpe" else 3000, min_frequency=1)

@@ -11,7 +11,7 @@ import pytest
 
 from transformer.data import multi30k
 from transformer.data.corpora import open_corpus
-from transformer.data.multi30k import COMMIT, FILES, LANGUAGES, LARGEST, SHA256, Multi30k, download
+from transformer.data.multi30k import COMMIT, FILES, LANGUAGES, LARGEST, SHA256, Multi30k, fetch
 
 HERE = os.environ.get("HEADLIGHT_MULTI30K")  # where the machine that runs the tests has the corpus
 Server = tuple[Path, str, list[str]]  # its folder, its address, what was asked for
@@ -92,24 +92,18 @@ def test_unknown_languages_splits_and_missing_files_are_named(tmp_path: Path) ->
         Multi30k(folder, "en", "fr")
 
 
-def test_download_fetches_what_is_missing_and_nothing_twice(tmp_path: Path, server: Server) -> None:
-    public, url, asked = server
-    download(tmp_path / "got", ["de", "en"], url)
-    assert {path.name: path.read_bytes() for path in (tmp_path / "got").iterdir()} == {
-        path.name: path.read_bytes() for path in public.iterdir()
-    }
-    (tmp_path / "got" / "val.en.gz").unlink()
-    asked.clear()
-    download(tmp_path / "got", ["de", "en"], url)
-    assert asked == ["/val.en.gz"]
-
-
 def test_corpus_downloads_itself_when_nobody_said_where_it_is(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: Server
 ) -> None:
     monkeypatch.setattr(multi30k, "DEFAULT_URL", server[1])
+    public, _, asked = server
     assert len(list(Multi30k(None, "en", "de", "validation"))) == 2
-    assert sorted(path.name for path in (tmp_path / "data/multi30k").iterdir()) == ["val.de.gz", "val.en.gz"]
+    here = {path.name: path.read_bytes() for path in (tmp_path / "data/multi30k").iterdir()}
+    assert here == {name: (public / name).read_bytes() for name in ("val.de.gz", "val.en.gz")}
+    (tmp_path / "data/multi30k/val.en.gz").unlink()
+    asked.clear()
+    assert len(list(Multi30k(None, "en", "de", "validation"))) == 2
+    assert asked == ["/val.en.gz"]  # what is there is not fetched again
 
 
 def test_only_the_file_of_the_commit_is_kept(tmp_path: Path, server: Server) -> None:
@@ -121,11 +115,11 @@ def test_only_the_file_of_the_commit_is_kept(tmp_path: Path, server: Server) -> 
         (public / "val.en.gz").write_bytes(content)
         found = hashlib.sha256(content).hexdigest()
         with pytest.raises(ValueError, match=rf"val\.en\.gz .*{found}, not {SHA256['val.en.gz']}.*HEADLIGHT_MULTI30K"):
-            download(tmp_path / "got", ["en"], url)
-        assert [path.name for path in (tmp_path / "got").iterdir()] == ["train.en.gz"]
+            fetch(tmp_path / "got", "val.en.gz", url)
+        assert not (tmp_path / "got").exists()
     (public / "val.en.gz").unlink()
     with pytest.raises(ValueError, match="404"):
-        download(tmp_path / "got", ["en"], url)
+        fetch(tmp_path / "got", "val.en.gz", url)
 
 
 def test_what_is_downloaded_is_named_by_a_commit_and_known_by_its_checksum() -> None:
@@ -155,7 +149,7 @@ def answering(tmp_path: Path, answer: Callable[[http.server.BaseHTTPRequestHandl
         thread = threading.Thread(target=service.handle_request)
         thread.start()
         with pytest.raises(ValueError, match="cannot be downloaded"):
-            download(tmp_path / "got", ["en"], f"http://127.0.0.1:{service.server_port}")
+            fetch(tmp_path / "got", "val.en.gz", f"http://127.0.0.1:{service.server_port}")
         thread.join()
     assert not (tmp_path / "got").exists()
 
@@ -192,4 +186,4 @@ def test_answer_without_an_end_is_read_no_further_than_the_largest_file(tmp_path
 
 def test_without_network_one_sentence_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cannot be downloaded from http.*put its files into"):
-        download(tmp_path / "got", ["en"], "http://127.0.0.1:9/")
+        fetch(tmp_path / "got", "val.en.gz", "http://127.0.0.1:9/")

@@ -14,14 +14,14 @@ from transformer.data.tokenizers import (
     SOS,
     SPECIALS,
     UNK,
-    Kind,
     Tokenizer,
+    TokenizerKind,
     labels,
     number_duplicates,
     word_groups,
 )
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[TokenizerKind, ...] = get_args(TokenizerKind)
 SENTENCES = {
     "English": "Don't touch the 3.14 (or \"so\") well-known things — it's 50% off, isn't it?",
     "French": "L'homme n'a pas dit : « Où est l'œuf ? » à Noël, aujourd'hui.",
@@ -41,7 +41,7 @@ def spaced(text: str) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", SENTENCES.values(), ids=SENTENCES)
-def test_every_script_comes_back(kind: Kind, text: str) -> None:
+def test_every_script_comes_back(kind: TokenizerKind, text: str) -> None:
     tokenizer = Tokenizer.train(SENTENCES.values(), kind, 2000, min_frequency=1)
     ids = tokenizer.encode(text)
     assert tokenizer.unk_id not in ids
@@ -51,7 +51,7 @@ def test_every_script_comes_back(kind: Kind, text: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=60)
 @given(text=st.text(st.characters(exclude_categories=("Cs", "Cn"))))
-def test_any_text_comes_back_up_to_its_spaces(kind: Kind, text: str) -> None:
+def test_any_text_comes_back_up_to_its_spaces(kind: TokenizerKind, text: str) -> None:
     assume(spaced(text))
     tokenizer = Tokenizer.train([text], kind, 1000, min_frequency=1)
     assert tokenizer.decode(tokenizer.encode(text)) == spaced(text)
@@ -60,7 +60,7 @@ def test_any_text_comes_back_up_to_its_spaces(kind: Kind, text: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None)
 @given(text=st.text(st.characters(exclude_categories=())))
-def test_any_text_can_be_encoded_whatever_was_learned(kind: Kind, text: str) -> None:
+def test_any_text_can_be_encoded_whatever_was_learned(kind: TokenizerKind, text: str) -> None:
     ids = ENGLISH_TOKENIZERS[kind].encode(text)
     assert not {PAD, SOS, EOS} & set(ids)
     pieces = [ENGLISH_TOKENIZERS[kind].piece(id) for id in ids]
@@ -72,13 +72,13 @@ ENGLISH_TOKENIZERS = {kind: Tokenizer.train(ENGLISH, kind, 200, min_frequency=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_decomposed_letters_are_the_composed_ones(kind: Kind) -> None:
+def test_decomposed_letters_are_the_composed_ones(kind: TokenizerKind) -> None:
     tokenizer = Tokenizer.train(["à la crème"], kind, 100, min_frequency=1)
     assert tokenizer.encode(unicodedata.normalize("NFD", "à la crème")) == tokenizer.encode("à la crème")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_never_seen_is_unknown_and_left_out_of_the_text(kind: Kind) -> None:
+def test_what_was_never_seen_is_unknown_and_left_out_of_the_text(kind: TokenizerKind) -> None:
     tokenizer = ENGLISH_TOKENIZERS[kind]
     ids = tokenizer.encode("girl 😀 is")
     assert tokenizer.unk_id in ids
@@ -87,7 +87,7 @@ def test_what_was_never_seen_is_unknown_and_left_out_of_the_text(kind: Kind) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("special", SPECIALS)
-def test_special_tokens_in_a_text_are_text(kind: Kind, special: str) -> None:
+def test_special_tokens_in_a_text_are_text(kind: TokenizerKind, special: str) -> None:
     tokenizer = Tokenizer.train([f"a {special} b {special}"], kind, 100, min_frequency=1)
     ids = tokenizer.encode(f"a {special} b {special}")
     assert not set(ids) & set(range(4))
@@ -106,7 +106,7 @@ def test_special_tokens_of_a_foreign_tokenizer_are_never_read_out_of_a_text() ->
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_special_ids_and_vocabulary(kind: Kind) -> None:
+def test_special_ids_and_vocabulary(kind: TokenizerKind) -> None:
     tokenizer = ENGLISH_TOKENIZERS[kind]
     assert [tokenizer.piece(id) for id in range(4)] == list(SPECIALS)
     assert (tokenizer.pad_id, tokenizer.unk_id, tokenizer.sos_id, tokenizer.eos_id) == (PAD, UNK, SOS, EOS)
@@ -116,7 +116,7 @@ def test_special_ids_and_vocabulary(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_vocabulary_keeps_its_size_when_there_are_more_characters(kind: Kind) -> None:
+def test_vocabulary_keeps_its_size_when_there_are_more_characters(kind: TokenizerKind) -> None:
     tokenizer = Tokenizer.train(["".join(map(chr, range(0x4E00, 0x4F00)))], kind, 50, min_frequency=1)
     assert tokenizer.vocab_size <= 50
 
@@ -226,7 +226,7 @@ def test_word_groups_of_words_and_characters() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_word_groups_of_a_sentence_are_its_words(kind: Kind) -> None:
+def test_word_groups_of_a_sentence_are_its_words(kind: TokenizerKind) -> None:
     tokenizer = ENGLISH_TOKENIZERS[kind]
     pieces = [tokenizer.piece(id) for id in tokenizer.encode("A little girl is talking.")]
     words = ["".join(pieces[index] for index in group).strip("▁ ") for group in word_groups(pieces)]

@@ -64,13 +64,13 @@ def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
     until(lambda: queue._free == 0)
     for number in range(6):
         threads += together(lambda number=number: other(number))
-        until(lambda number=number: queue.waiting == number + 1)
+        until(lambda number=number: len(queue._queue) == number + 1)
     assert now == 0
     go.set()
     ended(threads)
     assert most == 2 and sorted(order) == list(range(6))
     assert all(abs(place - number) <= 1 for place, number in enumerate(order))  # two run side by side
-    assert queue._free == 2 and queue.waiting == 0
+    assert queue._free == 2 and len(queue._queue) == 0
 
 
 def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
     threads = together(long)
     begun.wait(10)
     threads += together(short)
-    until(lambda: queue.waiting == 1)
+    until(lambda: len(queue._queue) == 1)
     asked.set()
     ended(threads)
     assert done == ["step 0", "short", "step 1", "step 2", "step 3", "step 4"]
@@ -133,9 +133,9 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
     threads = together(works)
     until(lambda: len(steps) > 2)
     threads += together(waits)
-    until(lambda: queue.waiting == 1)
+    until(lambda: len(queue._queue) == 1)
     gone.add(threads[1].ident or 0)
-    until(lambda: queue.waiting == 0)
+    until(lambda: len(queue._queue) == 0)
     gone.add(threads[0].ident or 0)
     ended(threads)
     assert seen == ["left the queue", "stopped working"] and queue._free == 1
@@ -162,7 +162,7 @@ def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) ->
     until(lambda: queue._free == 0)
     for number in (1, 2):
         threads += together(other)
-        until(lambda number=number: queue.waiting == number)
+        until(lambda number=number: len(queue._queue) == number)
     until(lambda: len(set(said)) > 1)
     free.set()
     ended(threads)

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from transformer.analysis.sites import attention_at
 from transformer.analysis.stream import Stream, layer_blocks, rest_of_layer
 from transformer.attention import MultiHeadAttention
-from transformer.t5 import T5Attention
 from transformer.taps import Site
 
 LARGEST = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
@@ -148,25 +147,24 @@ def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> Agreement:
     """
     stack, layer, kind = walk.site
     own = stream.stack(stack).states[layer + 1][walk.query]
-    found = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
-    return Agreement(apart(walk.own.weights, row), apart(_numbers(found), _numbers(own)))
+    left = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
+    return Agreement(apart(walk.own.weights, row), apart(_numbers(left), _numbers(own)))
 
 
-def apart(found: np.ndarray, own: np.ndarray) -> float:
+def apart(computed: np.ndarray, own: np.ndarray) -> float:
     """The largest difference of two numbers; as a share of the largest of `own` where that is above 1.
 
     Single precision holds seven digits, so what a stream of tens can hold is a share, not a distance.
     """
-    return float(np.abs(found - own).max() / max(1.0, np.abs(own).max()))
+    return float(np.abs(computed - own).max() / max(1.0, np.abs(own).max()))
 
 
 @torch.no_grad()
 def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: int) -> tuple[float, np.ndarray | None]:
     """What a query's scores are divided by, and what is added to them for the distance, [H, K], where anything is."""
-    if not isinstance(attention, T5Attention):
-        return math.sqrt(attention.query.out_features // attention.n_heads), None
-    bias = attention.position_bias
-    return 1.0, None if bias is None else _numbers(bias(queries, keys)[0, :, query])
+    d_head, scale, bias = attention.query.out_features // attention.n_heads, attention.scale, attention.position_bias
+    divisor = math.sqrt(d_head) if scale is None else 1 / scale
+    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, :, query])
 
 
 class EmbeddedStack(NamedTuple):
@@ -191,15 +189,15 @@ def embedded(stream: Stream, stack: str) -> EmbeddedStack:
 def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
     """W x + b over the last axis."""
     rows = layer.weight.split(LARGEST // layer.in_features + 1)  # a vocabulary in double precision is large
-    found: np.ndarray = np.concatenate([x @ _numbers(row).T for row in rows], axis=-1) + _bias(layer)
-    return found
+    product: np.ndarray = np.concatenate([x @ _numbers(row).T for row in rows], axis=-1) + _bias(layer)
+    return product
 
 
 def norm_of(x: np.ndarray, norm: nn.Module) -> np.ndarray:
     """`standardised`, times the norm's gain and, where it has one, plus its bias: over the last axis."""
     assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
-    found: np.ndarray = standardised(x, norm) * _numbers(norm.weight)
-    return found if isinstance(norm, nn.RMSNorm) else found + _numbers(norm.bias)
+    normed: np.ndarray = standardised(x, norm) * _numbers(norm.weight)
+    return normed if isinstance(norm, nn.RMSNorm) else normed + _numbers(norm.bias)
 
 
 def standardised(x: np.ndarray, norm: nn.Module) -> np.ndarray:
@@ -207,15 +205,15 @@ def standardised(x: np.ndarray, norm: nn.Module) -> np.ndarray:
     x / √(mean of squares + ε), whose squares have mean 1 (Zhang and Sennrich 2019). Over the last axis."""
     assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
     centred = x if isinstance(norm, nn.RMSNorm) else x - x.mean(-1, keepdims=True)
-    found: np.ndarray = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + (norm.eps or 0.0))
-    return found
+    standard: np.ndarray = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + (norm.eps or 0.0))
+    return standard
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
     """e^s / Σ e^s over the last axis; a score of -inf becomes 0."""
     powers = np.exp(scores - scores.max(-1, keepdims=True))
-    found: np.ndarray = powers / powers.sum(-1, keepdims=True)
-    return found
+    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return shares
 
 
 def _heads(x: np.ndarray, n_heads: int) -> np.ndarray:
@@ -228,8 +226,8 @@ def _bias(layer: nn.Linear) -> np.ndarray:
 
 
 def _numbers(x: Tensor) -> np.ndarray:
-    found: np.ndarray = x.detach().double().cpu().numpy()
-    return found
+    numbers: np.ndarray = x.detach().double().cpu().numpy()
+    return numbers
 
 
 def _within(what: str, number: int, count: int) -> None:

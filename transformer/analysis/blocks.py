@@ -65,14 +65,14 @@ def blocks(sizes: Mapping[str, int]) -> list[Block]:
         starts[name] = at
         at += sizes[name]
     shared = "decoder.embedding.tokens.weight" not in sizes
-    found: dict[str, list[str]] = {}
+    inner: dict[str, list[str]] = {}
     for name in names:
         for path in _paths(name):
-            found.setdefault(path, []).append(name)
+            inner.setdefault(path, []).append(name)
     listed = []
-    for path, inside in found.items():
+    for path, inside in inner.items():
         level, (title, brief) = _level(path), _named(path, shared)
-        if level and len(inside) == len(found[_paths(inside[0])[level - 1]]):
+        if level and len(inside) == len(inner[_paths(inside[0])[level - 1]]):
             continue  # it is all that there is in the block around it
         total = sum(sizes[name] for name in inside)
         listed.append(Block(path, title, brief, _side(path), level, starts[inside[0]], total, tuple(inside)))
@@ -83,14 +83,14 @@ def groups(names: Iterable[str]) -> list[Group]:
     """The parameters as a table has them: layers of a stack together, and all norms."""
     names = sorted(names, key=_key)
     shared = "decoder.embedding.tokens.weight" not in names
-    found: dict[str, tuple[str | None, list[str]]] = {}
+    members: dict[str, tuple[str | None, list[str]]] = {}
     for name in names:
         title, path = _group(name, shared)
-        found.setdefault(title, (path, []))[1].append(name)
-    last = found.pop("Norms", None)
+        members.setdefault(title, (path, []))[1].append(name)
+    last = members.pop("Norms", None)
     if last is not None:
-        found["Norms"] = last
-    return [Group(title, path, tuple(inside)) for title, (path, inside) in found.items()]
+        members["Norms"] = last
+    return [Group(title, path, tuple(inside)) for title, (path, inside) in members.items()]
 
 
 def sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:

@@ -30,7 +30,7 @@ class Check(NamedTuple):
 def check(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> list[Check]:
     """Every check of `trace`, which `model` gave while `interventions` (in their order) changed its heads.
 
-    Runs the model three times over the sentence pair of the trace.
+    Runs the model twice over the sentence pair of the trace, and once more where there are interventions.
     """
     return [
         labels_match(trace, model),
@@ -131,8 +131,8 @@ def _log_probs(trace: Trace, model: Transformer, tap: Tap | None) -> np.ndarray:
     tgt = torch.tensor([trace.target.ids], device=device)
     with torch.no_grad():
         log_probs = model(src, tgt[:, :-1], tap).float().log_softmax(-1)
-    found: np.ndarray = log_probs.gather(-1, tgt[:, 1:, None])[0, :, 0].cpu().numpy()
-    return found
+    chosen: np.ndarray = log_probs.gather(-1, tgt[:, 1:, None])[0, :, 0].cpu().numpy()
+    return chosen
 
 
 def _recorded(

@@ -38,14 +38,14 @@ def network(model: Transformer, source: int, target: int) -> list[Part]:
     The parameters of all parts sum to the model's.
     """
     counted: set[int] = set()
-    found = []
+    parts = []
     for name, kind, layer, module, reads, gives in _parts(model, source, target):
         every = {id(p): p.numel() for p in module.parameters() if p.requires_grad}
         new = {key: size for key, size in every.items() if key not in counted}
         counted |= new.keys()
         own = sum(new.values())
-        found.append(Part(name, kind, layer, reads, gives, own, sum(every.values()) - own))
-    return found
+        parts.append(Part(name, kind, layer, reads, gives, own, sum(every.values()) - own))
+    return parts
 
 
 _Found = tuple[PartName, Kind, int | None, nn.Module, tuple[Shape, ...], Shape]

@@ -14,8 +14,7 @@ import torch
 from torch import nn
 
 from transformer.analysis.anatomy import apart, embedded, linear, norm_of, softmax, standardised
-from transformer.analysis.stream import FEED_FORWARD, Block, Stream, layer_blocks
-from transformer.t5.layers import T5FeedForward
+from transformer.analysis.stream import FEED_FORWARD, BlockStates, Stream, layer_blocks
 
 
 class Taken(NamedTuple):
@@ -53,7 +52,7 @@ def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
     read = vectors["norm" if first else "x"]
     vectors["inner"] = linear(read, module.inner)
     vectors["active"] = inside = module.activation(torch.from_numpy(vectors["inner"])).numpy()
-    if isinstance(module, T5FeedForward) and module.gate is not None:
+    if module.gate is not None:
         vectors["gate"] = linear(read, module.gate)
         vectors["product"] = inside = inside * vectors["gate"]
     vectors["given"] = linear(inside, module.outer)
@@ -65,10 +64,10 @@ def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> Taken:
 
 def block_norm(stream: Stream, stack: str, layer: int, block: str, token: int) -> Taken:
     """The norm of a block ("self", "cross", "feed-forward"): "x", "standard" (before gain and bias), "after": [M]."""
-    found, norm, first = _block(stream, stack, layer, block)
+    block_states, norm, first = _block(stream, stack, layer, block)
     if first:
-        return _normed(found.before[token], norm, found.read[token])
-    return _normed(found.before[token] + found.given[token], norm, found.after[token])
+        return _normed(block_states.before[token], norm, block_states.read[token])
+    return _normed(block_states.before[token] + block_states.given[token], norm, block_states.after[token])
 
 
 def final_norm(stream: Stream, stack: str, token: int) -> Taken:
@@ -89,7 +88,7 @@ def output(stream: Stream, token: int) -> Taken:
     return _taken({"state": state, "logits": logits, "probability": softmax(logits)}, own)
 
 
-def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[Block, nn.Module, bool]:
+def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[BlockStates, nn.Module, bool]:
     residual = stream.residuals(stack, layer)[name][0]
     return layer_blocks(stream, stack, layer)[name], residual.norm, residual.norm_first
 
@@ -101,8 +100,8 @@ def _normed(x: torch.Tensor, norm: nn.Module, own: torch.Tensor) -> Taken:
 
 
 def _row(x: torch.Tensor, token: int) -> np.ndarray:
-    found: np.ndarray = x[token].double().cpu().numpy()
-    return found
+    row: np.ndarray = x[token].double().cpu().numpy()
+    return row
 
 
 def _taken(vectors: dict[str, np.ndarray], own: torch.Tensor) -> Taken:

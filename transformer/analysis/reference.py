@@ -13,6 +13,7 @@ import torch
 
 from transformer.decoding import given
 from transformer.model import Transformer
+from transformer.prepared import Prepared
 
 
 class TokenRead(NamedTuple):
@@ -33,19 +34,19 @@ class Similarity(NamedTuple):
     signature: str
 
 
-def read_reference(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> list[TokenRead]:
+def read_reference(model: Transformer | Prepared, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> list[TokenRead]:
     """Each token of a reference as the model reads it: from the first after [SOS] to [EOS].
 
     `src_ids` ends with [EOS], and so does `tgt_ids`, which has no [SOS]. Raises ValueError for what the model
     cannot read.
     """
-    found = []
+    tokens = []
     for step, token in zip(given(model, torch.tensor([src_ids]), tgt_ids), tgt_ids, strict=True):
         log_probs = step.log_probs[0]
         best = int(log_probs.argmax())
         rank = 1 + int((log_probs > log_probs[token]).sum())
-        found.append(TokenRead(token, float(log_probs[token]), rank, best, float(log_probs[best])))
-    return found
+        tokens.append(TokenRead(token, float(log_probs[token]), rank, best, float(log_probs[best])))
+    return tokens
 
 
 def similarity(output: str, reference: str) -> Similarity:

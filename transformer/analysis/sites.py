@@ -22,10 +22,10 @@ def kind_of(site: Site) -> Kind:
     return "encoder" if site.stack == "encoder" else "decoder"
 
 
-def by_kind(found: Mapping[Site, np.ndarray]) -> dict[Kind, np.ndarray]:
+def by_kind(by_site: Mapping[Site, np.ndarray]) -> dict[Kind, np.ndarray]:
     """What was found at every site, [H, Q, K] each, as one array a kind, [L, H, Q, K]."""
-    ordered = sorted(found)
-    return {kind: np.stack([found[site] for site in ordered if kind_of(site) == kind]) for kind in KINDS}
+    ordered = sorted(by_site)
+    return {kind: np.stack([by_site[site] for site in ordered if kind_of(site) == kind]) for kind in KINDS}
 
 
 def all_heads(model: Transformer) -> list[tuple[Site, int]]:

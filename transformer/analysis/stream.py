@@ -26,7 +26,7 @@ class StackStates(NamedTuple):
     last: Tensor  # [N, M], what leaves the stack: the last state through the final norm, where there is one
 
 
-class Block(NamedTuple):
+class BlockStates(NamedTuple):
     """What one block of a layer did, [N, M] each."""
 
     before: Tensor  # the stream as it came
@@ -57,9 +57,9 @@ class Stream:
         return self.model.encoder if stack == "encoder" else self.model.decoder
 
     def layer(self, stack: str, layer: int) -> EncoderLayer | DecoderLayer:
-        found = self.module(stack).layers[layer]
-        assert isinstance(found, EncoderLayer | DecoderLayer)
-        return found
+        module = self.module(stack).layers[layer]
+        assert isinstance(module, EncoderLayer | DecoderLayer)
+        return module
 
     def residuals(self, stack: str, layer: int) -> dict[str, tuple[Residual, Sublayer]]:
         """The blocks of a layer in their order: the path around each, and what it goes around."""
@@ -104,9 +104,9 @@ def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> 
 
 
 @torch.no_grad()
-def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, Block]:
+def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, BlockStates]:
     """What each block of a layer (from 0) did, by its name: "self", "cross" (decoder), "feed-forward"."""
-    x, found = stream.stack(stack).states[layer][None], {}
+    x, blocks = stream.stack(stack).states[layer][None], {}
     for name, (residual, sublayer) in stream.residuals(stack, layer).items():
         seen: list[Tensor] = []
 
@@ -115,9 +115,9 @@ def layer_blocks(stream: Stream, stack: str, layer: int) -> dict[str, Block]:
             return seen[1]
 
         after = residual(x, kept)
-        found[name] = Block(x[0], seen[0][0], seen[1][0], after[0])
+        blocks[name] = BlockStates(x[0], seen[0][0], seen[1][0], after[0])
         x = after
-    return found
+    return blocks
 
 
 @torch.no_grad()

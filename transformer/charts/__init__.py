@@ -1,7 +1,7 @@
 """Pictures: arrays and labels in, a plotly figure out. Nothing here knows torch, streamlit or a model."""
 
 from transformer.charts.colours import OKABE_ITO, THEMES, Theme, lookup
-from transformer.charts.frame import Spec, row_geometry
+from transformer.charts.frame import Spec
 from transformer.charts.heatmap import difference, difference_spec, heatmap, pattern, pattern_spec
 
 __all__ = [
@@ -15,5 +15,4 @@ __all__ = [
     "lookup",
     "pattern",
     "pattern_spec",
-    "row_geometry",
 ]

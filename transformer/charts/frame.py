@@ -164,13 +164,6 @@ def colour_bar(frame: Frame, title: str, ticks: dict[float, str]) -> dict[str, A
     }
 
 
-def row_geometry(figure: go.Figure) -> tuple[float, float]:
-    """Pixels from the figure's top to its first row, and of each row: to align another view with them."""
-    layout = figure.layout
-    n_rows = layout.yaxis.range[0] + 0.5
-    return layout.margin.t, (layout.height - layout.margin.t - layout.margin.b) / n_rows
-
-
 def _step(cell: float) -> int:
     """Every which label there is room for."""
     return math.ceil((FONT_SIZE if cell >= _SMALLEST else _SMALL) / cell)

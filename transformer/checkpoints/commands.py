@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.doctor import Diagnosis
 from transformer.checkpoints.importing import Examination, Progress, Unready, import_model, require_free
 from transformer.checkpoints.marian_export import export_marian
 from transformer.checkpoints.native import load
-from transformer.checkpoints.packing import one_file, zip_folder
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers
 from transformer.quoting import short
 
@@ -110,7 +110,7 @@ def _diagnosed(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"\nThe nearest form that is known: {diagnosis.nearest}"
     yield from _table("It has these, and the file does not", ((name, "") for name in diagnosis.missing))
     yield from _table("The file has these, and it does not", ((name, "") for name in diagnosis.unexpected))
-    shapes = ((name, f"{found} in the file, {due} is due") for name, found, due in diagnosis.misshapen)
+    shapes = ((name, f"{given} in the file, {due} is due") for name, given, due in diagnosis.misshapen)
     yield from _table("Of another shape", shapes)
 
 

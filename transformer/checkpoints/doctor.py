@@ -94,7 +94,7 @@ def guesses(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
     encoder, decoder = _depth(shapes, r"enc"), _depth(shapes, r"dec")
     alone = None if encoder and decoder else _other_kind(shapes)
     depths = f"{encoder} and {decoder}" if encoder and decoder else str(encoder or decoder or _depth(shapes, "") or "")
-    found = (
+    guessed = (
         ("Looks like", alone or ("an encoder-decoder" if encoder and decoder else "")),
         ("Layers", depths),
         ("d_model", f"{width:,}" if width else ""),
@@ -102,7 +102,7 @@ def guesses(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
         ("Vocabularies", _numbers(_vocabularies(shapes, width))),
         ("Numbers in all", f"{sum(map(_numel, shapes.values())):,}"),
     )
-    return tuple((name, value) for name, value in found if value)
+    return tuple((name, value) for name, value in guessed if value)
 
 
 _KINDS = (  # names that only models of another kind have
@@ -128,7 +128,7 @@ def _other_kind(shapes: Mapping[str, Shape]) -> str | None:
 def _depth(shapes: Mapping[str, Shape], stack: str) -> int:
     """Layers: one more than the highest number after a part of the name that begins with `stack`."""
     pattern = re.compile(rf"(?:^|[._]){stack}[a-z_]*\.(?:[a-z_]+\.)*?(\d{{1,4}})\.", re.IGNORECASE)
-    return max((int(found[1]) + 1 for name in shapes if len(name) < 200 and (found := pattern.search(name))), default=0)
+    return max((int(match[1]) + 1 for name in shapes if len(name) < 200 and (match := pattern.search(name))), default=0)
 
 
 def _width(shapes: Mapping[str, Shape]) -> int:

@@ -60,16 +60,16 @@ class Health:
 
 
 def _broken(name: str, numbers: Tensor, config: ModelConfig) -> Iterator[str]:
-    # A sum is finite where all numbers are, but for overflow: then they are looked at one by one.
+    # A sum is checked where all numbers are, but for overflow: then they are looked at one by one.
     if numbers.sum().isfinite():
         return
-    found = numbers.clone()
+    checked = numbers.clone()
     if name == "output.bias":  # some families forbid ids by a bias of -inf
         never_written = torch.tensor([config.pad_id, config.sos_id])
-        found[never_written] = found[never_written].clamp(min=torch.finfo(found.dtype).min)
-    for what, wrong in (("NaN", found.isnan()), ("infinity", found.isinf())):
+        checked[never_written] = checked[never_written].clamp(min=torch.finfo(checked.dtype).min)
+    for what, wrong in (("NaN", checked.isnan()), ("infinity", checked.isinf())):
         if count := int(wrong.sum()):
-            yield f"{name} has {what} at {_share(count, found.numel())}: what the model writes means nothing."
+            yield f"{name} has {what} at {_share(count, checked.numel())}: what the model writes means nothing."
 
 
 def _norm(name: str, gain: Tensor) -> Iterator[str]:

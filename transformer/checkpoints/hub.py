@@ -83,8 +83,8 @@ def _wanted(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
     """The files to fetch with their bytes. Raises Refused."""
     if _FACTS[0] not in sizes:
         raise Refused(f"{name} has no {_FACTS[0]}, so nothing says what it is.")
-    found = ([file for file in sizes if re.fullmatch(pattern, file)] for pattern in _WEIGHTS)
-    weights = next((files for files in found if files), None)
+    by_pattern = ([file for file in sizes if re.fullmatch(pattern, file)] for pattern in _WEIGHTS)
+    weights = next((files for files in by_pattern if files), None)
     if weights is None:
         raise Refused(f"{name} has no weights of PyTorch: neither model.safetensors nor pytorch_model.bin.")
     wanted = {file: sizes[file] for file in (*_FACTS, *_TOKENIZERS, *weights) if file in sizes}

@@ -19,7 +19,7 @@ from transformer.checkpoints import doctor
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.doctor import Diagnosis
 from transformer.checkpoints.forms import FORMS, Reading
-from transformer.checkpoints.forms.others import refuse_others
+from transformer.checkpoints.forms.unknown import refuse_others
 from transformer.checkpoints.health import TARGET_EMBEDDING, Health
 from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers, unanswered
@@ -81,12 +81,12 @@ def import_model(
         _clear(out)
         try:
             part.mkdir(parents=True)
-            found = _write(reading, part, progress)
+            warnings = _write(reading, part, progress)
             _rename(part, out)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-    return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *found))))
+    return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *warnings))))
 
 
 def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | None]:

@@ -19,7 +19,7 @@ from tokenizers import processors
 from torch import Tensor
 
 from transformer.checkpoints.forms.marian import sines_then_cosines
-from transformer.checkpoints.forms.siblings import ATTENTIONS, FEED_FORWARD, MAPS
+from transformer.checkpoints.forms.marian_family import ATTENTIONS, FEED_FORWARD, MAPS
 from transformer.checkpoints.native import Checkpoint
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.safetensors_file import write_tensors

@@ -6,6 +6,7 @@ configuration before memory is taken for it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from transformer.checkpoints.safetensors_file import read_header, write_tensors
 from transformer.checkpoints.weights import DTYPES
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
-from transformer.files import read_json, write_json
+from transformer.files import open_regular, read_json, write_json
 from transformer.model import Transformer
 from transformer.quoting import short
 
@@ -74,6 +75,16 @@ def load(folder: str | Path) -> Checkpoint:
     if not isinstance(card, dict):
         raise ValueError(f"{short(folder / CARD)} is not a JSON object.")
     return Checkpoint(model, source, target, card)
+
+
+def digest(folder: str | Path) -> str:
+    """Of what a model computes with: its weights, configuration and tokenizers."""
+    whole = hashlib.sha256()
+    for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
+        if (file := Path(folder) / name).is_file():
+            with open_regular(file) as opened:
+                whole.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
 
 
 def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) -> None:
@@ -143,13 +154,13 @@ def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
         target.save(folder / TARGET)
 
 
-def _check_shapes(due: dict[str, tuple[int, ...]], found: dict[str, tuple[int, ...]], path: Path) -> None:
+def _check_shapes(due: dict[str, tuple[int, ...]], shapes: dict[str, tuple[int, ...]], path: Path) -> None:
     for name, shape in due.items():
-        if name not in found:
+        if name not in shapes:
             raise ValueError(f"{short(path)} lacks the tensor {name}; it belongs to another configuration.")
-        if found[name] != shape:
-            raise ValueError(f"{short(path)} has {name} of shape {found[name]}, but {CONFIG} makes it {shape}.")
-    for name in found:
+        if shapes[name] != shape:
+            raise ValueError(f"{short(path)} has {name} of shape {shapes[name]}, but {CONFIG} makes it {shape}.")
+    for name in shapes:
         if name not in due:
             raise ValueError(
                 f"{short(path)} has a tensor {name[:80]!r} that {CONFIG} does not; it belongs to another configuration."

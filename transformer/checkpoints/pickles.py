@@ -79,12 +79,12 @@ class Machine:
         return items
 
     def push_global(self, name: str, at: int) -> None:
-        found = Global(name.replace("__builtin__.", "builtins."), at)
-        if found.name not in KNOWN and UNSUPPORTED.fullmatch(found.name):
-            raise Refused(f"The file has tensors of a kind that is not opened here ({found.name}).", (), UNUSUAL)
-        if found.name not in KNOWN and self.foreign is None:
-            self.foreign = found, at, "GLOBAL"
-        self.stack.append(found)
+        named = Global(name.replace("__builtin__.", "builtins."), at)
+        if named.name not in KNOWN and UNSUPPORTED.fullmatch(named.name):
+            raise Refused(f"The file has tensors of a kind that is not opened here ({named.name}).", (), UNUSUAL)
+        if named.name not in KNOWN and self.foreign is None:
+            self.foreign = named, at, "GLOBAL"
+        self.stack.append(named)
 
     def call(self, function: Any, arguments: Any, at: int, instruction: str) -> None:
         while function.name == OF_TYPE:
@@ -145,9 +145,9 @@ def _storage(machine: Machine) -> None:
     if id[0] == "module":  # the class of a whole model, with its source, in older files
         machine.stack.append(id[1])
         return
-    found = storage(id)
-    machine.storages[found.key] = found
-    machine.stack.append(found)
+    known = storage(id)
+    machine.storages[known.key] = known
+    machine.stack.append(known)
 
 
 def _mark(machine: Machine) -> None:
@@ -232,7 +232,7 @@ _STEPS: dict[str, Callable[[Machine, Any, int], object]] = {
 
 def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
     """Why a pickle that names `thing` is not opened."""
-    found = (
+    facts = (
         ("Found at", f"byte {at:,}, instruction {instruction}"),
         ("Weights inside", f"{tensors:,} tensors" if tensors else "none"),
     )
@@ -240,12 +240,12 @@ def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
     name = name if len(name) <= 80 else f"{name[:80]}…"
     if "vocab" in name.lower():
         what = f"This vocabulary is a pickled object of {name}: to open it would run code."
-        return Refused(what, found, "Write its words as JSON, in the order of their ids.", WORDS_OF_VOCAB)
+        return Refused(what, facts, "Write its words as JSON, in the order of their ids.", WORDS_OF_VOCAB)
     if instruction in ("NEWOBJ", "NEWOBJ_EX", "OBJ"):
         what = f"This file holds a whole object of the class {name}, not its weights alone: to open it would run code."
     else:
         what = f"This file would run a program: opening it the usual way would call {name}."
-    return Refused(what, found, "If it is yours, save the weights alone, then bring that file.", SAVE)
+    return Refused(what, facts, "If it is yours, save the weights alone, then bring that file.", SAVE)
 
 
 def pickled_vocabulary(path_name: str) -> Refused:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.access import require_private
-from transformer.checkpoints import archives, packing, safetensors_file, torch_file
+from transformer.checkpoints import archives, bundle, safetensors_file, torch_file
 from transformer.checkpoints.limits import DEEPEST, LARGEST_INDEX, MOST_FILES
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.state_dict import find, unwrapped
@@ -120,9 +120,9 @@ def _start(path: Path) -> bytes:
 def _open_file(path: Path, stack: ExitStack) -> Source:
     read = _read(path)
     folder = None
-    if packing.is_packed(read.metadata):
+    if bundle.is_bundle(read.metadata):
         folder = _new_folder(stack)
-        packing.unpack(path, read.metadata, folder)
+        bundle.unpack(path, read.metadata, folder)
     return _source(path.name, folder, [read])
 
 
@@ -136,21 +136,21 @@ def _open_folder(folder: Path, name: str) -> Source:
 
 def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
     tensors, taken_off = unwrapped({name: place for part in parts for name, place in part.places.items()})
-    found = tuple(fact for part in parts for fact in part.found) + taken_off
+    about = tuple(fact for part in parts for fact in part.found) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {place.path for place in tensors.values()})
-    return Source(name, folder, StoredWeights(tensors), size, found, facts)
+    return Source(name, folder, StoredWeights(tensors), size, about, facts)
 
 
 def _weights_file(folder: Path) -> Path:
     for name in (SAFE, BIN):
         if (folder / name).is_file():
             return folder / name
-    found = sorted(path.name for path in folder.iterdir() if path.suffix in _ENDINGS and path.name not in _BESIDE)
-    if len(found) == 1:
-        return folder / found[0]
-    if found:
-        raise Refused(f"{folder.name} holds {len(found)} files of weights.", (), f"Choose one: {', '.join(found[:8])}.")
+    names = sorted(path.name for path in folder.iterdir() if path.suffix in _ENDINGS and path.name not in _BESIDE)
+    if len(names) == 1:
+        return folder / names[0]
+    if names:
+        raise Refused(f"{folder.name} holds {len(names)} files of weights.", (), f"Choose one: {', '.join(names[:8])}.")
     others = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
     instead = f", only {', '.join(others[:3])}" if others else ""
     raise Refused(f"{folder.name} holds no weights of PyTorch{instead}.", (), f"It needs {SAFE} or {BIN}.")

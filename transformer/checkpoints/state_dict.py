@@ -35,7 +35,7 @@ def find(value: Any, file_name: str) -> StateDict:
         raise Refused(f"{file_name} holds no state dict, but a {_kind(value)}.", (), "Save the weights.", SAVE)
     facts = {name: fact for name, fact in value.items() if isinstance(fact, str | int | float | bool)}
     tensors = _tensors(value)
-    parts = {str(name): found for name, part in value.items() if (found := _tensors(part))}
+    parts = {str(name): inner for name, part in value.items() if (inner := _tensors(part))}
     if len(tensors) >= max(map(len, parts.values()), default=1):  # fewer may be a loss beside the model
         return StateDict(tensors, (), facts)
     key = next((name for name in _MODEL if name in parts), None)
@@ -53,26 +53,26 @@ def find(value: Any, file_name: str) -> StateDict:
 
 
 def _opened_at(key: str, tensors: dict[str, View], lightning: bool, facts: dict[str, Any]) -> StateDict:
-    found = [("Opened at", key)]
+    where = [("Opened at", key)]
     if lightning and all(name.startswith("model.") for name in tensors):
         tensors = {name.removeprefix("model."): view for name, view in tensors.items()}
-        found.append(("Taken off the names", "model. (Lightning)"))
-    return StateDict(tensors, tuple(found), facts)
+        where.append(("Taken off the names", "model. (Lightning)"))
+    return StateDict(tensors, tuple(where), facts)
 
 
 def unwrapped(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, str], ...]]:
     """The names as the model itself has them, and what was taken off: by nn.DataParallel all begin with "module.";
     torch.compile marks whatever was compiled, anywhere."""
-    names, found = list(tensors), []
+    names, facts = list(tensors), []
     if all(name.startswith("module.") for name in names):
         names = [name.removeprefix("module.") for name in names]
-        found.append(("Taken off the names", "module. (nn.DataParallel)"))
+        facts.append(("Taken off the names", "module. (nn.DataParallel)"))
     if any("_orig_mod." in name for name in names):
         names = [name.replace("_orig_mod.", "") for name in names]
-        found.append(("Taken off the names", "_orig_mod. (torch.compile)"))
+        facts.append(("Taken off the names", "_orig_mod. (torch.compile)"))
     if len(set(names)) < len(names):  # two would become one
         return dict(tensors), ()
-    return dict(zip(names, tensors.values(), strict=True)), tuple(found)
+    return dict(zip(names, tensors.values(), strict=True)), tuple(facts)
 
 
 def _tensors(value: Any) -> dict[str, View]:

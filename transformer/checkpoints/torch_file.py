@@ -49,8 +49,8 @@ def is_torch_zip(path: Path) -> bool:
 
 
 def _pickle_of(names: list[str]) -> str | None:
-    found = [name for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
-    return found[0] if len(found) == 1 else None
+    pickles = [name for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
+    return pickles[0] if len(pickles) == 1 else None
 
 
 def read_zip(path: Path) -> TorchFile:
@@ -104,8 +104,8 @@ def read_legacy(path: Path) -> TorchFile:
         version, system, value, keys = (machine.read() for _ in range(4))
         if version != LEGACY[1] or not system.get("little_endian"):
             raise Refused(f"{path.name} is of another version of PyTorch.", (), "Save it again.", SAVE)
-        found = machine.storages.values()
-        sizes = {storage.key: storage.size * DTYPES[storage.dtype or "U8"].itemsize for storage in found}
+        every = machine.storages.values()
+        sizes = {storage.key: storage.size * DTYPES[storage.dtype or "U8"].itemsize for storage in every}
         storages, start, end = {}, machine.data.tell(), path.stat().st_size
         for key in keys:  # the number of its numbers, then the numbers
             storages[key] = (start + 8, sizes[key])

@@ -86,14 +86,14 @@ def written(spec: str) -> tuple[int, ...]:
     Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
     """
     require_private()
-    found = []
+    times = []
     for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
         kind = part.partition(":")[0]
         place = tatoeba_folder() if kind == "tatoeba" else Path(kind)
         path = next((path for path in (Path(part), place) if path.is_file()), None)
         files = [path] if path else place.glob("*.tsv*") if kind and place.is_dir() else []
-        found.append(max((file.stat().st_mtime_ns for file in files), default=0))
-    return tuple(found)
+        times.append(max((file.stat().st_mtime_ns for file in files), default=0))
+    return tuple(times)
 
 
 def _open_one(
@@ -137,11 +137,11 @@ def open_split(spec: str, split: str | None = None, folder: str | None = None) -
     parts = dict(zip(PARTS, (train, validation, test, None), strict=True))
     if isinstance(train, GoldCorpus):
         parts["combinations"] = GoldCorpus(train.grammar, "combinations")
-    found = parts[split] if split else test or validation or train
-    if found is None:
+    chosen = parts[split] if split else test or validation or train
+    if chosen is None:
         there = ", ".join(name for name, corpus in parts.items() if corpus is not None)
         raise ValueError(f"{short(spec)} has no {short(split)} split; choose one of {there}.")
-    return found
+    return chosen
 
 
 def _open_mixture(
@@ -152,8 +152,8 @@ def _open_mixture(
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
 
     def mixed(split: int) -> Corpus | None:
-        found = [(corpora[split], 1.0) for corpora in opened]
-        having = [(corpus, times) for corpus, times in found if corpus is not None]
+        weighted = [(corpora[split], 1.0) for corpora in opened]
+        having = [(corpus, times) for corpus, times in weighted if corpus is not None]
         return Mixture(having) if having else None
 
     return train, mixed(1), mixed(2)
@@ -181,10 +181,10 @@ def _open_hub(
         raise ValueError(f"The dataset {quoted(name)} has no split 'train'; its splits are {short(', '.join(names))}.")
 
     def split(*spellings: str) -> Corpus | None:
-        found = [spelling for spelling in spellings if spelling in names]
-        if not found:
+        known = [spelling for spelling in spellings if spelling in names]
+        if not known:
             return None
-        return HubDataset(name, source, target, found[0], config=config, max_characters=max_characters)
+        return HubDataset(name, source, target, known[0], config=config, max_characters=max_characters)
 
     train = HubDataset(name, source, target, "train", config=config, max_characters=max_characters)
     return train, split("validation", "valid", "val", "dev"), split("test")

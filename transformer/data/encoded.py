@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from transformer.data.pairs import Corpus, Pair, Report
-from transformer.data.tokenizers import Kind, Tokenizer
+from transformer.data.tokenizers import Tokenizer, TokenizerKind
 
 if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.data.batches import Example
@@ -17,7 +17,7 @@ LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary litt
 
 
 def learn_tokenizers(
-    pairs: Iterable[Pair], kind: Kind, vocab_size: int, separate: bool = False
+    pairs: Iterable[Pair], kind: TokenizerKind, vocab_size: int, separate: bool = False
 ) -> tuple[Tokenizer, Tokenizer]:
     """The tokenizers of the two sides, one and the same unless `separate`, learned from the first LEARN_FROM pairs.
 

@@ -78,12 +78,12 @@ def antecedents(grammar: Grammar) -> frozenset[str]:
     The words of a grammar have no parts of speech; these are its nouns, but for those that no pronoun ever means.
     """
     rng = random.Random(grammar.name)
-    found: set[str] = set()
+    nouns: set[str] = set()
     for _ in range(20_000):
         if (pair := grammar.pair(rng)).pronouns:
             source = words(pair.source)
-            found.update(source[pronoun.antecedent].casefold() for pronoun in pair.pronouns)
-    return frozenset(found)
+            nouns.update(source[pronoun.antecedent].casefold() for pronoun in pair.pronouns)
+    return frozenset(nouns)
 
 
 @dataclass(eq=False)  # the same text can stand in a sentence twice
@@ -114,12 +114,12 @@ def gold_pair(
         for here in source_places[origin]
         for there in target_places[word]
     }
-    found = tuple(
+    meant = tuple(
         # The head of "post office" is its last word; of "l'" it is the letter, not the apostrophe.
         Pronoun(source_places[pronoun][0], source_places[antecedent][-1], target_places[written][0], shows)
         for pronoun, antecedent, written, shows in pronouns
     )
-    return GoldPair(source_text, target_text, tuple(sorted(links)), found, frozenset(combinations))
+    return GoldPair(source_text, target_text, tuple(sorted(links)), meant, frozenset(combinations))
 
 
 def _write(sentence: Sequence[Word]) -> tuple[str, dict[Word, range]]:

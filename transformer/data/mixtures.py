@@ -24,7 +24,7 @@ def parts_of(spec: str) -> list[tuple[str, float]]:
 
     Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
     """
-    found, parts = [], spec.split(JOINED)
+    named, parts = [], spec.split(JOINED)
     if len(parts) > MOST_PARTS:
         raise ValueError(f"{len(parts):,} corpora are to be mixed; choose at most {MOST_PARTS}.")
     for part in parts:
@@ -36,8 +36,8 @@ def parts_of(spec: str) -> list[tuple[str, float]]:
             raise ValueError(f"{quoted(part)} has two weights; write one, their product.")
         if not 0.0 < times <= MOST_TIMES:
             raise ValueError(f"{quoted(part)} is weighted {times:g}; write a number above 0 and up to {MOST_TIMES:g}.")
-        found.append((name, times))
-    return found
+        named.append((name, times))
+    return named
 
 
 class Mixture(Corpus):

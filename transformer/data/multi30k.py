@@ -7,7 +7,6 @@ import hashlib
 import http.client
 import os
 import urllib.request
-from collections.abc import Iterable
 from pathlib import Path
 
 from transformer.access import require_private, require_readable
@@ -79,26 +78,19 @@ def _path(folder: str | Path | None, name: str) -> Path:
         raise ValueError(
             f"There is no Multi30k file {name} or {name}.gz in {short(place)}; name no folder to download it."
         )
-    return _fetch(place, f"{name}.gz", DEFAULT_URL)
+    return fetch(place, f"{name}.gz", DEFAULT_URL)
 
 
-def download(folder: str | Path, languages: Iterable[str], base_url: str = DEFAULT_URL) -> None:
-    """Fetch what is missing of all splits into `folder`. Raises ValueError for all but the files of that commit."""
-    for language in languages:
-        for name in FILES.values():
-            if not (Path(folder) / f"{name}.{language}.gz").is_file():
-                _fetch(Path(folder), f"{name}.{language}.gz", base_url)
-
-
-def _fetch(folder: Path, name: str, base_url: str) -> Path:
+def fetch(folder: Path, name: str, base_url: str) -> Path:
+    """Downloads one of SHA256 into `folder`. Raises ValueError for all but the file of that commit."""
     require_private()
     url = base_url.rstrip("/") + "/" + name
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
             content = answer.read(LARGEST + 1)
-        found = hashlib.sha256(content).hexdigest()
-        if found != SHA256[name]:
-            raise ValueError(f"what came has the SHA-256 {found}, not {SHA256[name]}")
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != SHA256[name]:
+            raise ValueError(f"what came has the SHA-256 {digest}, not {SHA256[name]}")
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise ValueError(
             f"Multi30k cannot be downloaded from {url} ({error}); "

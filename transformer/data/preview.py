@@ -8,7 +8,7 @@ from itertools import islice
 
 from transformer.data.encoded import learn_tokenizers
 from transformer.data.pairs import Corpus, First, Pair, Report
-from transformer.data.tokenizers import Kind, Tokenizer
+from transformer.data.tokenizers import Tokenizer, TokenizerKind
 
 READ = 1_000_000  # rows that a preview reads at most
 SAMPLE = 20_000  # pairs that are tokenized
@@ -45,7 +45,7 @@ class Preview:
 
 def preview(
     corpus: Corpus,
-    kind: Kind = "bpe",
+    kind: TokenizerKind = "bpe",
     vocabulary: int = 8000,
     separate: bool = False,
     show: int = 10,

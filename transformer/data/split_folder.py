@@ -50,8 +50,8 @@ def _table(folder: str | Path, source: str, target: str, split: str) -> Path | N
 
 def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
     """The languages of the tables to train on in `folder`, each pair once."""
-    found = (re.fullmatch(r"(\w+)-(\w+)\.train\.tsv(\.gz)?", path.name) for path in Path(folder).glob("*.train.tsv*"))
-    return sorted({(match[1], match[2]) for match in found if match})
+    matches = (re.fullmatch(r"(\w+)-(\w+)\.train\.tsv(\.gz)?", path.name) for path in Path(folder).glob("*.train.tsv*"))
+    return sorted({(match[1], match[2]) for match in matches if match})
 
 
 def tatoeba_folder() -> Path:

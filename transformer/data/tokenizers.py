@@ -14,7 +14,7 @@ from transformer.data import foreign
 from transformer.files import read_json, write_text
 from transformer.quoting import quoted, short
 
-Kind = Literal["bpe", "words", "characters"]
+TokenizerKind = Literal["bpe", "words", "characters"]
 
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
@@ -69,7 +69,7 @@ class Tokenizer:
         return next((id for name in names if name and (id := self.inner.token_to_id(name)) is not None), None)
 
     @classmethod
-    def train(cls, texts: Iterable[str], kind: Kind, vocab_size: int, min_frequency: int = 2) -> "Tokenizer":
+    def train(cls, texts: Iterable[str], kind: TokenizerKind, vocab_size: int, min_frequency: int = 2) -> "Tokenizer":
         """Learn at most `vocab_size` tokens (the special ones among them) from `texts`.
 
         A "bpe" vocabulary of ROOM_FOR_BYTES tokens or more has the 256 bytes too, so that nothing is unknown to it: a
@@ -252,7 +252,7 @@ def _with_bytes(inner: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
     return tokenizers.Tokenizer.from_str(json.dumps(content))
 
 
-def _trainer(kind: Kind, vocab_size: int, min_frequency: int) -> trainers.Trainer:
+def _trainer(kind: TokenizerKind, vocab_size: int, min_frequency: int) -> trainers.Trainer:
     if kind == "bpe":
         return trainers.BpeTrainer(
             vocab_size=vocab_size,

@@ -91,7 +91,7 @@ def check(spec: str) -> Report:
     rejected = report.rejected.total()
     if rejected > MOST_REJECTED * report.read:
         reason, many = report.rejected.most_common(1)[0]
-        line = next((found.line for found in report.first if found.reason == reason), None)
+        line = next((left_out.line for left_out in report.first if left_out.reason == reason), None)
         where = f"line {line:,}" if line else "a line"
         others = f" ({many:,} of its {report.read:,} lines are like that)" if many > 1 else ""
         raise ValueError(f"{report.name}: {where} {_REASONS[reason]}{others}.")

@@ -5,7 +5,8 @@
 
 Their arguments, checked at the call, where a wrong one raises ValueError:
 
-model       in evaluation mode; it is never written to, so any number of threads may decode with it.
+model       in evaluation mode; it is never written to, so any number of threads may decode with it. A plain one is
+            prepared for this decode; whoever decodes more than once gives what it prepared, a `Prepared`.
 src         [B, S] source ids, padded at the end.
 max_length  the most tokens to write, [EOS] included, and never more than the model can read. Without it,
             2 * (source tokens) + 10, each sentence its own. What gets there without [EOS] ends unfinished.
@@ -34,6 +35,7 @@ from transformer.decoding.choosers import Beam, Greedy, Sample, draws, tempered
 from transformer.decoding.search import Search, TapAt, allowed
 from transformer.decoding.step import DecodeStep, Fate, Hypothesis, finish, recorded, rows_of
 from transformer.model import Transformer
+from transformer.prepared import Prepared
 from transformer.taps import Tap
 
 __all__ = [
@@ -53,7 +55,7 @@ __all__ = [
 
 
 def greedy(
-    model: Transformer,
+    model: Transformer | Prepared,
     src: Tensor,
     *,
     max_length: int | None = None,
@@ -68,7 +70,7 @@ def greedy(
 
 
 def beam(
-    model: Transformer,
+    model: Transformer | Prepared,
     src: Tensor,
     size: int = 5,
     *,
@@ -94,7 +96,7 @@ def beam(
 
 
 def sample(
-    model: Transformer,
+    model: Transformer | Prepared,
     src: Tensor,
     *,
     temperature: float = 1.0,
@@ -121,7 +123,7 @@ def sample(
 
 
 def given(
-    model: Transformer,
+    model: Transformer | Prepared,
     src: Tensor,
     target: Ids,
     *,
@@ -138,7 +140,7 @@ def given(
 
 
 def _checked(
-    model: Transformer, src: Tensor, max_length: int | None, target: Ids | None
+    model: Transformer | Prepared, src: Tensor, max_length: int | None, target: Ids | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`src` [B, S], what must be written [B, F], and the most tokens that may be [B]."""
     src = arguments.source(model, src)

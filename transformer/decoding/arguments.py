@@ -12,14 +12,15 @@ from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.model import Transformer
+from transformer.prepared import Prepared
 
 Ids = Sequence[int] | Sequence[Sequence[int]] | Tensor
 
 
-def source(model: Transformer, src: Tensor) -> Tensor:
+def source(model: Transformer | Prepared, src: Tensor) -> Tensor:
     """`src` [B, S], on the model's device. Raises ValueError."""
     config = model.config
-    if model.training:
+    if isinstance(model, Transformer) and model.training:
         raise ValueError("The model is in training mode, where dropout is on; call model.eval() first.")
     if src.dim() != 2 or src.is_floating_point():
         raise ValueError(f"src is {src.dtype} of shape {list(src.shape)}; give ids, [sentences, tokens].")
@@ -33,7 +34,7 @@ def source(model: Transformer, src: Tensor) -> Tensor:
     if len(src):
         for token in (int(src.min()), int(src.max())):
             _known(token, config.source_vocab_size, "source")
-    return src.to(next(model.parameters()).device).long()
+    return src.to(model.output.weight.device).long()
 
 
 def longest(src: Tensor, max_length: int | None, config: ModelConfig) -> Tensor:

@@ -16,6 +16,7 @@ from transformer.decoding.choosers import Live, Sample, draws
 from transformer.decoding.search import TapAt, allowed, forced
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
+from transformer.prepared import Prepared
 
 MOST = 50_000_000  # bytes of log-probabilities and patterns, after which it begins anew
 
@@ -27,7 +28,7 @@ class Kept:
     same tokens are drawn, nothing is computed.
     """
 
-    def __init__(self, model: Transformer, src: Tensor, tap_at: TapAt | None = None):
+    def __init__(self, model: Transformer | Prepared, src: Tensor, tap_at: TapAt | None = None):
         """`src` [1, S]: one sentence. `tap_at` is that of every step that the model takes."""
         self.model, self.src = model, arguments.source(model, src)
         assert len(self.src) == 1, "one sentence at a time"
@@ -59,15 +60,15 @@ class Kept:
         drawn = draws(seed, 1, int(bounds)).to(self.src.device)
         choose = Sample(self.model.config.eos_id, bounds, drawn, temperature, top_k, top_p)
         total, written = torch.zeros(1, device=self.src.device), tuple[int, ...]()
-        found: list[DecodeStep] = []
+        steps: list[DecodeStep] = []
         start = self.model.config.target_start
         while (kept := self.steps.get(written)) is not None:
             seen = allowed(kept.log_probs, self.model.config)
             if len(written) < len(start):
                 seen = forced(kept.log_probs, seen, kept.sentences.new_tensor([[start[len(written)]]]))
             chosen = choose(Live(kept.sentences, kept.written, total), seen)
-            found.append(replace(kept, **chosen._asdict()))
+            steps.append(replace(kept, **chosen._asdict()))
             if chosen.fates.tolist() != [Fate.LIVE]:
                 break
             total, written = chosen.totals, (*written, int(chosen.tokens))
-        return found
+        return steps

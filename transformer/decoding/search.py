@@ -15,7 +15,7 @@ from transformer.config import ModelConfig
 from transformer.decoding.choosers import Chooser, Chosen, Live
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
-from transformer.prepared import prepared
+from transformer.prepared import Prepared
 from transformer.taps import Recorder, Site, Tap, chain
 
 TapAt = Callable[[int], Tap | None]
@@ -46,7 +46,7 @@ class Search:
 
     def __init__(
         self,
-        model: Transformer,
+        model: Transformer | Prepared,
         src: Tensor,
         forced: Tensor,
         choose: Chooser,
@@ -55,7 +55,7 @@ class Search:
         record: bool,
     ):
         """`src` [B, S]; `forced` [B, F] says what must be written, with -1 where the choice is free."""
-        self.network, self.config = prepared(model), model.config
+        self.network, self.config = model if isinstance(model, Prepared) else Prepared(model), model.config
         self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
         self.tap, self.tap_at, self.record = tap, tap_at, record

@@ -66,11 +66,11 @@ class DecodeStep:
 
     def having(self, *fates: Fate, sentence: int | None = None) -> list[int]:
         """The candidates that have one of these fates, of one sentence or of all."""
-        found = [candidate for candidate, fate in enumerate(self.fates.tolist()) if fate in fates]
+        candidates = [candidate for candidate, fate in enumerate(self.fates.tolist()) if fate in fates]
         if sentence is None:
-            return found
+            return candidates
         of = self.sentences[self.parents].tolist()
-        return [candidate for candidate in found if of[candidate] == sentence]
+        return [candidate for candidate in candidates if of[candidate] == sentence]
 
     def hypothesis(self, candidate: int) -> Hypothesis:
         ids = [*self.written[self.parents[candidate]].tolist(), int(self.tokens[candidate])]
@@ -84,14 +84,14 @@ def finish(steps: Iterable[DecodeStep]) -> list[list[Hypothesis]]:
     Those that ended without [EOS] come after all that finished. A beam can finish more than its size; what
     would have come after the first `size` was not searched to the end.
     """
-    found: list[list[Hypothesis]] = []
+    ended: list[list[Hypothesis]] = []
     for step in steps:
         if step.index == 0:  # every sentence has one row
-            found = [[] for _ in step.sentences]
+            ended = [[] for _ in step.sentences]
         for candidate in step.having(Fate.FINISHED, Fate.UNFINISHED):
             sentence = int(step.sentences[step.parents[candidate]])
-            found[sentence].append(step.hypothesis(candidate))
-    return [sorted(hypotheses, key=lambda h: (not h.finished, -h.score)) for hypotheses in found]
+            ended[sentence].append(step.hypothesis(candidate))
+    return [sorted(hypotheses, key=lambda h: (not h.finished, -h.score)) for hypotheses in ended]
 
 
 def rows_of(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ Greedy decoding and sampling give a tree with a single branch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -53,11 +53,11 @@ class Tree:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The nodes after each node, best first."""
-        found: list[list[int]] = [[] for _ in self.nodes]
+        children: list[list[int]] = [[] for _ in self.nodes]
         for index, node in enumerate(self.nodes):
             if node.parent is not None:
-                found[node.parent].append(index)
-        return tuple(map(tuple, found))
+                children[node.parent].append(index)
+        return tuple(map(tuple, children))
 
     @cached_property
     def hypotheses(self) -> tuple[int, ...]:
@@ -72,10 +72,10 @@ class Tree:
 
     def path(self, index: int) -> list[int]:
         """The nodes from [SOS] to this one."""
-        found = [index]
-        while (parent := self.nodes[found[-1]].parent) is not None:
-            found.append(parent)
-        return found[::-1]
+        path = [index]
+        while (parent := self.nodes[path[-1]].parent) is not None:
+            path.append(parent)
+        return path[::-1]
 
     def ids(self, index: int) -> list[int]:
         """What was written up to this node, without [SOS]."""
@@ -129,7 +129,7 @@ def grow(
         rows = (step.sentences == sentence).nonzero()[:, 0].tolist()
         at = dict(zip(rows, live, strict=False))
         for row, index in at.items():
-            nodes[index] = _changed(nodes[index], row=row)
+            nodes[index] = replace(nodes[index], row=row)
         live = []
         own = [c for c, parent in enumerate(step.parents.tolist()) if parent in at]
         said = step.log_probs[step.parents, step.tokens].tolist()
@@ -156,19 +156,15 @@ def _with_outcomes(nodes: list[Node]) -> list[Node]:
     ends = [i for i in range(len(nodes)) if i not in parents]
     for i in ends:
         if nodes[i].row is not None:  # it lived, and none of what came after it was worth considering
-            nodes[i] = _changed(nodes[i], outcome="dropped")
+            nodes[i] = replace(nodes[i], outcome="dropped")
     best = min(ends, key=lambda i: (OUTCOMES.index(nodes[i].outcome), -nodes[i].score))
-    nodes[best] = _changed(nodes[best], outcome="winner")
+    nodes[best] = replace(nodes[best], outcome="winner")
     after: dict[int, Outcome] = {}
     for index in range(len(nodes) - 1, -1, -1):
         node = nodes[index]
         if index in after:
-            nodes[index] = node = _changed(node, outcome=after[index])
+            nodes[index] = node = replace(node, outcome=after[index])
         if node.parent is not None:
             passed: Outcome = "dropped" if node.outcome == "pruned" else node.outcome
             after[node.parent] = min(after.get(node.parent, "dropped"), passed, key=OUTCOMES.index)
     return nodes
-
-
-def _changed(node: Node, **changes: object) -> Node:
-    return Node(**{**vars(node), **changes})

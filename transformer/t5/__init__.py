@@ -5,7 +5,7 @@ has no biases elsewhere. Versions 1.1 (also Flan-T5, mT5 and ByT5) gate the feed
 """
 
 from transformer.t5.config import T5Config
-from transformer.t5.layers import RelativeBias, T5Attention
 from transformer.t5.model import T5
+from transformer.t5.parts import RelativeBias
 
-__all__ = ["T5", "RelativeBias", "T5Attention", "T5Config"]
+__all__ = ["T5", "RelativeBias", "T5Config"]

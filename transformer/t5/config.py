@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transformer.config import LARGEST, ModelConfig, Norm, Positions, StackConfig, Tied, check_flag, check_whole
+from transformer.config import (
+    LARGEST,
+    ConfigError,
+    ModelConfig,
+    Norm,
+    Positions,
+    StackConfig,
+    Tied,
+    check_flag,
+    check_whole,
+)
 
 
 @dataclass(frozen=True)
@@ -12,7 +22,7 @@ class T5Config(ModelConfig):
     """`ModelConfig` with what T5 has besides; what every T5 has alike cannot be set.
 
     Both stacks read one embedding. `tied` is "all" where the output projection is that matrix too (T5 1.0), else
-    "none". "gelu" is the approximation by tanh, as in T5's own code. Raises ValueError as `ModelConfig` does.
+    "none". "gelu" is the approximation by tanh, as in T5's own code. Raises ConfigError as `ModelConfig` does.
     """
 
     norm_eps: float = 1e-6
@@ -40,12 +50,15 @@ class T5Config(ModelConfig):
         check_whole("buckets", self.buckets, 4, LARGEST["width"])
         check_whole("max_distance", self.max_distance, self.buckets // 2 + 1, LARGEST["length"])
         if self.source_vocab_size != self.target_vocab_size:
-            raise ValueError(
-                f"source_vocab_size is {self.source_vocab_size} and target_vocab_size {self.target_vocab_size}; "
-                "T5 reads and writes one vocabulary, so give both the same."
+            raise ConfigError(
+                "source_vocab_size",
+                f"is {self.source_vocab_size} and target_vocab_size {self.target_vocab_size}; "
+                "T5 reads and writes one vocabulary, so give both the same.",
             )
         if self.tied not in ("all", "none"):
-            raise ValueError(f"tied is {self.tied}; T5's output is the embedding ('all') or its own matrix ('none').")
+            raise ConfigError(
+                "tied", f"is {self.tied}; T5's output is the embedding ('all') or its own matrix ('none')."
+            )
 
     def _validate_stack(self, name: str, stack: StackConfig) -> None:
         stack.validate_sizes(name)

@@ -7,10 +7,10 @@ steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
 from transformer.training.evaluation import Evaluation, Evaluator
 from transformer.training.export import export
 from transformer.training.folder import RUNS, RunFolder, run_path
-from transformer.training.health import Status, status, statuses
 from transformer.training.loop import Diverged, StepReport, Trainer, train
 from transformer.training.metrics import Metrics
 from transformer.training.recipe import Recipe, differences
+from transformer.training.run_status import Status, status, statuses
 from transformer.training.schedule import learning_rate, teacher_forcing
 from transformer.training.settings import BY_TOKENIZER, HELP
 from transformer.training.steer import delete, extend, kill, pause, resume, start, stop

@@ -51,17 +51,17 @@ def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
 
     Raises ValueError where fewer than two are kept.
     """
-    found = _kept(folder)
-    steps = sorted(found)[-count:]
+    weights = _kept(folder)
+    steps = sorted(weights)[-count:]
     if len(steps) < 2:
         raise ValueError(
             f"{short(folder.path)} has kept the weights of {len(steps)} checkpoints, and a mean needs two or more; "
             "train it with --average N."
         )
-    model = load_weights(like.model.config, found[steps[0]])
+    model = load_weights(like.model.config, weights[steps[0]])
     with torch.no_grad():
         for number, step in enumerate(steps[1:], 2):
-            other = dict(load_weights(like.model.config, found[step]).named_parameters())
+            other = dict(load_weights(like.model.config, weights[step]).named_parameters())
             for name, parameter in model.named_parameters():
                 parameter.lerp_(other[name], 1.0 / number)
     return replace(like, model=model, card={**like.card, "step": steps[-1], "averaged": steps})
@@ -69,6 +69,6 @@ def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
 
 def _kept(folder: RunFolder) -> dict[int, Path]:
     """The weights that are kept, by their updates, the first one first."""
-    found = (re.fullmatch(r"step-(\d+)", path.stem) for path in folder.weights.glob("step-*.safetensors"))
-    steps = sorted(int(match[1]) for match in found if match)
+    matches = (re.fullmatch(r"step-(\d+)", path.stem) for path in folder.weights.glob("step-*.safetensors"))
+    steps = sorted(int(match[1]) for match in matches if match)
     return {step: folder.weights / f"{folder.checkpoint(step).name}.safetensors" for step in steps}

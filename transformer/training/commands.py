@@ -26,10 +26,10 @@ from transformer.training import steer
 from transformer.training.export import best_of
 from transformer.training.export import export as export_run
 from transformer.training.folder import RUNS, RunFolder
-from transformer.training.health import Status, status, statuses
 from transformer.training.metrics import Metrics
 from transformer.training.processes import several
 from transformer.training.recipe import Recipe
+from transformer.training.run_status import Status, status, statuses
 from transformer.training.settings import BY_TOKENIZER, HELP
 from transformer.training.steer import start
 from transformer.training.worker import work as work_on
@@ -131,9 +131,9 @@ def stop(options: argparse.Namespace) -> None:
 
 
 def runs(options: argparse.Namespace) -> None:
-    for found in statuses(options.root):
-        said = " ".join(filter(None, (found.cause, *found.mended, *found.damaged, found.advice)))
-        print(f"{found.name:<24}{found.state:<12}{found.step:>9,} of {found.steps:<9,}  {said}".rstrip())
+    for run in statuses(options.root):
+        said = " ".join(filter(None, (run.cause, *run.mended, *run.damaged, run.advice)))
+        print(f"{run.name:<24}{run.state:<12}{run.step:>9,} of {run.steps:<9,}  {said}".rstrip())
 
 
 def work(options: argparse.Namespace) -> None:
@@ -206,27 +206,27 @@ def _follow(path: str) -> None:
         tqdm(unit="update", smoothing=0.05, disable=None) as bar,
     ):
         log.seek(0, os.SEEK_END)
-        found = status(path)
+        now = status(path)
         try:
-            while found.alive:
+            while now.alive:
                 time.sleep(0.2)
-                found = status(path)  # before the rest is read, so that nothing comes after the last look
-                _show(bar, metrics, found, log.read())
+                now = status(path)  # before the rest is read, so that nothing comes after the last look
+                _show(bar, metrics, now, log.read())
         except KeyboardInterrupt:
             bar.write("Pausing after this update; Ctrl-C once more leaves it to itself.", sys.stderr)
             steer.pause(path)
-            while (found := status(path)).alive:
+            while (now := status(path)).alive:
                 time.sleep(0.2)
-    _require_success(found)
-    if found.state != "finished":
-        print(f"{found.state.capitalize()}. Go on with: python -m transformer resume {path}", file=sys.stderr)
+    _require_success(now)
+    if now.state != "finished":
+        print(f"{now.state.capitalize()}. Go on with: python -m transformer resume {path}", file=sys.stderr)
 
 
-def _show(bar: Any, metrics: Metrics, found: Status, said: str) -> None:
+def _show(bar: Any, metrics: Metrics, now: Status, said: str) -> None:
     for line in said.splitlines():
         bar.write(line, sys.stderr)
     lines = metrics.read()
-    bar.total = found.steps or None
+    bar.total = now.steps or None
     if lines and lines[-1]["step"] != bar.n:
         last = lines[-1]
         bar.update(last["step"] - bar.n)
@@ -235,6 +235,6 @@ def _show(bar: Any, metrics: Metrics, found: Status, said: str) -> None:
             bar.set_postfix_str(f"loss {last['loss']:.3f}, {speed:,.0f} tokens/s", refresh=False)
 
 
-def _require_success(found: Status) -> None:
-    if found.state not in ("finished", "paused", "stopped"):
-        raise ValueError(f"{short(found.folder)} has {found.state}. {found.cause} {found.advice}")
+def _require_success(ended: Status) -> None:
+    if ended.state not in ("finished", "paused", "stopped"):
+        raise ValueError(f"{short(ended.folder)} has {ended.state}. {ended.cause} {ended.advice}")

@@ -44,7 +44,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """As a card has it; what is known of grammars alone is left out elsewhere."""
-        found = {
+        scores = {
             "BLEU": round(self.bleu, 2),
             "chrF": round(self.chrf, 2),
             "exact": round(self.exact, 4),
@@ -54,8 +54,8 @@ class Evaluation:
         }
         if self.pronouns is not None:
             right, every = self.pronouns
-            found |= {"pronouns": round(right / every, 4), "pronouns_counted": every}
-        return found
+            scores |= {"pronouns": round(right / every, 4), "pronouns_counted": every}
+        return scores
 
 
 class Evaluator:
@@ -82,7 +82,7 @@ class Evaluator:
             of_origin.setdefault(origin, []).append(example)
         self.origins, self.sources = (list(side) for side in zip(*of_source, strict=True))
         self.references = list(of_source.values())
-        self.batches = {origin: bucket(found, budget=4_096) for origin, found in of_origin.items()}
+        self.batches = {origin: bucket(own, budget=4_096) for origin, own in of_origin.items()}
         self.left_out = 0
         self.gold: dict[tuple[str, str], GoldPair] = {}  # by origin and source, of a grammar's corpus
 
@@ -109,8 +109,8 @@ class Evaluator:
     ) -> Evaluation:
         """Scores the model: cased, detokenised sacreBLEU and chrF of its own translations."""
         checkpoint.model.eval()
-        found = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
-        texts = [translation.text for translation in found]
+        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
+        texts = [translation.text for translation in translations]
         losses = {origin: _loss(checkpoint, batches) for origin, batches in self.batches.items()}
         parts = {origin: self._scores(texts, origin, losses[origin]) for origin in losses}
         if len(parts) == 1:

@@ -1,7 +1,7 @@
 """A run's folder: where everything about one training lies, readable while it goes on and after.
 
 config.json     the recipe: data, network, training
-status.json     what the worker is doing, and when it last said so (see health.py)
+status.json     what the worker is doing, and when it last said so (see run_status.py)
 metrics.jsonl   one line an update, with the scores where it was evaluated
 log.txt         what the worker said
 checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them.
@@ -88,13 +88,13 @@ class RunFolder:
 
     def step_folders(self) -> list[Path]:
         """Everything with the name of a checkpoint, whole or not, the latest last."""
-        found = (path for path in self.checkpoints.glob("step-*") if re.fullmatch(r"step-\d+", path.name))
-        return sorted(found, key=lambda path: int(path.name[5:]))
+        folders = (path for path in self.checkpoints.glob("step-*") if re.fullmatch(r"step-\d+", path.name))
+        return sorted(folders, key=lambda path: int(path.name[5:]))
 
     def steps(self) -> list[int]:
         """The updates at which there are checkpoints to go on from, as far as a first look tells, the latest last."""
-        found = (int(path.name[5:]) for path in self.step_folders() if not state_flaw(path))
-        return [step for step in found if self.checkpoint(step).is_dir()]
+        numbers = (int(path.name[5:]) for path in self.step_folders() if not state_flaw(path))
+        return [step for step in numbers if self.checkpoint(step).is_dir()]
 
     def checkpoint(self, step: int) -> Path:
         return self.checkpoints / f"step-{step:07d}"
@@ -104,20 +104,20 @@ class RunFolder:
 
         That is the one that the newest checkpoint calls the best, else the newest whose model is whole.
         """
-        found = [path for path in self.step_folders() if not model_flaw(path)]
+        whole = [path for path in self.step_folders() if not model_flaw(path)]
         try:
-            named = [self.checkpoint(read_json(found[-1] / POSITION)["best"])] if found else []
+            named = [self.checkpoint(read_json(whole[-1] / POSITION)["best"])] if whole else []
         except (ValueError, TypeError, KeyError):
             named = []
-        likeliest = [self.checkpoints / "best", *named, *reversed(found)]
+        likeliest = [self.checkpoints / "best", *named, *reversed(whole)]
         return next((path for path in likeliest if not model_flaw(path)), None)
 
     def damaged(self) -> dict[str, str]:
         """What is wrong at a first look, without a full stop, by the name of the checkpoint or of what points to it."""
-        found = {path.name: state_flaw(path) for path in self.step_folders()}
-        if found:
-            found |= {name: model_flaw(self.checkpoints / name) for name in ("last", "best")}
-        return {name: wrong for name, wrong in found.items() if wrong}
+        flaws = {path.name: state_flaw(path) for path in self.step_folders()}
+        if flaws:
+            flaws |= {name: model_flaw(self.checkpoints / name) for name in ("last", "best")}
+        return {name: wrong for name, wrong in flaws.items() if wrong}
 
     def of_another_kind(self) -> dict[Path, str]:
         """What stands under a name of the run's and is no file, or no folder, as it should be: what is wrong with it.
@@ -195,9 +195,9 @@ class RunFolder:
 
 def snapshots(history: Path) -> tuple[list[Path], int]:
     """The snapshots in a folder that are whole at a first look, the latest last; and how many are not."""
-    found = [path for path in history.glob("step-*.safetensors") if re.fullmatch(r"step-\d+", path.stem)]
-    whole = [path for path in found if not intact.flaw(history, [path.name])]
-    return sorted(whole, key=lambda path: int(path.stem[5:])), len(found) - len(whole)
+    files = [path for path in history.glob("step-*.safetensors") if re.fullmatch(r"step-\d+", path.stem)]
+    whole = [path for path in files if not intact.flaw(history, [path.name])]
+    return sorted(whole, key=lambda path: int(path.stem[5:])), len(files) - len(whole)
 
 
 def model_flaw(path: Path) -> str:

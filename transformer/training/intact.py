@@ -36,15 +36,15 @@ def flaw(folder: Path, names: Iterable[str]) -> str:
     due = recorded(folder)
     for name in names:
         try:
-            found = (folder / name).stat()
+            file = (folder / name).stat()
         except OSError:
             return f"{name} is missing"
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(file.st_mode):
             return f"{name} is not a file"
-        size = due[name][0] if name in due else found.st_size
-        if found.st_size != size:
-            return f"{name} has {found.st_size:,} bytes, and had {size:,}"
-        if wrong := _malformed(folder / name, found.st_mtime_ns, found.st_size):
+        size = due[name][0] if name in due else file.st_size
+        if file.st_size != size:
+            return f"{name} has {file.st_size:,} bytes, and had {size:,}"
+        if wrong := _malformed(folder / name, file.st_mtime_ns, file.st_size):
             return wrong
     return ""
 
@@ -65,10 +65,10 @@ def changed(folder: Path, but: Collection[str] = ()) -> str:
 def recorded(folder: Path) -> dict[str, tuple[int, str]]:
     """The sizes and sums in the folder's list; none where there is no list that can be read."""
     try:
-        found = (folder / LIST).stat()
+        listed = (folder / LIST).stat()
     except OSError:
         return {}
-    return _read(folder / LIST, found.st_mtime_ns, found.st_size)
+    return _read(folder / LIST, listed.st_mtime_ns, listed.st_size)
 
 
 # Both are asked of the same files every two seconds; a file that changes is read again.

@@ -32,13 +32,13 @@ def mend(folder: RunFolder, speaker: Speaker) -> None:
 
 def damaged(folder: RunFolder) -> dict[Path, str]:
     """What is wrong with each checkpoint that is not whole, in a sentence; every byte is read."""
-    found = {}
+    flaws = {}
     for path in folder.step_folders():
         try:
             state.check(path)
         except ValueError as error:
-            found[path] = str(error).replace(f"{path}/", "")
-    return found
+            flaws[path] = str(error).replace(f"{path}/", "")
+    return flaws
 
 
 def _recipe(folder: RunFolder, speaker: Speaker) -> None:

@@ -121,8 +121,8 @@ class _Events:
         values = {f"train/{name}": line[name] for name in ("loss", "learning_rate", "gradient_norm")}
         values["train/tokens_per_second"] = line["tokens"] / line["seconds"]
         scores = line.get("evaluation", {})
-        for part, found in {"validation": scores, **scores.get("parts", {})}.items():
-            values |= {f"{part}/{name}": value for name, value in found.items() if name not in ("watched", "parts")}
+        for part, of_part in {"validation": scores, **scores.get("parts", {})}.items():
+            values |= {f"{part}/{name}": value for name, value in of_part.items() if name not in ("watched", "parts")}
         for name, value in values.items():
             if value is not None:
                 self.writer.add_scalar(name, value, line["step"])
@@ -144,9 +144,9 @@ class Metrics:
         """All lines so far. What is torn (a line that is being written) is left for the next time."""
         try:
             with open_regular(self.path) as file:
-                found = os.fstat(file.fileno())
-                if found.st_ino != self._file or found.st_size < self._offset:
-                    self.lines, self._file, self._offset = [], found.st_ino, 0
+                stat = os.fstat(file.fileno())
+                if stat.st_ino != self._file or stat.st_size < self._offset:
+                    self.lines, self._file, self._offset = [], stat.st_ino, 0
                 file.seek(self._offset)
                 content = file.read()
         except OSError:  # there is none, or what stands there is no file

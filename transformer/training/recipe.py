@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 from transformer.checkpoints.native import WEIGHTS, load
-from transformer.config import ModelConfig, StackConfig, TrainConfig, check_share
+from transformer.config import ConfigError, ModelConfig, StackConfig, TrainConfig, check_flag, check_share, check_whole
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
 from transformer.data.pairs import First
 from transformer.data.preview import READ
-from transformer.data.tokenizers import Kind
+from transformer.data.tokenizers import TokenizerKind
 from transformer.files import read_json
 from transformer.presets import PRESETS, preset
 from transformer.quoting import quoted, short
@@ -26,7 +26,7 @@ MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is trained, on what, and how. Raises ValueError naming the field, the value and the remedy.
+    """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
 
     `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
     bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `vary` is the share
@@ -40,7 +40,7 @@ class Recipe:
     training: TrainConfig = field(default_factory=TrainConfig)
     validation: str | None = None
     folder: str | None = None
-    tokenizer: Kind = "bpe"
+    tokenizer: TokenizerKind = "bpe"
     vocabulary: int = 8000
     separate: bool = False
     vary: float = 0.0
@@ -53,28 +53,36 @@ class Recipe:
         for name in ("data", "validation", "folder", "start"):
             value = getattr(self, name)
             if not (isinstance(value, str) and value) and not (value is None and name != "data"):
-                raise ValueError(f"{name} is {quoted(value)}; it must be a text, and not an empty one.")
-        if self.tokenizer not in get_args(Kind):
-            raise ValueError(f"tokenizer is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(Kind))}.")
-        _between("vocabulary", self.vocabulary, 5, 2_000_000)
+                raise ConfigError(name, f"is {quoted(value)}; it must be a text, and not an empty one.")
+        if self.tokenizer not in get_args(TokenizerKind):
+            raise ConfigError(
+                "tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(TokenizerKind))}."
+            )
+        check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
         check_share("vary", self.vary)
         if self.threads is not None:
-            _between("threads", self.threads, 1, 1024)
+            check_whole("threads", self.threads, 1, 1024)
         for name in ("separate", "tensorboard"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} is {quoted(getattr(self, name))}; it must be true or false.")
+            check_flag(name, getattr(self, name))
         if self.separate and self.model.tied == "all":
-            raise ValueError("tied is 'all', but the vocabularies are separate; share one, or choose tied = 'output'.")
+            raise ConfigError(
+                "tied", "is 'all', but the vocabularies are separate; share one, or choose tied = 'output'."
+            )
         if self.model.positions == "stored" and self.start is None:
-            raise ValueError(
-                "positions is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
-                "or give a checkpoint to start from."
+            raise ConfigError(
+                "positions",
+                "is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
+                "or give a checkpoint to start from.",
             )
         if len(self.watch) > MOST_WATCHED:
-            raise ValueError(f"{len(self.watch)} sentences are to be watched; choose at most {MOST_WATCHED}.")
+            raise ConfigError(
+                "watch", f"are to be watched; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
+            )
         for sentence in self.watch:
             if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
-                raise ValueError(f"A sentence to watch is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.")
+                raise ConfigError(
+                    "watch", f"is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.", "A sentence to watch"
+                )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -158,10 +166,10 @@ def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in values.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
-    return found
+        flat |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return flat
 
 
 def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:
@@ -169,18 +177,18 @@ def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:
     sizes = model.source_vocab_size, model.target_vocab_size
 
     def changes(name: str) -> dict[str, Any]:
-        start, found = preset(name, *sizes), {}
+        start, changed = preset(name, *sizes), {}
         for f in fields(ModelConfig):
             value, usual = getattr(model, f.name), getattr(start, f.name)
             if isinstance(value, StackConfig):
                 for g in fields(StackConfig):
                     if getattr(value, g.name) != getattr(usual, g.name):
-                        found[f"{f.name}_{g.name}"] = getattr(value, g.name)
+                        changed[f"{f.name}_{g.name}"] = getattr(value, g.name)
             elif value != usual:
-                found[f.name] = value
-        return found
+                changed[f.name] = value
+        return changed
 
-    return min(((name, changes(name)) for name in PRESETS), key=lambda found: len(found[1]))
+    return min(((name, changes(name)) for name in PRESETS), key=lambda changed: len(changed[1]))
 
 
 def _flag(name: str, value: Any, default: Any) -> list[str]:
@@ -190,8 +198,3 @@ def _flag(name: str, value: Any, default: Any) -> list[str]:
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
     return [f"--{flag}", str(value)]
-
-
-def _between(name: str, value: object, low: int, high: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r:.80}; it must be a whole number from {low} to {high:,}.")

@@ -114,10 +114,10 @@ class Session:
         if self.processes.first:
             self.speaker.beat("evaluating", 10 * PATIENT, step=step)
             evaluation = self.evaluator(self.checkpoint)
-            for part, found in {"validation": evaluation, **evaluation.parts}.items():
+            for part, scores in {"validation": evaluation, **evaluation.parts}.items():
                 self.speaker.say(
-                    f"Update {step:,}: {part} loss {found.loss:.3f}, perplexity {found.perplexity:.2f}, "
-                    f"BLEU {found.bleu:.2f}, chrF {found.chrf:.2f}, exact {found.exact:.1%}"
+                    f"Update {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
+                    f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {scores.exact:.1%}"
                 )
         score = self.processes.sum(evaluation.chrf if evaluation else 0.0)
         news = (
@@ -128,10 +128,10 @@ class Session:
 
     def _watch(self) -> list[dict[str, Any]]:
         """What the model makes of the watched sentences now."""
-        found = Translator(self.checkpoint).translate_batch(self.watched, beam_size=1)
+        translations = Translator(self.checkpoint).translate_batch(self.watched, beam_size=1)
         return [
             {"text": text, "translation": one.text, "log_prob": one.log_prob}
-            for text, one in zip(self.watched, found, strict=True)
+            for text, one in zip(self.watched, translations, strict=True)
         ]
 
     def _readable(self) -> list[str]:

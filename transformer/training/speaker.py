@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from transformer.training.folder import RunFolder
-from transformer.training.health import State, read, texts, this_process, write
 from transformer.training.processes import several
+from transformer.training.run_status import State, read, texts, this_process, write
 
 RESERVE = 64 * 1024  # bytes kept on the disk, so that a full one leaves room to say so
 

@@ -82,11 +82,11 @@ def _is(value: object, kind: Any) -> bool:
 
 def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
     """Adam's state by name, whole, on the CPU. Every process must ask."""
-    found = {}
+    tensors = {}
     for name, parameter in trainer.model.named_parameters():
         for part, value in trainer.optimizer.state.get(parameter, {}).items():
-            found[f"{name}.{part}"] = trainer.processes.whole(value).cpu().contiguous()
-    return found
+            tensors[f"{name}.{part}"] = trainer.processes.whole(value).cpu().contiguous()
+    return tensors
 
 
 def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor], position: Position) -> None:
@@ -182,14 +182,14 @@ def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str
 
     Raises ValueError where the state is that of another network.
     """
-    found: dict[str, dict[str, Tensor]] = {}
+    moments: dict[str, dict[str, Tensor]] = {}
     for name, parameter in model.named_parameters() if optimizer else ():
         held = {part: optimizer.get(f"{name}.{part}") for part in ADAM}
         for part, value in held.items():
             if value is None or value.shape not in (parameter.shape, ()) or not value.is_floating_point():
                 raise ValueError(f"{OPTIMIZER} has no {part} for {name}; it belongs to another network.")
-        found[name] = {part: value for part, value in held.items() if value is not None}
-    return found
+        moments[name] = {part: value for part, value in held.items() if value is not None}
+    return moments
 
 
 def restore(trainer: Trainer, optimizer: dict[str, Tensor], position: Position) -> None:

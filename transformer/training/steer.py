@@ -18,13 +18,13 @@ from pathlib import Path
 from transformer.access import require_private
 from transformer.files import write_json
 from transformer.quoting import short
-from transformer.training import health
+from transformer.training import run_status
 from transformer.training.folder import RunFolder
-from transformer.training.health import Status, status
 from transformer.training.intact import LIST, STATE
 from transformer.training.mending import corpus_flaw, damaged
 from transformer.training.metrics import require_tensorboard
 from transformer.training.recipe import Recipe
+from transformer.training.run_status import Status, status
 
 LAUNCH = 120.0  # seconds that a worker may take until its first word
 ROOT = Path(__file__).resolve().parents[2]  # where the package lies
@@ -51,7 +51,7 @@ def spawn(folder: RunFolder) -> int:
             env=environment(folder.recipe()),
         )
     _after_the_app(worker.pid)
-    health.children[worker.pid] = worker
+    run_status.children[worker.pid] = worker
     return worker.pid
 
 
@@ -99,21 +99,21 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
     steps = folder.recipe().training.steps
     _idle(folder)
     with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
-        found = _idle(folder)
+        before = _idle(folder)
         mended = folder.clear()
         folder.control.unlink(missing_ok=True)
         now = time.time()
-        values = {"state": "queued", "step": found.saved_step or 0, "steps": steps, "started": found.started or now}
+        values = {"state": "queued", "step": before.saved_step or 0, "steps": steps, "started": before.started or now}
         values |= {"mended": mended} if mended else {}
-        values |= {**health.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
-        health.write(folder, values)
+        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
+        run_status.write(folder, values)
 
 
 def _idle(folder: RunFolder) -> Status:
-    found = status(folder.path)
-    if found.alive:
-        raise ValueError(f"{short(folder.path)} is {found.state} already.")
-    return found
+    now = status(folder.path)
+    if now.alive:
+        raise ValueError(f"{short(folder.path)} is {now.state} already.")
+    return now
 
 
 def environment(recipe: Recipe) -> dict[str, str]:
@@ -147,26 +147,26 @@ def stop(path: str | Path) -> None:
 
 def _ask(path: str | Path, what: str) -> None:
     require_private()
-    folder, found = RunFolder(path), status(path)
-    if not found.alive:
-        raise ValueError(f"{short(path)} has no worker that could {what}: it is {found.state}.")
+    folder, now = RunFolder(path), status(path)
+    if not now.alive:
+        raise ValueError(f"{short(path)} has no worker that could {what}: it is {now.state}.")
     folder.ask(what)
-    values = health.read(folder)
+    values = run_status.read(folder)
     # One that is still being launched would die of the signal; it looks for what it is asked before it begins.
-    if values.get("state") == "running" and (worker := health.process(values)) is not None:
+    if values.get("state") == "running" and (worker := run_status.process(values)) is not None:
         worker.terminate()
 
 
 def kill(path: str | Path) -> None:
     """Ends a worker that does not answer; the run can be resumed from its last checkpoint."""
     require_private()
-    values = health.read(RunFolder(path))
-    worker = health.process(values)
+    values = run_status.read(RunFolder(path))
+    worker = run_status.process(values)
     if worker is None or not status(path).alive:
         raise ValueError(f"{short(path)} has no worker that could be ended.")
     worker.kill()
     until = time.monotonic() + 10.0
-    while health.process(values) is not None:
+    while run_status.process(values) is not None:
         if time.monotonic() > until:
             raise ValueError(f"The worker of {short(path)} does not end; it may be waiting for the disk.")
         time.sleep(0.02)
@@ -178,20 +178,20 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
     Raises ValueError where the run has a worker, or has finished and there is nothing to mend.
     """
     require_private()
-    found = status(path)
-    if found.state == "finished" and not _incomplete(found):
-        raise ValueError(f"{short(path)} has finished at update {found.step:,}; give it more updates to go on.")
+    before = status(path)
+    if before.state == "finished" and not _incomplete(before):
+        raise ValueError(f"{short(path)} has finished at update {before.step:,}; give it more updates to go on.")
     launch(RunFolder(path), launcher)
 
 
-def _incomplete(found: Status) -> bool:
+def _incomplete(run: Status) -> bool:
     """Whether something of what a finished run had is lost; a run of an older version had nothing to go on from."""
-    folder = RunFolder(found.folder)
-    if found.damaged or found.saved_step is None:
-        return bool(found.damaged)
-    if found.saved_step < found.step:
+    folder = RunFolder(run.folder)
+    if run.damaged or run.saved_step is None:
+        return bool(run.damaged)
+    if run.saved_step < run.step:
         return True
-    return bool(damaged(folder) or corpus_flaw(folder, folder.checkpoint(found.saved_step)))
+    return bool(damaged(folder) or corpus_flaw(folder, folder.checkpoint(run.saved_step)))
 
 
 def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
@@ -200,16 +200,16 @@ def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
     Raises ValueError where the run has a worker, has made as many updates, or keeps no state to go on from.
     """
     require_private()
-    folder, found = RunFolder(path), status(path)
-    if found.alive:
-        raise ValueError(f"{short(path)} is {found.state}; pause it first.")
-    if found.saved_step is None and found.damaged:
-        raise ValueError(f"{short(path)} has no checkpoint that is whole. {found.advice}")
-    if found.saved_step is None:
+    folder, before = RunFolder(path), status(path)
+    if before.alive:
+        raise ValueError(f"{short(path)} is {before.state}; pause it first.")
+    if before.saved_step is None and before.damaged:
+        raise ValueError(f"{short(path)} has no checkpoint that is whole. {before.advice}")
+    if before.saved_step is None:
         raise ValueError(f"{short(path)} keeps no state to go on from; start a new run from its checkpoint.")
-    if steps <= found.saved_step:
+    if steps <= before.saved_step:
         raise ValueError(
-            f"steps is {steps}; {short(path)} has made {found.saved_step:,} updates already, so choose more."
+            f"steps is {steps}; {short(path)} has made {before.saved_step:,} updates already, so choose more."
         )
     recipe = folder.recipe()
     folder.keep(replace(recipe, training=replace(recipe.training, steps=steps)))

@@ -20,11 +20,11 @@ import torch
 
 from transformer.quoting import worded
 from transformer.training.folder import RunFolder
-from transformer.training.health import State
 from transformer.training.loop import Diverged
 from transformer.training.mending import mend
 from transformer.training.preparing import prepare
 from transformer.training.processes import Processes
+from transformer.training.run_status import State
 from transformer.training.session import Asked, Session
 from transformer.training.speaker import Speaker
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import streamlit as st
 
 from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.marian_export import export_marian, marian_notes, why_not
-from transformer.checkpoints.packing import one_file, zip_folder
 from ui import resources
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry

@@ -55,7 +55,7 @@ def _read(
 ) -> tuple[list[TokenRead], Similarity]:
     model = resources.translator(name)
     ids = model.encode_target(reference)[1:]
-    return read_reference(model.model, model.encode(text), ids), similarity(output, reference)
+    return read_reference(model.prepared, model.encode(text), ids), similarity(output, reference)
 
 
 def _names(model: Translator, read: list[TokenRead]) -> list[str]:

@@ -105,14 +105,14 @@ def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) 
     if strategy.name == "sampling":
         steps = _kept(name, version, text).sample(**strategy.drawing)
     else:
-        steps = list(between(strategy.steps(model.model, model.source_batch([source]))))
+        steps = list(between(strategy.steps(model.prepared, model.source_batch([source]))))
     return searched(model, source, strategy, steps)
 
 
 @kept(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     model = resources.translator(name)
-    return Kept(model.model, model.source_batch([model.encode(text)]), before_step)
+    return Kept(model.prepared, model.source_batch([model.encode(text)]), before_step)
 
 
 @kept(60, "Writing on from there")
@@ -120,7 +120,7 @@ def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, br
     model = resources.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
-    steps = list(between(strategy.steps(model.model, model.source_batch([source]), branch.ids, tap_at)))
+    steps = list(between(strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at)))
     found = searched(model, source, strategy, steps)
     return line_in(found, found.tree.winner, model.model.config.eos_id)
 

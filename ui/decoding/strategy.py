@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer.decoding import DecodeStep, beam, greedy, sample
 from transformer.decoding.search import TapAt
-from transformer.model import Transformer
+from transformer.prepared import Prepared
 
 Name = Literal["greedy", "beam", "sampling"]
 
@@ -28,7 +28,7 @@ class Strategy:
     seed: int = 0
 
     def steps(
-        self, model: Transformer, src: Tensor, prefix: Sequence[int] = (), tap_at: TapAt | None = None
+        self, model: Prepared, src: Tensor, prefix: Sequence[int] = (), tap_at: TapAt | None = None
     ) -> Iterator[DecodeStep]:
         """The decode of `src` [1, S], recorded."""
         options: dict[str, Any] = {"prefix": list(prefix), "tap_at": tap_at, "record": True}

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
-from transformer.heads import History, facts, numbers
+from transformer.analysis.atlas.report import History, facts, numbers
 from transformer.trace import KINDS
 from ui.checkpoints.jobs import Job
 from ui.escape import plain

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from transformer import Translator
+from transformer.analysis.atlas.aligner import truths
 from transformer.checkpoints.examples import examples
 from transformer.data.about import LANGUAGES, about
 from transformer.data.corpora import FORMS, open_split, written
@@ -18,7 +19,6 @@ from transformer.data.multi30k import usual_folder
 from transformer.data.pairs import First, Pair, Pairs
 from transformer.data.preview import READ
 from transformer.data.truth import Known, has_truth, known
-from transformer.heads import truths
 from ui.heads.stored import shipped
 from ui.heads.view import COUNTS, HeadsView
 from ui.public import private_only, public

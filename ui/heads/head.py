@@ -11,8 +11,8 @@ from streamlit.errors import StreamlitAPIException
 
 from transformer.analysis.atlas import Atlas
 from transformer.analysis.atlas.guesses import OF_PRONOUNS
+from transformer.analysis.atlas.report import History
 from transformer.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
-from transformer.heads import History
 from transformer.trace import Kind
 from ui.heads.view import HeadsView
 from ui.heads.words import Measure, head_name, present, value_text

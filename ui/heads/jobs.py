@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from transformer.analysis.atlas import Atlas, atlas
+from transformer.analysis.atlas.report import History
 from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.history import snapshots, step_of
 from transformer.checkpoints.native import load_weights
 from transformer.data.truth import Known
-from transformer.heads import History, snapshots, step_of
 from ui import resources
 from ui.checkpoints.jobs import Progress
 from ui.heads import stored

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from transformer.analysis.atlas import Atlas, Spread
+from transformer.analysis.atlas.report import History
 from transformer.analysis.atlas.roles import roles
-from transformer.heads import History
 from transformer.trace import Kind
 from ui.heads.words import Measure, present, value_text
 

@@ -18,8 +18,8 @@ import streamlit as st
 
 from transformer.analysis.atlas import EDITION
 from transformer.analysis.atlas.aligner import installed
+from transformer.checkpoints.native import digest
 from transformer.files import read_json, write_text
-from transformer.heads import digest
 from ui import resources
 
 log = logging.getLogger("headlight")

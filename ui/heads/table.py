@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from transformer.analysis.atlas import Atlas
+from transformer.analysis.atlas.report import History, places
 from transformer.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
-from transformer.heads import History, places
 from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
 from ui.heads.view import ANY, NAMED, HeadsView

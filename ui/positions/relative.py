@@ -11,7 +11,7 @@ import torch
 from transformer import Transformer
 from transformer.analysis import attention_at
 from transformer.charts.relative import biases
-from transformer.t5 import T5, RelativeBias, T5Attention
+from transformer.t5 import T5, RelativeBias
 from transformer.taps import Site
 from ui.positions.numbers import small
 from ui.viewer.plot import plot
@@ -58,8 +58,7 @@ def _shared(model: T5) -> str:
 
 def table_of(model: T5, stack: str) -> RelativeBias:
     """The bias that all layers of a stack share."""
-    attention = attention_at(model, Site(stack, 0, "self"))
-    bias = attention.position_bias if isinstance(attention, T5Attention) else None
+    bias = attention_at(model, Site(stack, 0, "self")).position_bias
     assert isinstance(bias, RelativeBias)
     return bias
 

@@ -17,7 +17,7 @@ from transformer.data.multi30k import LANGUAGES
 from transformer.data.pairs import First
 from transformer.data.preview import READ, Preview, preview
 from transformer.data.split_folder import language_pairs, tatoeba_folder
-from transformer.data.tokenizers import Kind
+from transformer.data.tokenizers import TokenizerKind
 from ui.public import private_only
 from ui.training.uploads import upload
 from ui.training.view import TrainingView
@@ -184,14 +184,14 @@ def _hub() -> str | None:
 # ---- what they look like -------------------------------------------------------------------------------------------
 
 
-def previewed(spec: str, folder: str | None, tokenizer: Kind, vocabulary: int, separate: bool) -> Preview:
+def previewed(spec: str, folder: str | None, tokenizer: TokenizerKind, vocabulary: int, separate: bool) -> Preview:
     """Raises ValueError where the corpus cannot be opened, or has no pair."""
     return _preview(spec, folder, tokenizer, vocabulary, separate, written(spec))
 
 
 @kept(12, "Reading the corpus", turn=False)
 def _preview(
-    spec: str, folder: str | None, tokenizer: Kind, vocabulary: int, separate: bool, written: tuple[int, ...]
+    spec: str, folder: str | None, tokenizer: TokenizerKind, vocabulary: int, separate: bool, written: tuple[int, ...]
 ) -> Preview:
     """It ends with the visit of whoever asked; others who wait for it begin anew."""
     corpus = open_parts(spec, folder)[0]

@@ -10,8 +10,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, get_args, get_type_hints
 
 from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig
+from transformer.config import ConfigError
 from transformer.data.corpora import TASKS
-from transformer.data.tokenizers import Kind
+from transformer.data.tokenizers import TokenizerKind
 from transformer.training import BY_TOKENIZER, HELP, Recipe
 
 Values = dict[str, Any]
@@ -121,7 +122,7 @@ _HARMLESS: Values = {
 def kind_of(name: str) -> type | tuple[Any, ...]:
     """int, float, bool or str, or the choices there are; int and str too where the setting may be left empty."""
     if name == "tokenizer":
-        return get_args(Kind)
+        return get_args(TokenizerKind)
     owner: type = Recipe
     if name.startswith("training."):
         owner = TrainConfig
@@ -188,20 +189,21 @@ def drafted(data: str, typed: Values, watch: tuple[str, ...], start: str | None 
         try:
             values[name] = parsed(name, value)
             _check_alone(name, values[name])
-        except ValueError as error:
-            wrong[name] = _plain(name, str(error))
+        except ConfigError as error:
+            wrong[name] = _told(name, error)
+        except ValueError as error:  # of `parsed`, which has the setting's label
+            wrong[name] = str(error)
     if wrong:
         return Draft(None, wrong)
     try:
         return Draft(_recipe(data, values, watch, start), {})
-    except ValueError as error:
-        message = str(error)
-        name = _named(message)
-        return Draft(None, {name: _plain(name, message)})
+    except ConfigError as error:
+        name = _setting(error.field)
+        return Draft(None, {name: _told(name, error)})
 
 
 def _check_alone(name: str, value: Any) -> None:
-    """Raises ValueError where the setting is wrong whatever the others are."""
+    """Raises ConfigError where the setting is wrong whatever the others are."""
     owner, field = name.rpartition(".")[::2]
     if owner == "training":
         TrainConfig(**{field: value})
@@ -211,7 +213,7 @@ def _check_alone(name: str, value: Any) -> None:
         if field != "n_heads":  # which depends on d_model
             StackConfig(**{"n_heads": 1, field: value}).validate(owner.removeprefix("model."), 64)
         elif not isinstance(value, int) or value < 1:
-            raise ValueError(f"{field} is {value}; it must be a whole number from 1.")
+            raise ConfigError(field, f"is {value}; it must be a whole number from 1.")
 
 
 def _recipe(data: str, values: Values, watch: tuple[str, ...], start: str | None) -> Recipe:
@@ -229,22 +231,15 @@ def _recipe(data: str, values: Values, watch: tuple[str, ...], start: str | None
     return Recipe(data=data, model=model, training=training, watch=watch, start=start, **given)
 
 
-def _named(message: str) -> str:
-    """The setting that a message of the configuration begins with, "watch", or ""."""
-    word = message.split(" ", 1)[0]
-    for name in (f"model.{word}", f"training.{word}", word):
-        if name in (*NETWORK, *TRAINING, *CORPUS):
-            return name
-    return "watch" if "watch" in message else ""
+def _setting(field: str) -> str:
+    """The setting of a configuration's field, "watch", or "" where the form has none."""
+    every = (*NETWORK, *TRAINING, *CORPUS, "watch")
+    return next((name for name in (f"model.{field}", f"training.{field}", field) if name in every), "")
 
 
-def _plain(name: str, message: str) -> str:
-    """The message with the setting's label for its name."""
-    field = name.rpartition(".")[2]
-    for spelling in (name.removeprefix("model."), field):
-        if message.startswith(f"{spelling} is "):
-            return f"{label_of(name)}{message[len(spelling) :]}"
-    return message
+def _told(name: str, error: ConfigError) -> str:
+    """What is wrong, with the setting's label for its name."""
+    return str(error) if error.subject or not name else f"{label_of(name)} {error.reason}"
 
 
 def lower_rate(values: Values) -> Values:

@@ -90,7 +90,7 @@ def acts(run: Status) -> list[Act]:
                     partial(pause, path),
                     "It writes a checkpoint and ends; resume it later.",
                 ),
-                Act("Stop", ":material/stop:", partial(stop, path), "It writes a checkpoint and ends for good."),
+                Act("Stop", ":material/stop:", partial(stop, path), "It writes a checkpoint and ends."),
             ]
         case "stalled":
             return [Act("End the worker", ":material/dangerous:", partial(kill, path))]

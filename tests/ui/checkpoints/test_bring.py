@@ -13,7 +13,7 @@ import pytest
 
 from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
-from transformer.checkpoints.packing import one_file, zip_folder
+from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.questions import Answers
 from transformer.checkpoints.refused import Refused
 from ui.checkpoints import bring, exports, keeping, uploads

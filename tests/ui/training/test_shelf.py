@@ -11,7 +11,7 @@ import pytest
 from tests.small_run import new_run, small_recipe
 from transformer import Translator
 from transformer.training import RunFolder, Status, differences, status
-from transformer.training.health import ALIVE
+from transformer.training.run_status import ALIVE
 from ui import resources
 from ui.training import compare, shelf, uploads
 from ui.training.keeping import model_path, zipped

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from transformer.access import confined
 from transformer.data.gold import words
-from transformer.data.truth import Known, Truth
+from transformer.data.pairs import Corpus
+from transformer.data.truth import Known, Truth, has_truth, known
 
 NAME = "eflomal"
 
@@ -23,6 +25,19 @@ NAME = "eflomal"
 def installed() -> bool:
     """Whether it is there for this process, which has to start its program for it."""
     return not confined() and find_spec(NAME) is not None
+
+
+def truths(corpus: Corpus, most: int | None = None, align: bool = True) -> tuple[Callable[[], Iterable[Known]], str]:
+    """The pairs with what is known of them, and who says so: "gold", the aligner's name, or "" for nobody.
+
+    Where there is no gold, the aligner is asked about the first `most`, if it is here and `align` lets it.
+    """
+    pairs = partial(known, corpus)
+    if has_truth(corpus):
+        return pairs, "gold"
+    if align and installed():
+        return aligned(pairs, most), NAME
+    return pairs, ""
 
 
 def aligned(pairs: Callable[[], Iterable[Known]], most: int | None = None) -> Callable[[], Iterator[Known]]:

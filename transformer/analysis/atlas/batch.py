@@ -60,7 +60,7 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredBatch:
     """A batch, ready to be measured."""
 
     readings: Sequence[Reading]
@@ -72,7 +72,9 @@ class Measured:
     written: np.ndarray  # [B], tokens that the model writes
 
 
-def prepare(readings: Sequence[Reading], pad_id: int, source: Marks, target: Marks, device: torch.device) -> Measured:
+def prepare(
+    readings: Sequence[Reading], pad_id: int, source: Marks, target: Marks, device: torch.device
+) -> MeasuredBatch:
     batch = collate([(one.source, one.target) for one in readings], pad_id)
     src, tgt = batch.src, batch.tgt
     n_source, n_target = [len(one.source) for one in readings], [len(one.target) - 1 for one in readings]
@@ -85,7 +87,7 @@ def prepare(readings: Sequence[Reading], pad_id: int, source: Marks, target: Mar
     }
     if any(one.source_words is not None for one in readings):
         looks = _with_gold(readings, looks)
-    return Measured(
+    return MeasuredBatch(
         readings,
         src.to(device),
         tgt.to(device),
@@ -180,7 +182,7 @@ def _pronouns(
 
     What is right is the antecedent; in the decoder a word that it was translated to, among those that stand before.
     """
-    found: list[tuple[int, tuple[Tensor, ...]]] = []
+    rows: list[tuple[int, tuple[Tensor, ...]]] = []
     for b, one in enumerate(readings):
         if one.source_words is None:
             continue
@@ -199,8 +201,8 @@ def _pronouns(
                 others[pronoun.word] = False
                 right[pronoun.antecedent] = True
             if right.any() and asks.any():
-                found.append((b, (asks, right, others, torch.tensor(guessed).float())))
-    if not found:
+                rows.append((b, (asks, right, others, torch.tensor(guessed).float())))
+    if not rows:
         return None
-    columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in found), strict=True))
-    return Pronouns(torch.tensor([b for b, _ in found]), *columns)
+    columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in rows), strict=True))
+    return Pronouns(torch.tensor([b for b, _ in rows]), *columns)

@@ -106,5 +106,5 @@ def _log_probs(model: Transformer, sources: list[list[int]], target: Sequence[in
     src, tgt = batch.src.to(device), batch.tgt.to(device)
     logits: Tensor = model(src, tgt[:, :-1], tap).float()
     losses = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), reduction="none")
-    found: np.ndarray = -losses.unflatten(0, (len(sources), -1)).double().sum(-1).cpu().numpy()
-    return found
+    totals: np.ndarray = -losses.unflatten(0, (len(sources), -1)).double().sum(-1).cpu().numpy()
+    return totals

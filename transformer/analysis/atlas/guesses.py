@@ -10,8 +10,8 @@ OF_PRONOUNS = ("antecedent", "among_words")  # the measures that are compared wi
 
 def guessed(truth: Truth) -> tuple[tuple[bool, bool], ...]:
     """For each pronoun whether each of RULES is right."""
-    found = []
+    right = []
     for pronoun in truth.pronouns:
         before = [place for place in truth.nouns if place < pronoun.word]
-        found.append((before[-1:] == [pronoun.antecedent], list(truth.nouns[:1]) == [pronoun.antecedent]))
-    return tuple(found)
+        right.append((before[-1:] == [pronoun.antecedent], list(truth.nouns[:1]) == [pronoun.antecedent]))
+    return tuple(right)

@@ -2,8 +2,8 @@
 
 Shapes: B sentences, H heads, Q queries, K keys, V and W words of the two, P pronouns, R rules that guess.
 
-The first eight are those of `analysis.heads`, of every sentence by itself: means over rows, each row as shares of its
-own sum. Four compare the head with gold, in whole words (the weights of a word's tokens are summed):
+Eight (OF_PATTERNS of `over_corpus`) are of the pattern alone, each sentence by itself: means over rows, each row as
+shares of its own sum. Four compare the head with gold, in whole words (the weights of a word's tokens are summed):
 
 "alignment" is the share of the target's aligned words for which the source word of the largest weight, special tokens
 included, is none that they are aligned with, in the rows that write them. It is 1 minus the precision of these links
@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.analysis.atlas.batch import Look, Measured, Pronouns, Targets
+from transformer.analysis.atlas.batch import Look, MeasuredBatch, Pronouns, Targets
 from transformer.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from transformer.analysis.sites import kind_of
 from transformer.taps import Inputs, Site
@@ -93,12 +93,12 @@ def _antecedents(shares: Tensor, words: Tensor, pronouns: Pronouns) -> dict[str,
     at = pronouns.sentence
     asked = torch.einsum("pq,phqk->phk", pronouns.rows, shares[at]) @ words[at]  # [P, H, W]
     among = asked.masked_fill(~pronouns.others[:, None], -1)
-    found = {}
+    values = {}
     for name, weights in zip(OF_PRONOUNS, (asked, among), strict=True):
         largest, chosen = weights.max(-1)  # [P, H]
         hit = pronouns.right.gather(-1, chosen) & (largest > 0)
-        found[name] = _by_sentence(hit, pronouns, len(shares))
-    return found
+        values[name] = _by_sentence(hit, pronouns, len(shares))
+    return values
 
 
 def _by_sentence(values: Tensor, pronouns: Pronouns, sentences: int) -> Values:
@@ -116,18 +116,18 @@ def chances(look: Look) -> dict[str, Values]:
     often each of RULES is right.
     """
     visible = look.visible.float()[:, None]
-    found = measures(visible, replace(look, pronouns=None))
+    uniform = measures(visible, replace(look, pronouns=None))
     if look.words is not None and look.writes is not None:
         for name, targets in (("alignment", look.writes), ("reading", look.reads)):
             assert targets is not None
             right, aligned = targets.right.sum(-1), targets.right.any(-1)
             words = _seen(look).gt(0).sum(-1)  # [B]
             units = aligned.sum(-1)
-            found[name] = ((1 - (right / words[:, None]).sum(-1) / units)[:, None], units)
+            uniform[name] = ((1 - (right / words[:, None]).sum(-1) / units)[:, None], units)
     if look.pronouns is not None:
         values, units = _by_sentence(look.pronouns.guessed, look.pronouns, len(visible))  # [B, R]
-        found |= {rule: (values[:, [column]], units) for column, rule in enumerate(RULES)}
-    return found
+        uniform |= {rule: (values[:, [column]], units) for column, rule in enumerate(RULES)}
+    return uniform
 
 
 def _seen(look: Look) -> Tensor:
@@ -141,7 +141,7 @@ def _seen(look: Look) -> Tensor:
 class Measuring:
     """A tap that measures each pattern and changes nothing; `found` hears of it site by site."""
 
-    batch: Measured
+    batch: MeasuredBatch
     found: Found
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
@@ -151,9 +151,9 @@ class Measuring:
         return pattern
 
 
-def chances_of(batch: Measured) -> dict[Kind, dict[str, tuple[np.ndarray, np.ndarray]]]:
+def chances_of(batch: MeasuredBatch) -> dict[Kind, dict[str, tuple[np.ndarray, np.ndarray]]]:
     """`chances` of every kind of attention, as arrays."""
     return {
-        kind: {name: (values.double().cpu().numpy(), units.cpu().numpy()) for name, (values, units) in found.items()}
-        for kind, found in ((kind, chances(look)) for kind, look in batch.looks.items())
+        kind: {name: (values.double().cpu().numpy(), units.cpu().numpy()) for name, (values, units) in measured.items()}
+        for kind, measured in ((kind, chances(look)) for kind, look in batch.looks.items())
     }

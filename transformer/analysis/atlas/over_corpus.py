@@ -10,14 +10,14 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import torch
 
-from transformer.analysis.atlas.batch import Marks, Measured, prepare
+from transformer.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from transformer.analysis.atlas.faithfulness import faithfulness, parts_of
 from transformer.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from transformer.analysis.atlas.measuring import Measuring, chances_of
@@ -71,7 +71,7 @@ class Atlas:
             "sampled": self.sampled,
             "loss": self.loss.to_dict(),
             "agreement": self.agreement.to_dict(),
-            "heads": {k: {name: s.to_dict() for name, s in found.items()} for k, found in self.heads.items()},
+            "heads": {k: {name: s.to_dict() for name, s in spreads.items()} for k, spreads in self.heads.items()},
             "chance": self.chance,
             "left": vars(self.left),
             "examples": {index: [one.source, one.target] for index, one in self.examples.items()},
@@ -85,7 +85,7 @@ class Atlas:
             values["sampled"],
             Spread.from_dict(values["loss"]),
             Spread.from_dict(values["agreement"]),
-            {k: {name: Spread.from_dict(s) for name, s in found.items()} for k, found in values["heads"].items()},
+            {k: {name: Spread.from_dict(s) for name, s in spreads.items()} for k, spreads in values["heads"].items()},
             values["chance"],
             Left(**values["left"]),
             {int(index): Known(*pair) for index, pair in values["examples"].items()},
@@ -116,21 +116,17 @@ def atlas(
     work = _Work(model, source, target, sample, share or Share(), tap, progress)
     with torch.inference_mode():
         work.run(islice(pairs(), most))
-    found = work.result()
-    wanted = {int(index) for index in found.wanted()}
+    measured = work.result()
+    wanted = set(_sentences(measured))
     chosen = enumerate(islice(pairs(), max(wanted, default=-1) + 1))
-    examples = {index: pair for index, pair in chosen if index in wanted}
-    return Atlas(**{**found.values, "examples": examples})
+    return replace(measured, examples={index: pair for index, pair in chosen if index in wanted})
 
 
-@dataclass(frozen=True)
-class _Found:
-    values: dict[str, Any]
-
-    def wanted(self) -> Iterator[int]:
-        for found in self.values["heads"].values():
-            for spread in found.values():
-                yield from set(spread.most.ravel().tolist()) | set(spread.least.ravel().tolist()) - {-1}
+def _sentences(measured: Atlas) -> Iterator[int]:
+    """The places of those in which some measure is at its most or least."""
+    for of in measured.heads.values():
+        for spread in of.values():
+            yield from set(spread.most.ravel().tolist()) | set(spread.least.ravel().tolist()) - {-1}
 
 
 class _Work:
@@ -178,21 +174,21 @@ class _Work:
         """Whether this process measures that batch."""
         return number % self.share.count == self.share.rank
 
-    def prepared(self, readings: list[Reading]) -> Measured:
+    def prepared(self, readings: list[Reading]) -> MeasuredBatch:
         return prepare(readings, self.model.config.pad_id, *self.marks, self.model.output.weight.device)
 
-    def add(self, batch: Measured) -> None:
-        def found(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
+    def add(self, batch: MeasuredBatch) -> None:
+        def take(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
             sums = self.sums[kind_of(site)][name]
             sums.add(site.layer, values, units, batch.indices, batch.lengths)
 
-        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, Measuring(batch, found)))
+        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, Measuring(batch, take)))
         self.loss.add(0, loss[:, None].cpu().numpy(), batch.written, batch.indices, batch.lengths)
         for kind, values in chances_of(batch).items():
             for name, (value, units) in values.items():
                 self.chance[kind][name].add(0, value, units, batch.indices, batch.lengths)
 
-    def passes(self, batch: Measured) -> None:
+    def passes(self, batch: MeasuredBatch) -> None:
         """What each head is worth, and how faithful cross-attention is."""
         plain = losses(self.model, batch.src, batch.tgt)
         for site, head, loss in without_each(self.model, batch.src, batch.tgt):
@@ -205,14 +201,14 @@ class _Work:
         for at, reading in enumerate(batch.readings):
             self.progress(self.read)
             where = batch.indices[[at]], batch.lengths[[at]]
-            found = faithfulness(self.model, reading.source, reading.target, parts_of(self.source, reading.source))
-            if found is not None:
-                self.agreement.add(0, np.array([[found.mean]]), one, *where)
-                for layer, values in enumerate(found.by_head):
+            agreement = faithfulness(self.model, reading.source, reading.target, parts_of(self.source, reading.source))
+            if agreement is not None:
+                self.agreement.add(0, np.array([[agreement.mean]]), one, *where)
+                for layer, values in enumerate(agreement.by_head):
                     self.sums["cross"]["agreement"].add(layer, values[None], one, *where)
 
-    def result(self) -> _Found:
-        """Everything, once the others have said what they found."""
+    def result(self) -> Atlas:
+        """Everything but the examples, once the others have said what they found."""
         every = [self.loss, self.agreement]
         every += [sums for of in (*self.sums.values(), *self.chance.values()) for sums in of.values()]
         if self.share.count > 1:
@@ -224,23 +220,21 @@ class _Work:
         pairs = int(self.loss.parts[0, 0, 0])
         if not pairs:
             raise ValueError("The corpus has no pair that this model can read; choose another, or a longer model.")
-        return _Found(
-            {
-                "pairs": pairs,
-                "sampled": int(self.sums["cross"]["importance"].parts[0].max(initial=0)),
-                "loss": self.loss.spread(),
-                "agreement": self.agreement.spread(),
-                "heads": {
-                    kind: {name: sums.spread() for name, sums in of.items() if sums.parts[0].any()}
-                    for kind, of in self.sums.items()
-                },
-                "chance": {
-                    kind: {name: float(sums.spread().mean[0, 0]) for name, sums in of.items() if sums.parts[0].any()}
-                    for kind, of in self.chance.items()
-                },
-                "left": self.left,
-                "units": self.reader.units,
-            }
+        return Atlas(
+            pairs=pairs,
+            sampled=int(self.sums["cross"]["importance"].parts[0].max(initial=0)),
+            loss=self.loss.spread(),
+            agreement=self.agreement.spread(),
+            heads={
+                kind: {name: sums.spread() for name, sums in of.items() if sums.parts[0].any()}
+                for kind, of in self.sums.items()
+            },
+            chance={
+                kind: {name: float(sums.spread().mean[0, 0]) for name, sums in of.items() if sums.parts[0].any()}
+                for kind, of in self.chance.items()
+            },
+            left=self.left,
+            units=self.reader.units,
         )
 
 

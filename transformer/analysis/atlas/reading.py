@@ -61,7 +61,7 @@ class Reader:
             start += len(chunk)
 
     def _read(self, chunk: Sequence[Known], start: int, left: Left) -> list[Reading]:
-        config, found = self.config, []
+        config, readings = self.config, []
         sources = self.source.encode_batch([pair.source for pair in chunk])
         targets = self.target.encode_batch([pair.target for pair in chunk])
         end = (config.eos_id,) if config.source_end is None else config.source_end
@@ -72,18 +72,18 @@ class Reader:
                 left.long += 1
                 continue
             if pair.truth is None:
-                found.append(Reading(index, src, tgt))
+                readings.append(Reading(index, src, tgt))
                 continue
             truth = pair.truth
             self.units = truth.units
             of_source, of_target = units(self.source, src, truth.source), units(self.target, tgt, truth.target)
             if of_source is None or of_target is None:
                 left.unmatched += 1
-                found.append(Reading(index, src, tgt))
+                readings.append(Reading(index, src, tgt))
             else:
                 known = truth.links, truth.pronouns, guessed(truth)
-                found.append(Reading(index, src, tgt, of_source, of_target, *known))
-        return found
+                readings.append(Reading(index, src, tgt, of_source, of_target, *known))
+        return readings
 
 
 def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> list[int] | None:
@@ -126,10 +126,10 @@ def _plain(text: str) -> str:
 
 def batches(readings: Iterable[Reading], budget: int) -> list[list[Reading]]:
     """Cut, sorted by length, so that rows * longest side is at most `budget` tokens, or a single long row."""
-    found: list[list[Reading]] = []
+    batched: list[list[Reading]] = []
     for reading in sorted(readings, key=lambda reading: reading.length):
-        if found and (len(found[-1]) + 1) * reading.length <= budget:
-            found[-1].append(reading)
+        if batched and (len(batched[-1]) + 1) * reading.length <= budget:
+            batched[-1].append(reading)
         else:
-            found.append([reading])
-    return found
+            batched.append([reading])
+    return batched

@@ -92,11 +92,11 @@ class Role(NamedTuple):
         return f"{named(self.what.does, self.of)}: {_percent(self.value)} {counted}; {self.against}"
 
 
-def roles(found: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
+def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
     """The roles of a head (layer and head from 0), the clearest first; mostly none."""
     given = []
     for what in ROLES:
-        spread, against = found.heads[kind].get(what.measure), compared(found, kind, what.measure)
+        spread, against = atlas.heads[kind].get(what.measure), compared(atlas, kind, what.measure)
         if spread is None or against is None:
             continue
         value, error = float(spread.mean[layer, head]), float(spread.error[layer, head])
@@ -104,7 +104,7 @@ def roles(found: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
             value, against = 1 - value, Compared(against.what, 1 - against.value)
         units, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
         if min(units, sentences) >= FEWEST and value - error >= HALF and _better(value - error, against):
-            given.append(Role(what, value, against, units, found.units))
+            given.append(Role(what, value, against, units, atlas.units))
     measures = {role.what.measure: role.value for role in given}
     # One name for one thing: in the decoder the first token is the special one, and what is most of all is so of words.
     once = [r for r in given if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
@@ -112,9 +112,9 @@ def roles(found: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
     return sorted(once, key=lambda role: -role.value)
 
 
-def compared(found: Atlas, kind: Kind, measure: str) -> Compared | None:
+def compared(atlas: Atlas, kind: Kind, measure: str) -> Compared | None:
     """What a head reaches that looks at everything alike, or for antecedents the better of the rules."""
-    chance = found.chance[kind]
+    chance = atlas.chance[kind]
     names = RULES if measure in OF_PRONOUNS else (measure,)
     there = [Compared(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
     return max(there, key=lambda one: one.value, default=None)
@@ -136,9 +136,9 @@ class Sentence(NamedTuple):
     value: float
 
 
-def shows(found: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[Sentence, Sentence]:
+def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[Sentence, Sentence]:
     """The sentences in which a measure is at its best and at its worst."""
-    spread, at = found.heads[kind][measure], (layer, head)
+    spread, at = atlas.heads[kind][measure], (layer, head)
     most = Sentence(int(spread.most[at]), float(spread.largest[at]))
     least = Sentence(int(spread.least[at]), float(spread.smallest[at]))
     falls = measure in BY_MEASURE and BY_MEASURE[measure].falls

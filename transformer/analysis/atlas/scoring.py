@@ -23,11 +23,11 @@ def losses(model: Transformer, src: Tensor, tgt: Tensor, tap: Tap | None = None)
 
 def _of(logits: Tensor, tgt: Tensor, pad_id: int) -> Tensor:
     written = tgt[:, 1:]
-    found = F.cross_entropy(logits.float().flatten(0, 1), written.flatten(), reduction="none").view_as(written)
+    nats = F.cross_entropy(logits.float().flatten(0, 1), written.flatten(), reduction="none").view_as(written)
     # What stands after the end is padding, whose id may be that of a token; the end is never before it.
     there = _tokens(tgt, pad_id)
     steps = torch.arange(written.size(1), device=tgt.device)
-    return (found * (steps < there[:, None])).double().sum(-1) / there
+    return (nats * (steps < there[:, None])).double().sum(-1) / there
 
 
 def _tokens(tgt: Tensor, pad_id: int) -> Tensor:

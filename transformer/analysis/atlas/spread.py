@@ -14,8 +14,11 @@ import numpy as np
 UNIT = 2**24  # of which the sums count whole numbers; 512 squared, a million times, still fits into 64 bits
 TWO_DIGITS = 100  # steps of 1 in which sentences agree, if nothing else is said
 SURE = 1.96  # standard errors on both sides of a mean hold 95 % of what another sample would give
-NOTHING = np.iinfo(np.int64).min
+LONG, LENGTH = 5, 20  # tokens: a shorter sentence shows little, and over so many, more show no more
 NOBODY = np.iinfo(np.int64).max  # the index of no sentence
+# What is held of the sentence where a value is at its most. The first three decide which one that is, in this order:
+# 1 where it is long, 0 where not, -1 where there is none; the value in steps; its length. Then the first in the corpus.
+ENOUGH, STEPS, TOKENS, INDEX, VALUE = range(5)
 
 
 @dataclass
@@ -29,12 +32,12 @@ class Sums:
     steps: int = TWO_DIGITS  # of 1; values that differ by less count as the same where the most and least are sought
     # Sentences, Σ value, Σ value² in whole units and the rest of it in units of units, units, Σ value * units.
     parts: np.ndarray = field(init=False)  # [6, L, H] int64
-    most: np.ndarray = field(init=False)  # [2 (the largest, the smallest), 3 (rank, index, value), L, H] int64
+    most: np.ndarray = field(init=False)  # [2 (the largest, the smallest), 5 (ENOUGH to VALUE), L, H] int64
 
     def __post_init__(self) -> None:
         self.parts = np.zeros((6, *self.shape), np.int64)
-        self.most = np.zeros((2, 3, *self.shape), np.int64)
-        self.most[:, 0], self.most[:, 1] = NOTHING, NOBODY
+        self.most = np.zeros((2, 5, *self.shape), np.int64)
+        self.most[:, ENOUGH], self.most[:, INDEX] = -1, NOBODY
 
     def add(self, layer: int, values: np.ndarray, units: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> None:
         """Values [B, H] of one layer, with units, places in the corpus and lengths in tokens, [B] each."""
@@ -58,17 +61,19 @@ class Sums:
             ]
         )
         for side, sign in enumerate((1, -1)):
-            # Among sentences that agree the longer one shows more, up to 20 tokens.
-            rank = np.rint(sign * clean * self.steps).astype(np.int64) * 64 + np.minimum(lengths, 20)[:, None]
-            rank = np.where(there & (lengths >= 5)[:, None], rank, np.where(there, rank - 2**40, NOTHING))
-            best = rank.argmax(0)
-            heads = np.arange(rank.shape[1])
-            index = np.where(there.any(0), indices[best], NOBODY)
-            self._offer(side, layer, np.stack([rank[best, heads], index, whole[best, heads]]))
+            of_sentence = np.stack([lengths >= LONG, np.minimum(lengths, LENGTH), indices])[..., None]
+            enough, tokens, index = np.broadcast_arrays(*of_sentence, clean)[:3]
+            steps = np.rint(sign * clean * self.steps).astype(np.int64)
+            every = np.stack([np.where(there, enough, -1), steps, tokens, np.where(there, index, NOBODY), whole])
+            best = _best(every[:INDEX])
+            self._offer(side, layer, every[:, best, np.arange(len(best))])
 
     def _offer(self, side: int, layer: int | slice, offered: np.ndarray) -> None:
         had = self.most[side, :, layer]
-        better = (offered[0] > had[0]) | ((offered[0] == had[0]) & (offered[1] < had[1]))
+        better, same = np.zeros(had.shape[1:], bool), np.ones(had.shape[1:], bool)
+        for new, old in zip((*offered[:INDEX], -offered[INDEX]), (*had[:INDEX], -had[INDEX]), strict=True):
+            better |= same & (new > old)
+            same &= new == old
         self.most[side, :, layer] = np.where(better, offered, had)
 
     def join(self, parts: np.ndarray, most: np.ndarray) -> None:
@@ -85,10 +90,18 @@ class Sums:
             square = (squares + rest / UNIT) / UNIT / count
             variance = np.maximum(square - by_sentence**2, 0.0) * count / np.maximum(count - 1, 1)
             mean = weighted / UNIT / units
-        nobody = self.most[:, 1] == NOBODY
-        most, least = np.where(nobody, -1, self.most[:, 1])
-        largest, smallest = np.where(nobody, np.nan, self.most[:, 2] / UNIT)
+        nobody = self.most[:, INDEX] == NOBODY
+        most, least = np.where(nobody, -1, self.most[:, INDEX])
+        largest, smallest = np.where(nobody, np.nan, self.most[:, VALUE] / UNIT)
         return Spread(mean, np.sqrt(variance), self.parts[0], self.parts[4], most, least, largest, smallest)
+
+
+def _best(keys: np.ndarray) -> np.ndarray:
+    """Of `keys` [N, B, H] the first sentence of each head that is largest by the first key, then by the next: [H]."""
+    left = np.ones(keys.shape[1:], bool)
+    for key in keys:
+        left &= key == np.where(left, key, np.iinfo(key.dtype).min).max(0)
+    return left.argmax(0)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from transformer.checkpoints.forms.bart import BART, MBART
 from transformer.checkpoints.forms.form import Form, Reading
 from transformer.checkpoints.forms.m2m100 import M2M100
 from transformer.checkpoints.forms.marian import MARIAN
-from transformer.checkpoints.forms.own import Own
+from transformer.checkpoints.forms.native import Native
 from transformer.checkpoints.forms.t5 import T5
 from transformer.checkpoints.forms.tutorials import TUTORIALS
 
 __all__ = ["FORMS", "Form", "Reading"]
 
-FORMS: tuple[Form, ...] = (Own(), *TUTORIALS, MARIAN, BART, MBART, M2M100, T5)
+FORMS: tuple[Form, ...] = (Native(), *TUTORIALS.values(), MARIAN, BART, MBART, M2M100, T5)

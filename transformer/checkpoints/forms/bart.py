@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from transformer.checkpoints.forms import their_tokenizers
+from transformer.checkpoints.forms import hugging_face_tokenizers
+from transformer.checkpoints.forms.hugging_face_config import HuggingFaceConfig
+from transformer.checkpoints.forms.hugging_face_tokenizers import Ids
 from transformer.checkpoints.forms.languages import Around, Languages, about_language
-from transformer.checkpoints.forms.siblings import MOST_TOKENS, Sibling
-from transformer.checkpoints.forms.their_config import TheirConfig
-from transformer.checkpoints.forms.their_tokenizers import Ids
+from transformer.checkpoints.forms.marian_family import MOST_TOKENS, MarianFamily
 from transformer.checkpoints.questions import Answers, Question
 from transformer.data.tokenizers import Tokenizer
 
 
-def forced(config: TheirConfig) -> tuple[int, ...]:
+def forced(config: HuggingFaceConfig) -> tuple[int, ...]:
     """What a model is made to write first."""
     first = config.id("forced_bos_token_id", MOST_TOKENS)
     return () if first is None else (first,)
 
 
-def _bart_tokenizers(config: TheirConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    found = their_tokenizers.bart(config, ids, sizes[0])
-    return None if found is None else (found, found)
+def _bart_tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    tokenizer = hugging_face_tokenizers.bart(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
-def _bart_around(config: TheirConfig, languages: Languages, answers: Answers) -> Around:
+def _bart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     start = config.known_id("decoder_start_token_id", MOST_TOKENS)
     first = config.id("bos_token_id", MOST_TOKENS)
     return Around(start, source_start=() if first is None else (first,), target_start=forced(config))
 
 
-BART = Sibling(
+BART = MarianFamily(
     name="Hugging Face BART",
     model_type="bart",
     norm="post",
@@ -48,12 +48,14 @@ BART = Sibling(
 )
 
 
-def _mbart_tokenizers(config: TheirConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    found = their_tokenizers.fairseq(config, ids, sizes[0])
-    return None if found is None else (found, found)
+def _mbart_tokenizers(
+    config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
+) -> tuple[Tokenizer, Tokenizer] | None:
+    tokenizer = hugging_face_tokenizers.fairseq(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
-def _mbart_asks(config: TheirConfig, languages: Languages) -> tuple[Question, ...]:
+def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
     if not languages:
         return ()
     source = about_language("source", languages, config.tokenizer.get("src_lang"))
@@ -62,13 +64,13 @@ def _mbart_asks(config: TheirConfig, languages: Languages) -> tuple[Question, ..
     return source, about_language("target", languages, config.tokenizer.get("tgt_lang"))
 
 
-def _target_is_set(config: TheirConfig, languages: Languages) -> bool:
+def _target_is_set(config: HuggingFaceConfig, languages: Languages) -> bool:
     """Whether the model was trained further to write one language only."""
     ids = set(languages.values())
     return bool(ids & {config.id("decoder_start_token_id", MOST_TOKENS), *forced(config)})
 
 
-def _mbart_around(config: TheirConfig, languages: Languages, answers: Answers) -> Around:
+def _mbart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     """The first mBART reads "tokens </s> en_XX" and writes after "fr_XX"; mBART-50 reads "en_XX tokens </s>", and
     writes after "</s> fr_XX"."""
     start = config.id("decoder_start_token_id", MOST_TOKENS)
@@ -84,7 +86,7 @@ def _mbart_around(config: TheirConfig, languages: Languages, answers: Answers) -
     return Around(sos, source_end=(eos, read), target_start=forced(config))
 
 
-MBART = Sibling(
+MBART = MarianFamily(
     name="Hugging Face mBART",
     model_type="mbart",
     norm="pre",
@@ -98,7 +100,7 @@ MBART = Sibling(
     scaled=False,
     multilingual=True,
     tokenizers=_mbart_tokenizers,
-    languages=their_tokenizers.fairseq_languages,
+    languages=hugging_face_tokenizers.fairseq_languages,
     asks=_mbart_asks,
     around=_mbart_around,
 )

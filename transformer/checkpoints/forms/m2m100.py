@@ -7,12 +7,12 @@ import math
 import torch
 from torch import Tensor
 
-from transformer.checkpoints.forms import their_tokenizers
+from transformer.checkpoints.forms import hugging_face_tokenizers
 from transformer.checkpoints.forms.bart import forced
+from transformer.checkpoints.forms.hugging_face_config import HuggingFaceConfig
+from transformer.checkpoints.forms.hugging_face_tokenizers import Ids
 from transformer.checkpoints.forms.languages import Around, Languages, about_language
-from transformer.checkpoints.forms.siblings import MOST_TOKENS, Sibling
-from transformer.checkpoints.forms.their_config import TheirConfig
-from transformer.checkpoints.forms.their_tokenizers import Ids
+from transformer.checkpoints.forms.marian_family import MOST_TOKENS, MarianFamily
 from transformer.checkpoints.questions import Answers, Question
 from transformer.data.tokenizers import Tokenizer
 
@@ -29,12 +29,12 @@ def sinusoidal_from_two(length: int, d_model: int) -> Tensor:
     return torch.cat([table, table.new_zeros(length, d_model - 2 * half)], 1)
 
 
-def _tokenizers(config: TheirConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
-    found = their_tokenizers.m2m100(config, ids, sizes[0])
-    return None if found is None else (found, found)
+def _tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    tokenizer = hugging_face_tokenizers.m2m100(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
 
 
-def _asks(config: TheirConfig, languages: Languages) -> tuple[Question, ...]:
+def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
     if not languages:
         return ()
     source = about_language("source", languages, config.tokenizer.get("src_lang"))
@@ -43,7 +43,7 @@ def _asks(config: TheirConfig, languages: Languages) -> tuple[Question, ...]:
     )
 
 
-def _around(config: TheirConfig, languages: Languages, answers: Answers) -> Around:
+def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     start = config.known_id("decoder_start_token_id", MOST_TOKENS)
     if not languages:
         return Around(start, target_start=forced(config))
@@ -55,7 +55,7 @@ def _around(config: TheirConfig, languages: Languages, answers: Answers) -> Arou
     return Around(start, source_start=(read,), target_start=written)
 
 
-M2M100 = Sibling(
+M2M100 = MarianFamily(
     name="Hugging Face M2M100 or NLLB",
     model_type="m2m_100",
     norm="pre",
@@ -69,7 +69,7 @@ M2M100 = Sibling(
     scaled=True,
     multilingual=True,
     tokenizers=_tokenizers,
-    languages=their_tokenizers.m2m100_languages,
+    languages=hugging_face_tokenizers.m2m100_languages,
     asks=_asks,
     around=_around,
 )

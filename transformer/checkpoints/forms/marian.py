@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from transformer.checkpoints.forms import their_tokenizers
+from transformer.checkpoints.forms import hugging_face_tokenizers
+from transformer.checkpoints.forms.hugging_face_config import HuggingFaceConfig
 from transformer.checkpoints.forms.languages import Around, Languages, about_language
-from transformer.checkpoints.forms.siblings import MOST_TOKENS, Sibling
-from transformer.checkpoints.forms.their_config import TheirConfig
+from transformer.checkpoints.forms.marian_family import MOST_TOKENS, MarianFamily
 from transformer.checkpoints.questions import Answers, Question
 from transformer.positions import sinusoidal
 
@@ -19,12 +19,12 @@ def sines_then_cosines(length: int, d_model: int) -> Tensor:
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1)[:, :d_model]
 
 
-def _asks(config: TheirConfig, languages: Languages) -> tuple[Question, ...]:
+def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
     """Models with several target languages read the one that is wanted at the head of the sentence."""
     return (about_language("target", languages, None, required=False),) if languages else ()
 
 
-def _around(config: TheirConfig, languages: Languages, answers: Answers) -> Around:
+def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     start = config.id("decoder_start_token_id", MOST_TOKENS)
     wanted = languages.get(answers.target_language or "")
     return Around(
@@ -33,7 +33,7 @@ def _around(config: TheirConfig, languages: Languages, answers: Answers) -> Arou
     )
 
 
-MARIAN = Sibling(
+MARIAN = MarianFamily(
     name="Hugging Face Marian",
     model_type="marian",
     norm="post",
@@ -46,8 +46,8 @@ MARIAN = Sibling(
     activation="gelu",
     scaled=False,
     multilingual=False,
-    tokenizers=their_tokenizers.marian,
-    languages=their_tokenizers.marian_languages,
+    tokenizers=hugging_face_tokenizers.marian,
+    languages=hugging_face_tokenizers.marian_languages,
     asks=_asks,
     around=_around,
 )

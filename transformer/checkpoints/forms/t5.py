@@ -14,10 +14,10 @@ import torch
 from tokenizers import decoders, models, pre_tokenizers
 from torch import Tensor
 
-from transformer.checkpoints import spm
+from transformer.checkpoints import sentencepiece_file
 from transformer.checkpoints.forms.form import Reading
-from transformer.checkpoints.forms.their_config import TheirConfig, their_config
-from transformer.checkpoints.forms.their_tokenizers import Ids, whole
+from transformer.checkpoints.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
+from transformer.checkpoints.forms.hugging_face_tokenizers import Ids, whole
 from transformer.checkpoints.questions import Answers, Question
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source
@@ -122,19 +122,19 @@ class HuggingFaceT5:
         return Reading(native, tensors, tokenizer, tokenizer, card, warnings)
 
 
-def _config(source: Source) -> TheirConfig | None:
+def _config(source: Source) -> HuggingFaceConfig | None:
     """That of a T5; None for another model's."""
-    config = their_config(source)
+    config = hugging_face_config(source)
     return config if config is not None and config.model_type in ("t5", "mt5") else None
 
 
-def _known(source: Source) -> TheirConfig:
+def _known(source: Source) -> HuggingFaceConfig:
     config = _config(source)
     assert config is not None, "a form reads what it fits"
     return config
 
 
-def _sizes(config: TheirConfig) -> Sizes:
+def _sizes(config: HuggingFaceConfig) -> Sizes:
     depth = config.whole("num_layers", LARGEST["layers"])
     heads = config.whole("num_heads", LARGEST["width"])
     return Sizes(
@@ -210,7 +210,7 @@ def _shape(ours: str, sizes: Sizes) -> tuple[int, ...]:
     return (sizes.width, sizes.inner) if part == "output" else (sizes.inner, sizes.width)
 
 
-def _activation(config: TheirConfig) -> tuple[Activation, bool]:
+def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
     """Ours, and whether it is gated: "gated-gelu", which has always been the one by tanh here, is both."""
     said = config.text("feed_forward_proj", "relu")
     name = "gelu_new" if said == "gated-gelu" else said.removeprefix("gated-")
@@ -222,7 +222,7 @@ def _activation(config: TheirConfig) -> tuple[Activation, bool]:
     return _FEED_FORWARD[name], said.startswith("gated-")
 
 
-def _scaled(config: TheirConfig) -> bool:
+def _scaled(config: HuggingFaceConfig) -> bool:
     """Whether the decoder's vectors are divided by √d_model before the output: in T5 1.0, whose configuration ties
     the output to the embedding. Later files say it by a word of its own."""
     if config.model_type != "t5":
@@ -239,7 +239,7 @@ def _has_own_output(source: Source) -> bool:
     return not torch.equal(source.weights.tensor(_HEAD), source.weights.tensor(_SHARED))
 
 
-def _native(config: TheirConfig, sizes: Sizes, separate: bool) -> T5Config:
+def _native(config: HuggingFaceConfig, sizes: Sizes, separate: bool) -> T5Config:
     pad = config.id("pad_token_id", sizes.vocabulary)
     start = config.id("decoder_start_token_id", sizes.vocabulary)
     eps = config.values.get("layer_norm_epsilon", 1e-6)
@@ -267,28 +267,28 @@ def _native(config: TheirConfig, sizes: Sizes, separate: bool) -> T5Config:
     )
 
 
-def _tokenizer(config: TheirConfig, ids: Ids, size: int) -> Tokenizer | None:
+def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """`tokenizer.json`, a SentencePiece model, or bytes."""
-    found = whole(config.folder, ids, size)
-    if found is not None:
-        return found
+    tokenizer = whole(config.folder, ids, size)
+    if tokenizer is not None:
+        return tokenizer
     if config.tokenizer.get("tokenizer_class") == "ByT5Tokenizer":
         return Tokenizer(_bytes(), *ids).of_size(size)
     if not (config.folder / _PIECES).exists():
         return None
-    model = spm.read(config.folder / _PIECES)
+    model = sentencepiece_file.read(config.folder / _PIECES)
     tokens = {piece.text: id for id, piece in enumerate(model.pieces)}
     extra = [f"<extra_id_{n}>" for n in reversed(range(_extra(config)))]
     if extra and extra[0] not in tokens and len(tokens) + len(extra) <= size:
         tokens |= {name: id for id, name in enumerate(extra, len(tokens))}
     if "<unk>" not in tokens:
         raise Refused(f"{_PIECES} has no token <unk>, which stands for what the model does not know.")
-    inner = spm.tokenizer(model, tokens, "<unk>", size)
+    inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
     inner.add_special_tokens([name for name in (*_SPECIAL, *extra) if name in tokens])
     return Tokenizer(inner, *ids).of_size(size)
 
 
-def _extra(config: TheirConfig) -> int:
+def _extra(config: HuggingFaceConfig) -> int:
     count = config.tokenizer.get("extra_ids", _MOST_EXTRA)
     return count if isinstance(count, int) and 0 <= count <= _MOST_EXTRA else 0
 
@@ -304,7 +304,7 @@ def _bytes() -> tokenizers.Tokenizer:
     return inner
 
 
-def _card(source: Source, config: TheirConfig) -> dict[str, Any]:
+def _card(source: Source, config: HuggingFaceConfig) -> dict[str, Any]:
     """Its name, and where it was trained on tasks that stand at the head of a text, such texts."""
     card: dict[str, Any] = {"title": source.name[:80]}
     tasks = config.values.get("task_specific_params")

@@ -280,8 +280,9 @@ def _both(pair: tuple[int, int]) -> str:
 
 _LAYER_NORMS = ("layer_norm_1", "layer_norm_2", "layer_norm_3")
 
-TUTORIALS = (
-    Tutorial(
+# By the short names that presets of their sizes have, too.
+TUTORIALS: dict[str, Tutorial] = {
+    "transformers-laid-out": Tutorial(
         name="Transformers Laid Out",
         embeddings=("encoder.embeddings", "decoder.embeddings"),
         tables=("encoder.pe.pe", "decoder.pe.pe"),
@@ -300,7 +301,7 @@ TUTORIALS = (
         usual_ids=(0, 0, 1),  # its mask hides 0, though its batches are padded with 2
         source_start=True,
     ),
-    Tutorial(
+    "transformer-from-scratch": Tutorial(
         name="Transformer: implementing a transformer architecture from scratch",
         embeddings=("encoder.embedding.embedding", "decoder.embedding.embedding"),
         tables=("encoder.positional_encoding.pe", "decoder.positional_encoding.pe"),
@@ -318,7 +319,7 @@ TUTORIALS = (
         usual_heads=4,
         source_end=False,  # it trains on bare tokens
     ),
-    Tutorial(
+    "ground-up": Tutorial(
         name="Building a transformer from the ground up",
         embeddings=("src_embed.embed", "tgt_embed.embed"),
         tables=("src_pos.pe", "tgt_pos.pe"),
@@ -335,7 +336,7 @@ TUTORIALS = (
         deviation=Deviation(unbiased=True, eps=1e-5),
         usual_heads=8,
     ),
-    Tutorial(
+    "adeveloperdiary": Tutorial(
         name="Coding transformer model from scratch",
         embeddings=("input_embed_block.embedding", "output_embed_block.embedding"),
         tables=("input_pos_block.positional_encoding", "output_pos_block.positional_encoding"),
@@ -352,7 +353,7 @@ TUTORIALS = (
         deviation=Deviation(unbiased=True, eps=1e-7, eps_outside=True),
         usual_heads=8,
     ),
-    Tutorial(
+    "nlp7-en-hi": Tutorial(
         name="NLP 7: transformer implementation",
         embeddings=("src_embed.embed", "trg_embed.embed"),
         tables=("src_pos.pe", "trg_pos.pe"),
@@ -371,7 +372,7 @@ TUTORIALS = (
         usual_ids=(1, 2, 3),
         source_start=True,
     ),
-    Tutorial(
+    "annotated-transformer": Tutorial(
         name="The Annotated Transformer",
         embeddings=("src_embed.0.lut", "tgt_embed.0.lut"),
         tables=("src_embed.1.pe", "tgt_embed.1.pe"),
@@ -390,7 +391,7 @@ TUTORIALS = (
         usual_ids=(2, 0, 1),
         source_start=True,
     ),
-    Tutorial(
+    "pytorch-transformer": Tutorial(
         name="Coding a transformer from scratch on PyTorch",
         embeddings=("src_embed.embedding", "tgt_embed.embedding"),
         tables=("src_pos.pe", "tgt_pos.pe"),
@@ -409,4 +410,4 @@ TUTORIALS = (
         usual_ids=(1, 2, 3),
         source_start=True,
     ),
-)
+}

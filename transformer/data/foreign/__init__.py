@@ -14,7 +14,7 @@ from typing import Any
 import tokenizers
 
 from transformer.data.foreign.fields import fits, shown
-from transformer.data.foreign.own import is_own
+from transformer.data.foreign.known import is_own
 from transformer.data.foreign.rebuilt import rebuilt
 from transformer.data.foreign.trial import tried
 

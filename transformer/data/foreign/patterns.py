@@ -95,16 +95,16 @@ class _Parser:
         """Alternatives, to the end of the group or of all."""
         if depth > DEEPEST:
             raise ValueError(f"has over {DEEPEST} groups inside each other")
-        found: list[list[_Item]] = [[]]
+        branches: list[list[_Item]] = [[]]
         while self.at < len(self.pattern) and self.pattern[self.at] != ")":
             if self.pattern[self.at] == "|":
                 self.at += 1
-                found.append([])
+                branches.append([])
             else:
                 item = self._item(depth)
                 self._repeat(item)
-                found[-1].append(item)
-        return found
+                branches[-1].append(item)
+        return branches
 
     def _item(self, depth: int) -> _Item:
         for read in (self._run, self._place, self._escaped, self._class):
@@ -120,16 +120,16 @@ class _Parser:
         return _Item("" if character == "." else character)
 
     def _taken(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self.pattern, self.at)
-        if found is None:
+        match = pattern.match(self.pattern, self.at)
+        if match is None:
             return ""
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def _run(self) -> _Item | None:
-        found = self._taken(_RUN)
-        text = _CODE.sub(lambda code: chr(int(code[1], 16)), found)
-        return _Item(text, len(text)) if found else None
+        run = self._taken(_RUN)
+        text = _CODE.sub(lambda code: chr(int(code[1], 16)), run)
+        return _Item(text, len(text)) if run else None
 
     def _place(self) -> _Item | None:
         return _Item(takes=0) if self._taken(_PLACE) else None
@@ -176,11 +176,11 @@ class _Parser:
                 self.at += 1
         elif sign == "{":
             text = self._taken(_INTERVAL)
-            found = _INTERVAL.fullmatch(text)
-            if found is None or not (found[1] or found[3]):
+            interval = _INTERVAL.fullmatch(text)
+            if interval is None or not (interval[1] or interval[3]):
                 raise ValueError("has a '{' that is not understood here")
-            item.least = int(found[1] or 0)
-            item.most = item.least if not found[2] else int(found[3]) if found[3] else None
+            item.least = int(interval[1] or 0)
+            item.most = item.least if not interval[2] else int(interval[3]) if interval[3] else None
             if max(item.least, item.most or 0) > MOST_REPEATS or item.least > (item.most or MOST_REPEATS):
                 raise ValueError(f"repeats over {MOST_REPEATS:,} times")
         again = self.pattern[self.at : self.at + 1]

@@ -36,9 +36,9 @@ def tried(text: str) -> None:
     with _one:
         if digest in _known_to_work:
             return
-        found = _run(content)
-        if found:
-            raise ValueError(found)
+        answer = _run(content)
+        if answer:
+            raise ValueError(answer)
         if len(_known_to_work) >= _MOST_KNOWN:
             _known_to_work.clear()
         _known_to_work.add(digest)

@@ -61,7 +61,7 @@ def one_file(folder: Path, out: Path) -> None:
     _write(out, write)
 
 
-def is_packed(notes: Mapping[str, str]) -> bool:
+def is_bundle(notes: Mapping[str, str]) -> bool:
     """Whether the notes of a safetensors file are a native folder's."""
     return CONFIG in notes
 

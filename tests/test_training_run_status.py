@@ -17,9 +17,9 @@ import pytest
 from tests.small_run import new_run
 from transformer.files import write_json
 from transformer.training import Metrics, RunFolder, run_path, status, statuses
-from transformer.training.health import ENDED, this_process
 from transformer.training.loop import StepReport
 from transformer.training.metrics import Journal, metrics_line
+from transformer.training.run_status import ENDED, this_process
 
 
 @pytest.fixture

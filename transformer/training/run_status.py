@@ -131,12 +131,12 @@ def _status(folder: RunFolder) -> Status:
 
 def statuses(root: str | Path = RUNS) -> list[Status]:
     """Of every run under `root`, the latest first."""
-    found = []
+    listed = []
     for path in Path(root).glob("[!.]*"):
         with contextlib.suppress(ValueError):  # it was deleted between the two looks
             if RunFolder(path).is_run():
-                found.append(status(path))
-    return sorted(found, key=lambda run: run.started or 0.0, reverse=True)
+                listed.append(status(path))
+    return sorted(listed, key=lambda run: run.started or 0.0, reverse=True)
 
 
 def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> list[str]:
@@ -144,24 +144,24 @@ def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> lis
 
     Lines of the metrics that were lost before the latest worker began cannot be had again, and it said so.
     """
-    found = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.of_another_kind().items()]
-    found += [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
+    damages = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.of_another_kind().items()]
+    damages += [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
     if not steps:  # nothing to go on from, which needs neither
-        return found
+        return damages
     if wrong := intact.flaw(folder.data, CORPUS):
-        found.append(f"The corpus in data/ is damaged: {wrong}.")
+        damages.append(f"The corpus in data/ is damaged: {wrong}.")
     lost = steps[-1] - _updates(folder)
     if lost > _whole(values, "lost_lines"):
-        found.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} updates.")
-    return found
+        damages.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} updates.")
+    return damages
 
 
 def _updates(folder: RunFolder) -> int:
     """How many lines the metrics have."""
     try:
         with open_regular(folder.metrics) as file:
-            found = os.fstat(file.fileno())
-        return _lines(folder.metrics, found.st_mtime_ns, found.st_size)
+            stat = os.fstat(file.fileno())
+        return _lines(folder.metrics, stat.st_mtime_ns, stat.st_size)
     except (OSError, ValueError):
         return 0
 
@@ -218,17 +218,17 @@ def process(values: dict[str, Any]) -> psutil.Process | None:
     if (child := children.get(_whole(values, "pid"))) is not None:
         child.poll()  # a child that has ended stays a zombie until its parent asks
     try:
-        found = psutil.Process(int(values["pid"]))
-        same = abs(found.create_time() - float(values["created"])) < SAME_START
-        return found if same and found.status() != psutil.STATUS_ZOMBIE else None
+        candidate = psutil.Process(int(values["pid"]))
+        same = abs(candidate.create_time() - float(values["created"])) < SAME_START
+        return candidate if same and candidate.status() != psutil.STATUS_ZOMBIE else None
     except (psutil.Error, KeyError, TypeError, ValueError, OverflowError):
         return None
 
 
 def this_process(pid: int | None = None) -> dict[str, Any]:
     """What identifies a process, for `process` to find it by."""
-    found = psutil.Process(pid)
-    return {"pid": found.pid, "created": found.create_time(), "host": platform.node()}
+    this = psutil.Process(pid)
+    return {"pid": this.pid, "created": this.create_time(), "host": platform.node()}
 
 
 children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this process started, by their number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transformer.checkpoints.forms.their_config import their_config
+from transformer.checkpoints.forms.hugging_face_config import hugging_face_config
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source
 from transformer.quoting import quoted
@@ -13,7 +13,7 @@ KNOWN = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
 
 def refuse_others(source: Source) -> None:
     """Raises Refused where a `config.json` says what the model is, and that type is none of these."""
-    config = their_config(source)
+    config = hugging_face_config(source)
     if config is None or config.model_type in KNOWN:
         return
     name = config.model_type[:60]

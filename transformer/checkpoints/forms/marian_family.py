@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 from torch import Tensor
 
 from transformer.checkpoints.forms.form import Reading
+from transformer.checkpoints.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
+from transformer.checkpoints.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from transformer.checkpoints.forms.languages import NAMES, Around, Languages
-from transformer.checkpoints.forms.their_config import CONFIG, TheirConfig, their_config
-from transformer.checkpoints.forms.their_tokenizers import Ids, has_tokenizer
 from transformer.checkpoints.questions import Answers, Question
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source
@@ -48,7 +48,9 @@ class Table(Protocol):
 
 
 class Tokenizers(Protocol):
-    def __call__(self, config: TheirConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None: ...
+    def __call__(
+        self, config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
+    ) -> tuple[Tokenizer, Tokenizer] | None: ...
 
 
 class Part(NamedTuple):
@@ -74,7 +76,7 @@ class Sizes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sibling:
+class MarianFamily:
     """One family. `offset` rows at the head of its tables of positions stand for no position."""
 
     name: str
@@ -90,9 +92,9 @@ class Sibling:
     scaled: bool  # likewise
     multilingual: bool
     tokenizers: Tokenizers
-    languages: Callable[[TheirConfig], Languages]
-    asks: Callable[[TheirConfig, Languages], tuple[Question, ...]]
-    around: Callable[[TheirConfig, Languages, Answers], Around]
+    languages: Callable[[HuggingFaceConfig], Languages]
+    asks: Callable[[HuggingFaceConfig, Languages], tuple[Question, ...]]
+    around: Callable[[HuggingFaceConfig, Languages, Answers], Around]
 
     @property
     def title(self) -> str:
@@ -100,7 +102,7 @@ class Sibling:
 
     def fits(self, source: Source) -> bool:
         """By its configuration, with every tensor that is due and none that is strange."""
-        config = their_config(source)
+        config = hugging_face_config(source)
         if config is None or config.model_type != self.model_type:
             return False
         self._require_known(config)
@@ -111,7 +113,7 @@ class Sibling:
         return self._misfits(source, parts) == [] and all(name in known or name.endswith(_LEFT_OUT) for name in infos)
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        config = their_config(source)
+        config = hugging_face_config(source)
         if config is not None and config.model_type != self.model_type:
             return {}  # another's, whatever it looks like
         parts = self._parts(source, self._sizes(source, config))
@@ -173,7 +175,7 @@ class Sibling:
             warnings,
         )
 
-    def _require_known(self, config: TheirConfig) -> None:
+    def _require_known(self, config: HuggingFaceConfig) -> None:
         """Raises Refused for a relative of the family that is no encoder-decoder, or has parts of its own."""
         architectures = config.values.get("architectures")
         if isinstance(architectures, list) and architectures:
@@ -192,7 +194,7 @@ class Sibling:
                 f"The activation is {activation[:40]!r}; those that open here are {', '.join(sorted(ACTIVATIONS))}."
             )
 
-    def _sizes(self, source: Source, config: TheirConfig | None) -> Sizes:
+    def _sizes(self, source: Source, config: HuggingFaceConfig | None) -> Sizes:
         """As the configuration says; without one, as far as the tensors show."""
         infos = source.weights.infos
         if config is None:
@@ -210,14 +212,14 @@ class Sibling:
         length = config.whole("max_position_embeddings", 1_000_000)
         return Sizes((depths[0], depths[1]), (d_ffs[0], d_ffs[1]), width, (first, second), length, tied, together)
 
-    def _ids(self, config: TheirConfig, sizes: Sizes) -> Ids:
+    def _ids(self, config: HuggingFaceConfig, sizes: Sizes) -> Ids:
         """Those that a tokenizer needs to be opened; where a sentence starts may still be open."""
         both, target = min(sizes.vocabularies), sizes.vocabularies[1]
         pad, eos = config.known_id("pad_token_id", both), config.known_id("eos_token_id", both)
         start = config.id("decoder_start_token_id", target)
         return pad, eos if start is None else start, eos
 
-    def _native(self, source: Source, config: TheirConfig, sizes: Sizes, around: Around) -> ModelConfig:
+    def _native(self, source: Source, config: HuggingFaceConfig, sizes: Sizes, around: Around) -> ModelConfig:
         pad, _, eos = self._ids(config, sizes)
         if eos in around.target_start:
             raise Refused("A translation would begin with its own end: forced_bos_token_id is eos_token_id.")
@@ -249,11 +251,11 @@ class Sibling:
 
     def _misfits(self, source: Source, parts: list[Part]) -> list[str]:
         infos = source.weights.infos
-        found = {part.native: _found(part, infos) for part in parts if part.names}
+        shapes = {part.native: _found(part, infos) for part in parts if part.names}
         return [
             part.native
             for part in parts
-            if part.names and (found[part.native] not in infos or infos[found[part.native]].shape != part.shape)
+            if part.names and (shapes[part.native] not in infos or infos[shapes[part.native]].shape != part.shape)
         ]
 
     def _made(self, source: Source, part: Part) -> Tensor:
@@ -362,17 +364,17 @@ def _kept(sizes: Sizes) -> int:
     return min(sizes.length, LARGEST_TABLE // sizes.width)
 
 
-def _heads(config: TheirConfig, stack: str) -> int:
+def _heads(config: HuggingFaceConfig, stack: str) -> int:
     return config.whole(f"{stack}_attention_heads", WIDEST)
 
 
-def _config_of(source: Source) -> TheirConfig:
-    config = their_config(source)
+def _config_of(source: Source) -> HuggingFaceConfig:
+    config = hugging_face_config(source)
     assert config is not None, "a form reads what it fits"
     return config
 
 
-def _card(source: Source, config: TheirConfig, answers: Answers) -> dict[str, Any]:
+def _card(source: Source, config: HuggingFaceConfig, answers: Answers) -> dict[str, Any]:
     """Its name and its languages, as far as anybody says them."""
     folder = config.folder
     cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name

@@ -15,7 +15,7 @@ from transformer.config import ModelConfig
 from transformer.files import read_json
 
 
-class Own:
+class Native:
     """What `checkpoints.save` writes: nothing is asked, and nothing changes."""
 
     name = "Headlight"

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from tests.checkpoints.opening import refusal
 from tests.small import small_checkpoint
 from transformer import Translator, checkpoints
-from transformer.checkpoints.packing import NOTES, one_file, zip_folder
+from transformer.checkpoints.bundle import NOTES, one_file, zip_folder
 from transformer.checkpoints.safetensors_file import header_bytes, read_header
 from transformer.checkpoints.source import open_source
 from transformer.data.tokenizers import Tokenizer

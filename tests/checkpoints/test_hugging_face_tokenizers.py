@@ -10,7 +10,7 @@ import tokenizers
 
 from tests.checkpoints.hugging_face import MARIAN_IDS, piece_model, random_model, save, sentences, transformers
 from transformer import Translator
-from transformer.checkpoints import spm
+from transformer.checkpoints import sentencepiece_file
 from transformer.checkpoints.importing import examine, import_model
 from transformer.checkpoints.questions import Answers
 from transformer.checkpoints.refused import Refused
@@ -94,7 +94,7 @@ def test_other_sentencepiece_models_are_cut_alike(tmp_path: Path, kind: str, rul
     )  # fmt: skip
     theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "m.model"))
     ids = {theirs.id_to_piece(id): id for id in range(theirs.get_piece_size())}
-    ours = Tokenizer(spm.tokenizer(spm.read(tmp_path / "m.model"), ids, "<unk>"), 1, 1, 2)
+    ours = Tokenizer(sentencepiece_file.tokenizer(sentencepiece_file.read(tmp_path / "m.model"), ids, "<unk>"), 1, 1, 2)
     assert [text for text in TEXTS if ours.encode(text) != theirs.encode(text)] == []
 
 
@@ -104,9 +104,9 @@ def test_damaged_sentencepiece_models_are_refused(tmp_path: Path) -> None:
     for content in (b"", whole[:1000], b"\x0a\xff\xff\xff\xff\xff\xff", b"no model", whole + b"\x0a\x05"):
         broken.write_bytes(content)
         with pytest.raises(Refused, match=r"broken\.model|cuts texts"):
-            spm.read(broken)
+            sentencepiece_file.read(broken)
     with pytest.raises(Refused, match="cuts texts into words or characters"):
-        spm.read(piece_model(tmp_path, "c", "char"))
+        sentencepiece_file.read(piece_model(tmp_path, "c", "char"))
 
 
 def test_bart_cuts_bytes_as_bart(tmp_path: Path) -> None:

@@ -35,15 +35,15 @@ class Failure(NamedTuple):
 
 def sentences(lines: Iterable[str]) -> list[Sentence]:
     """The list in the lines of its table. Raises ValueError naming the line that has no source or no translation."""
-    found = []
+    listed = []
     for number, line in enumerate(lines, 1):
         source, *translations = (cell.strip() for cell in line.split("\t"))
         if not source or not translations or not all(translations):
             raise ValueError(
                 f"Line {number:,} of the list is {quoted(line)}; write a source and after each tab a translation."
             )
-        found.append(Sentence(source, tuple(translations)))
-    return found
+        listed.append(Sentence(source, tuple(translations)))
+    return listed
 
 
 def accepted(translations: Sequence[str], listed: Sequence[Sentence]) -> tuple[int, list[Failure]]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tokenizers import AddedToken
 
-from transformer.checkpoints import spm
+from transformer.checkpoints import sentencepiece_file
+from transformer.checkpoints.forms.hugging_face_config import HuggingFaceConfig
 from transformer.checkpoints.forms.languages import M2M100, MBART, MBART_50, Languages
-from transformer.checkpoints.forms.their_config import TheirConfig
 from transformer.checkpoints.refused import Refused
 from transformer.data import foreign
 from transformer.data.tokenizers import Tokenizer
@@ -40,7 +40,7 @@ def whole(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | N
         raise Refused(str(error)) from None
 
 
-def marian(config: TheirConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+def marian(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
     """Two SentencePiece models, one a language, whose pieces have their ids in one vocabulary or two; or, as
     `export_marian` writes them, tokenizers that are whole."""
     folder = config.folder
@@ -66,7 +66,7 @@ def _marian_files(folder: Path) -> tuple[str, str]:
 def _marian_side(path: Path, vocabulary: Mapping[str, int], ids: Ids, size: int) -> Tokenizer:
     if "<unk>" not in vocabulary:
         raise Refused(f"{PIECES} has no token <unk>, which stands for what the model does not know.")
-    inner = spm.tokenizer(spm.read(path), vocabulary, "<unk>", size)
+    inner = sentencepiece_file.tokenizer(sentencepiece_file.read(path), vocabulary, "<unk>", size)
     named = [token for token in vocabulary if _MARIAN_LANGUAGE.fullmatch(token)]
     inner.add_tokens([AddedToken(token, normalized=False) for token in named])  # a person may type them
     return Tokenizer(inner, *ids).of_size(size)
@@ -75,17 +75,17 @@ def _marian_side(path: Path, vocabulary: Mapping[str, int], ids: Ids, size: int)
 _MARIAN_LANGUAGE = re.compile(">>(.+)<<")
 
 
-def marian_languages(config: TheirConfig) -> Languages:
+def marian_languages(config: HuggingFaceConfig) -> Languages:
     """>>fra<< is the token for "fra"."""
     path = config.folder / PIECES
     if not path.exists() or _marian_files(config.folder)[1] != PIECES:
         return {}
     named = ((token, id) for token, id in _vocabulary(path).items() if token.startswith(">>"))
-    found = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in named)
-    return {match[1]: id for match, id in found if match}
+    matches = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in named)
+    return {match[1]: id for match, id in matches if match}
 
 
-def bart(config: TheirConfig, ids: Ids, size: int) -> Tokenizer | None:
+def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """Byte-level pieces (Radford et al. 2019): `tokenizer.json`, or `vocab.json` with `merges.txt`."""
     folder = config.folder
     merges = folder / "merges.txt"
@@ -103,34 +103,34 @@ def bart(config: TheirConfig, ids: Ids, size: int) -> Tokenizer | None:
     return Tokenizer(inner, *ids).of_size(size)
 
 
-def fairseq(config: TheirConfig, ids: Ids, size: int) -> Tokenizer | None:
+def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """`tokenizer.json`, or a SentencePiece model whose ids are moved up by one, with the languages after them."""
     path = config.folder / FAIRSEQ
     if (config.folder / WHOLE).exists() or not path.exists():
         return whole(config.folder, ids, size)
-    model = spm.read(path)
+    model = sentencepiece_file.read(path)
     languages = _fairseq_languages(config, len(model.pieces))
     tokens = {token: id for id, token in enumerate(FAIRSEQ_FIRST)}
     tokens |= {piece.text: id for id, piece in enumerate(model.pieces[3:], len(FAIRSEQ_FIRST))}
     tokens |= languages
     tokens[MASK] = max(tokens.values()) + 1
-    inner = spm.tokenizer(model, tokens, "<unk>", size)
+    inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
     inner.add_special_tokens([*FAIRSEQ_FIRST, *languages, MASK])
     return Tokenizer(inner, *ids).of_size(size)
 
 
-def fairseq_languages(config: TheirConfig) -> Languages:
+def fairseq_languages(config: HuggingFaceConfig) -> Languages:
     """Tokens such as "en_XX" or "eng_Latn"."""
     if (config.folder / WHOLE).exists():
         return _named_in(config.folder / WHOLE, _FAIRSEQ_LANGUAGE)
     path = config.folder / FAIRSEQ
-    return _fairseq_languages(config, len(spm.read(path).pieces)) if path.exists() else {}
+    return _fairseq_languages(config, len(sentencepiece_file.read(path).pieces)) if path.exists() else {}
 
 
 _FAIRSEQ_LANGUAGE = re.compile(r"[a-z]{2,3}_[A-Za-z]{2,4}")
 
 
-def _fairseq_languages(config: TheirConfig, pieces: int) -> dict[str, int]:
+def _fairseq_languages(config: HuggingFaceConfig, pieces: int) -> dict[str, int]:
     """They come after the pieces, in the order in which the folder, or else the family, lists them."""
     own = [name for name in _additional(config) if _FAIRSEQ_LANGUAGE.fullmatch(name)]
     if not own:
@@ -140,7 +140,7 @@ def _fairseq_languages(config: TheirConfig, pieces: int) -> dict[str, int]:
     return {name: id for id, name in enumerate(own, pieces + 1)}
 
 
-def m2m100(config: TheirConfig, ids: Ids, size: int) -> Tokenizer | None:
+def m2m100(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     """`vocab.json` with a SentencePiece model, the languages after the vocabulary; NLLB's files are fairseq's."""
     if not _is_m2m100(config.folder):
         return fairseq(config, ids, size)
@@ -148,12 +148,12 @@ def m2m100(config: TheirConfig, ids: Ids, size: int) -> Tokenizer | None:
     vocabulary = {**_vocabulary(config.folder / PIECES), **{f"__{name}__": id for name, id in languages.items()}}
     if "<unk>" not in vocabulary:
         raise Refused(f"{PIECES} has no token <unk>, which stands for what the model does not know.")
-    inner = spm.tokenizer(spm.read(config.folder / FAIRSEQ), vocabulary, "<unk>", size)
+    inner = sentencepiece_file.tokenizer(sentencepiece_file.read(config.folder / FAIRSEQ), vocabulary, "<unk>", size)
     inner.add_special_tokens([f"__{name}__" for name in languages])
     return Tokenizer(inner, *ids).of_size(size)
 
 
-def m2m100_languages(config: TheirConfig) -> Languages:
+def m2m100_languages(config: HuggingFaceConfig) -> Languages:
     """ "fr" for the token __fr__."""
     if not _is_m2m100(config.folder):
         return fairseq_languages(config)
@@ -201,7 +201,7 @@ def _named_in(path: Path, pattern: re.Pattern[str]) -> dict[str, int]:
     }
 
 
-def _additional(config: TheirConfig) -> Iterable[str]:
+def _additional(config: HuggingFaceConfig) -> Iterable[str]:
     """The special tokens that a folder names beyond the usual ones, in its order."""
     path = config.folder / "special_tokens_map.json"
     values = read_json(path) if path.exists() else {}

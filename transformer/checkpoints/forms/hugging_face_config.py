@@ -15,7 +15,7 @@ _OF_GENERATION = ("forced_bos_token_id",)  # config.json says it only where ther
 CONFIG, GENERATION, TOKENIZER = "config.json", "generation_config.json", "tokenizer_config.json"
 
 
-class TheirConfig:
+class HuggingFaceConfig:
     """What the folder's JSON files say. A value that is missing or null is the default."""
 
     def __init__(self, folder: Path, values: Mapping[str, Any]):
@@ -64,14 +64,14 @@ class TheirConfig:
         return value
 
 
-def their_config(source: Source) -> TheirConfig | None:
+def hugging_face_config(source: Source) -> HuggingFaceConfig | None:
     """None for weights without a Hugging Face configuration beside them."""
     if source.folder is None or not (source.folder / CONFIG).exists():
         return None
     values = read_json(source.folder / CONFIG)
     if not isinstance(values, dict) or not isinstance(values.get("model_type"), str):
         return None
-    return TheirConfig(source.folder, values)
+    return HuggingFaceConfig(source.folder, values)
 
 
 def _object(path: Path) -> dict[str, Any]:

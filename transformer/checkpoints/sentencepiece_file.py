@@ -28,7 +28,7 @@ LONGEST_PIECE = 250  # characters, each of which may be where it is cut in two; 
 NOTHING = "\ufffe"  # no character at all, so no model has a piece for it
 
 
-class Kind(IntEnum):
+class PieceType(IntEnum):
     """What a piece is, as the file numbers it."""
 
     NORMAL = 1
@@ -42,7 +42,7 @@ class Kind(IntEnum):
 class Piece(NamedTuple):
     text: str
     score: float
-    kind: Kind
+    kind: PieceType
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _model(content: bytes) -> SentencePiece:
             score: float = struct.unpack("<f", _bytes(fields.get(2, bytes(4))))[0]
             if not math.isfinite(score) or len(pieces) >= MOST_PIECES:
                 raise ValueError("a piece without a score, or too many")
-            kind = Kind(int(fields.get(3, Kind.NORMAL)))
+            kind = PieceType(int(fields.get(3, PieceType.NORMAL)))
             text = _bytes(fields[1]).decode("utf-8")
             if len(text) > LONGEST_PIECE:
                 raise Refused(f"The SentencePiece model has a piece of {len(text):,} characters, over {LONGEST_PIECE}.")
@@ -155,7 +155,11 @@ def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: 
     only where the model merges, and several such characters in a row are one token of `ids`, are they unknown here.
     Raises Refused where the two make no tokenizer.
     """
-    own = {piece.text: piece for piece in model.pieces if piece.kind in (Kind.NORMAL, Kind.USER_DEFINED, Kind.BYTE)}
+    own = {
+        piece.text: piece
+        for piece in model.pieces
+        if piece.kind in (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.BYTE)
+    }
     total = max(size, max(ids.values()) + 1)
     names = {id: token for token, id in ids.items()}
     nameless = {id: f"[{id}]" for id in range(total) if id not in names}
@@ -176,7 +180,7 @@ def _described(
 ) -> dict[str, Any]:
     """The tokenizer as JSON says it."""
     rewriting, cuts = _rewriting(model), _words(own)
-    known = {character for piece in own.values() if piece.kind == Kind.NORMAL for character in piece.text}
+    known = {character for piece in own.values() if piece.kind == PieceType.NORMAL for character in piece.text}
     foreign_tokens = [token for token in ids if token not in own and known.isdisjoint(token)]
     if foreign_tokens:
         strange = f"[^{_escaped(sorted(known))}]"
@@ -194,7 +198,7 @@ def _described(
 
 def _cutting(model: SentencePiece, tokens: list[str], own: Mapping[str, Piece], unknown: str) -> dict[str, Any]:
     if model.merges:
-        if any(piece.kind == Kind.USER_DEFINED for piece in own.values()):
+        if any(piece.kind == PieceType.USER_DEFINED for piece in own.values()):
             raise Refused("The SentencePiece model merges pairs around symbols of its user's; that does not open here.")
         return {
             "type": "BPE",
@@ -215,12 +219,12 @@ def _cutting(model: SentencePiece, tokens: list[str], own: Mapping[str, Piece], 
 def _score(piece: Piece | None) -> float:
     if piece is None:
         return UNLIKELY
-    return 0.0 if piece.kind == Kind.USER_DEFINED else piece.score
+    return 0.0 if piece.kind == PieceType.USER_DEFINED else piece.score
 
 
 def _merges(own: Mapping[str, Piece]) -> list[list[str]]:
     """Every way in which two pieces make a third, those first whose third has the best score."""
-    order = sorted((piece for piece in own.values() if piece.kind == Kind.NORMAL), key=lambda piece: -piece.score)
+    order = sorted((piece for piece in own.values() if piece.kind == PieceType.NORMAL), key=lambda piece: -piece.score)
     return [
         [piece.text[:cut], piece.text[cut:]]
         for piece in order
@@ -250,11 +254,11 @@ def _one_unknown(strange: str, wholes: Sequence[str]) -> dict[str, Any]:
 
 def _words(own: Mapping[str, Piece]) -> list[dict[str, Any]]:
     """Cuts around what is never cut itself, and before each space, unless a piece goes over one."""
-    wholes = sorted((p.text for p in own.values() if p.kind == Kind.USER_DEFINED), key=len, reverse=True)
+    wholes = sorted((p.text for p in own.values() if p.kind == PieceType.USER_DEFINED), key=len, reverse=True)
     steps: list[dict[str, Any]] = []
     if wholes:
         steps.append(_split({"Regex": "|".join(map(_escaped, wholes))}, "Isolated"))
-    over = any(SPACE in piece.text[1:] for piece in own.values() if piece.kind == Kind.NORMAL)
+    over = any(SPACE in piece.text[1:] for piece in own.values() if piece.kind == PieceType.NORMAL)
     return steps if over else [*steps, _split({"String": SPACE}, "MergedWithNext")]
 
 

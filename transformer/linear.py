@@ -1,0 +1,75 @@
+"""Linear maps for inference, their weights in the order in which the processor's library (oneDNN) reads them fastest.
+
+torch has no public way to that order, so its private operators are used, here and nowhere else; without them, or on
+another device, the maps are the plain ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class Operators(NamedTuple):
+    reorder: Callable[..., Tensor]
+    product: Callable[..., Tensor]  # of a vector with a reordered weight, and a ReLU where one is asked for
+    sum: Callable[..., Tensor]  # the product, added to another tensor
+    half: bool  # whether the processor multiplies in bfloat16
+
+
+@cache
+def operators() -> Operators | None:
+    """None where this torch does not have them."""
+    if not torch.backends.mkldnn.is_available():
+        return None
+    private = torch.ops.mkldnn
+    try:
+        linear = private._linear_pointwise
+        half = bool(private._is_mkldnn_bf16_supported())
+        return Operators(private._reorder_linear_weight, linear.default, linear.binary, half)
+    except AttributeError:
+        return None
+
+
+class Linear:
+    """One or several linear maps of the same vector, their outputs side by side."""
+
+    def __init__(self, *maps: nn.Linear):
+        self.weight = torch.cat([m.weight.detach() for m in maps])
+        biases = [m.bias.detach() for m in maps if m.bias is not None]
+        self.bias = torch.cat(biases) if biases else None
+        self.dtype = self.weight.dtype
+        self.operators = _for(self.weight)
+        if self.operators is not None:
+            self.weight = self.operators.reorder(self.weight)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        x = x.to(self.dtype)
+        if self.operators is None:
+            return F.linear(x, self.weight, self.bias)
+        return self.operators.product(x, self.weight, self.bias, "none", [], "")
+
+    def onto(self, x: Tensor, other: Tensor) -> Tensor:
+        """The same, added to `other` [..., outputs] in single precision."""
+        if self.operators is not None and self.dtype == torch.float32:
+            return self.operators.sum(x, other, self.weight, self.bias, "add")
+        return other + self(x)
+
+    def relu(self, x: Tensor) -> Tensor:
+        """ReLU of the same, at once where that can be."""
+        if self.operators is None:
+            return F.relu(self(x))
+        return self.operators.product(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
+
+
+def _for(weight: Tensor) -> Operators | None:
+    """The operators where oneDNN has an order of its own for such a weight, on this processor."""
+    private = operators() if weight.device.type == "cpu" else None
+    if private is None or not (weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and private.half)):
+        return None
+    return private
