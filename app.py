@@ -7,5 +7,7 @@ import streamlit as st
 
 from server import guards, open_browser
 from ui.public import public
+from ui.state.streamlit_internals import ignore_pages_folder
 
+ignore_pages_folder()
 app = st.App("navigation.py", middleware=guards(public()), lifespan=open_browser)

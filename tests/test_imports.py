@@ -1,4 +1,4 @@
-"""Imports run one way: navigation -> app_pages -> ui -> transformer, and downwards inside the library.
+"""Imports run one way: navigation -> pages -> ui -> transformer, and downwards inside the library.
 
 `server`, which answers before all of them, imports none of them.
 
@@ -49,7 +49,7 @@ MAY_IMPORT["__main__"] = set(MAY_IMPORT)  # and the command line stand above the
 
 # Who may never import what from outside the library.
 FORBIDDEN = {
-    "app_pages": {"torch"},
+    "pages": {"torch"},
     "server": {"torch"},
     "transformer": {"streamlit"},
     "transformer.charts": {"torch", "streamlit"},
@@ -57,10 +57,10 @@ FORBIDDEN = {
 # Who may never import whom among the top rooms.
 _TOP = {"app", "navigation", "server"}
 UPWARDS = {
-    "transformer": {"ui", "app_pages", *_TOP},
-    "ui": {"app_pages", *_TOP},
-    "app_pages": _TOP,
-    "server": {"transformer", "ui", "app_pages", "app", "navigation"},
+    "transformer": {"ui", "pages", *_TOP},
+    "ui": {"pages", *_TOP},
+    "pages": _TOP,
+    "server": {"transformer", "ui", "pages", "app", "navigation"},
 }
 
 
@@ -89,7 +89,7 @@ def library_room(module: str, rooms: set[str]) -> str:
 
 def sources(root: Path) -> list[Path]:
     """The files whose imports have a direction; a room that is not there yet has none."""
-    folders = [root / top for top in ("app_pages", "server", "ui", "transformer")]
+    folders = [root / top for top in ("pages", "server", "ui", "transformer")]
     return sorted([*root.glob("*.py"), *(path for folder in folders for path in folder.rglob("*.py"))])
 
 
@@ -142,9 +142,9 @@ def test_the_order_has_no_circle() -> None:
         ("transformer/model.py", "import streamlit as st"),
         ("transformer/model.py", "from ui import resources"),
         ("transformer/unknown.py", "import math"),
-        ("app_pages/attention.py", "import torch"),
-        ("app_pages/attention.py", "from app import main"),
-        ("ui/viewer.py", "from app_pages.attention import draw"),
+        ("pages/attention.py", "import torch"),
+        ("pages/attention.py", "from app import main"),
+        ("ui/viewer.py", "from pages.attention import draw"),
         ("ui/viewer.py", "from server import access"),
         ("server/login.py", "from ui.public import public"),
     ],
@@ -160,7 +160,7 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> N
     [
         ("app.py", "import streamlit\nfrom server import guards\nfrom ui.public import public"),
         ("navigation.py", "import streamlit\nfrom ui import resources"),
-        ("app_pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer"),
+        ("pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer"),
         ("ui/resources.py", "import torch\nimport transformer"),
         ("transformer/__main__.py", "from transformer import Translator, training\nfrom .data import bpe"),
         ("transformer/__init__.py", "from transformer.translator import load\nfrom . import charts"),

@@ -11,10 +11,11 @@ import logging
 import threading
 import time
 
-from streamlit.runtime import Runtime, get_instance
+from streamlit.runtime import get_instance
 
 from ui import turns
 from ui.heads.underway import JOBS
+from ui.state.streamlit_internals import forget_sessions
 
 log = logging.getLogger("headlight")
 EVERY = 20.0  # seconds between two sweeps
@@ -35,12 +36,3 @@ def sweep_forever() -> None:
             gc.collect()
 
     threading.Thread(target=sweep, daemon=True, name="sweep").start()
-
-
-def forget_sessions(runtime: Runtime) -> None:
-    """Lets go of the sessions that did not come back in time, with all that was typed in them.
-
-    Streamlit does so when another session leaves, and on a quiet server never; it has no public word for it.
-    """
-    kept = runtime._session_mgr._session_storage._cache  # type: ignore[attr-defined]
-    runtime._get_async_objs().eventloop.call_soon_threadsafe(kept.expire)

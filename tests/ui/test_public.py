@@ -60,7 +60,7 @@ def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.usefixtures("demonstration")
 def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "RUNS", tmp_path)
-    page = AppTest.from_file(str(ROOT / "app_pages" / "training.py"), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
     page.query_params["new"] = "1"
     page.run()
     assert not page.exception and "public demonstration" in page.info[0].value
@@ -73,7 +73,7 @@ def test_without_runs_there_is_no_form(tmp_path: Path, monkeypatch: pytest.Monke
     """Every new container has no run."""
     for name in ("RUNS", "CHECKPOINTS"):
         monkeypatch.setattr(resources, name, tmp_path)
-    page = AppTest.from_file(str(ROOT / "app_pages" / "training.py"), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
     page.query_params.update(query)
     page.run()
     assert not page.exception and "no run to look at" in page.info[0].value
@@ -148,7 +148,7 @@ def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytes
     checkpoints.save(model, folder)
     (folder / "history").mkdir()
     shutil.copy(folder / "model.safetensors", folder / "history" / "step-0000001.safetensors")
-    pages = {path.stem: AppTest.from_file(str(path), default_timeout=60) for path in ROOT.glob("app_pages/*.py")}
+    pages = {path.stem: AppTest.from_file(str(path), default_timeout=60) for path in ROOT.glob("pages/*.py")}
     pages["shipped"] = AppTest.from_function(_shipped, kwargs={"folder": str(folder)}, default_timeout=60)
     for name, page in pages.items():
         page.query_params["model"] = "told"

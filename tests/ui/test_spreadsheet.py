@@ -73,7 +73,7 @@ def test_nothing_else_writes_csv() -> None:
     """Neither another room of ours nor Streamlit's own button over each table, which quotes no formula."""
     writes = re.compile(r"csv\.writer|DictWriter|\.to_csv|write_csv")
     files = [
-        path for room in ("app.py", "app_pages", "ui", "transformer", "tools") for path in python_files(ROOT / room)
+        path for room in ("app.py", "pages", "ui", "transformer", "tools") for path in python_files(ROOT / room)
     ]
     assert [path.name for path in files if writes.search(path.read_text("utf-8"))] == ["spreadsheet.py"]
     assert tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["client"]["disableDataExport"] is True

@@ -2,18 +2,17 @@
 
 import asyncio
 import gc
-import inspect
 import threading
 import weakref
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from streamlit.runtime import Runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from ui import sweep
+from ui.state.streamlit_internals import forget_sessions
 
 
 class Session:
@@ -38,18 +37,13 @@ def test_a_session_that_does_not_come_back_is_forgotten_in_time(seconds: int, th
         server._session_mgr._session_storage.save(SimpleNamespace(session=session))
         del session
         assert watched() is not None
-        sweep.forget_sessions(server)
+        forget_sessions(server)
         await asyncio.sleep(0.01)  # it happens in the loop, where sessions come and go
         gc.collect()
         assert (watched() is not None) == there
         return watched
 
     assert asyncio.run(leave())() is None
-
-
-def test_streamlits_runtime_still_has_what_is_asked_of_it() -> None:
-    assert callable(Runtime._get_async_objs)
-    assert "self._session_mgr" in inspect.getsource(Runtime.__init__)
 
 
 def test_the_sweep_goes_on_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:

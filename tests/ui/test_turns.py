@@ -305,7 +305,7 @@ def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_type
     """Streamlit lets go of what is too old when something else is kept, on a quiet server never."""
     typed = {"text", "target", "reference", "one", "other", "output", "source"}
     wrong = []
-    for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "app_pages").glob("*.py")]:
+    for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.FunctionDef):
                 continue

@@ -18,7 +18,7 @@ from ui.heads.view import HeadsView
 from ui.heads.words import Measure, head_name, present, value_text
 from ui.view import reseed, update
 
-ATTENTION = "app_pages/attention.py"
+ATTENTION = "pages/attention.py"
 STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 

@@ -9,11 +9,11 @@ from ui.view import reseed, update
 
 # The pages that are about a model, in the order of the navigation.
 PAGES = {
-    "Attention": ("app_pages/attention.py", ":material/grid_view:"),
-    "Decoding": ("app_pages/decoding.py", ":material/account_tree:"),
-    "Positions": ("app_pages/positions.py", ":material/waves:"),
-    "Anatomy": ("app_pages/anatomy.py", ":material/hub:"),
-    "Heads": ("app_pages/heads.py", ":material/psychology_alt:"),
+    "Attention": ("pages/attention.py", ":material/grid_view:"),
+    "Decoding": ("pages/decoding.py", ":material/account_tree:"),
+    "Positions": ("pages/positions.py", ":material/waves:"),
+    "Anatomy": ("pages/anatomy.py", ":material/hub:"),
+    "Heads": ("pages/heads.py", ":material/psychology_alt:"),
 }
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def opened(more: bool = False, **query: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "app_pages" / "training.py"), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
     page.query_params.update(query)
     page.session_state["more"] = more
     page.run()
