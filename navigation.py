@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.resources import confine_public, prepare
+from ui.state.models import confine_public, prepare
 
 UI = Path(__file__).parent / "ui"
 
@@ -24,7 +24,7 @@ page = st.navigation(
         st.Page("pages/attention.py", title="Attention", url_path="attention", visibility="hidden"),
     ]
 )
-st.html(UI / "page.css")
+st.html(UI / "widgets" / "page.css")
 if st.context.theme.type == "dark":
-    st.html(UI / "dark.css")
+    st.html(UI / "widgets" / "dark.css")
 page.run()

@@ -6,9 +6,9 @@ from ui.attention.heads import heads
 from ui.attention.picture import shown
 from ui.attention.switches import changed, switches
 from ui.attention.view import AttentionView
-from ui.page import page
-from ui.resources import plain_errors
-from ui.sentence import translation, two_sides
+from ui.widgets.errors import plain_errors
+from ui.widgets.frame import page
+from ui.widgets.sentence import translation, two_sides
 
 with page(AttentionView, "Attention", "What does each head look at?") as opened:
     view, model = opened.view, opened.model

@@ -2,7 +2,7 @@
 
 from ui.checkpoints.body import body, heading
 from ui.checkpoints.view import CheckpointsView
-from ui.page import page_without_model
+from ui.widgets.frame import page_without_model
 
 QUESTION = "What is inside this model, and can I open mine?"
 

@@ -7,8 +7,8 @@ from ui.decoding.reference import reference
 from ui.decoding.search import search
 from ui.decoding.stage import stage
 from ui.decoding.view import DecodingView
-from ui.page import page
-from ui.sentence import source_input, unknown_tokens
+from ui.widgets.frame import page
+from ui.widgets.sentence import source_input, unknown_tokens
 
 with page(DecodingView, "Decoding", "How does it choose the next word?") as opened:
     view, model = opened.view, opened.model

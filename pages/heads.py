@@ -2,7 +2,7 @@
 
 from ui.heads.body import body
 from ui.heads.view import HeadsView
-from ui.page import page
+from ui.widgets.frame import page
 
 with page(HeadsView, "Heads", "Which head does what, how surely, and since when?") as opened:
     body(opened.name, opened.model, opened.view, opened.actions)

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from ui.page import page
 from ui.positions import added, alike, circle, order, relative, schemes, waves
 from ui.positions.codes import chosen, shown_frequencies
 from ui.positions.controls import controls
 from ui.positions.view import PositionsView
-from ui.resources import plain_errors
+from ui.widgets.errors import plain_errors
+from ui.widgets.frame import page
 
 QUESTION = "Attention sees a bag of words. How does the network know which word came first?"
 

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from transformer.access import REFUSAL
-from ui.page import page_without_model
-from ui.public import public
+from ui.state.public import public
 from ui.training.start import form
 from ui.training.steering import toggle_form
 from ui.training.view import TrainingView
 from ui.training.watch import watch
+from ui.widgets.frame import page_without_model
 
 with page_without_model(TrainingView, "Training", "Is it learning, and what does it learn first?") as (view, actions):
     if not public():

@@ -33,8 +33,8 @@ from ui.checkpoints.view import CheckpointsView
 from ui.decoding.view import DecodingView
 from ui.heads.view import HeadsView
 from ui.positions.view import PositionsView
+from ui.state.view import View
 from ui.training.view import TrainingView
-from ui.view import View
 
 ROOT = Path(__file__).resolve().parents[1]
 SECRET = "SWORDFISH"  # what stands in the files that nobody may read

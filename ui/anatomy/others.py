@@ -18,8 +18,8 @@ from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely, parts_payload
 from ui.anatomy.tables import vectors_table
-from ui.resources import translator
-from ui.view import update, widget_key
+from ui.state.models import translator
+from ui.state.view import update, widget_key
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the vectors with which it shares its colours

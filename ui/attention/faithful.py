@@ -11,8 +11,8 @@ import streamlit as st
 
 from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
 from ui.attention.picture import Shown
-from ui.turns import TURNS
-from ui.view import widget_key
+from ui.state.queue import TURNS
+from ui.state.view import widget_key
 
 
 def faithful(shown: Shown) -> None:
@@ -20,7 +20,7 @@ def faithful(shown: Shown) -> None:
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
         # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
-        from ui.heads.stored import shipped
+        from ui.state.atlases import shipped
 
         st.caption(" ".join(filter(None, (_told(held[1], shown), over_corpus(shipped(shown.name))))))
         return

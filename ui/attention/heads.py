@@ -11,12 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Trace, charts
 from transformer.analysis import MEASURES, Measures
+from transformer.analysis.layout import Layout
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
-from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, panel
+from ui.attention.picture import SHOW_HELP, SHOWS, Panel, Shown, captions, panel
 from ui.attention.view import AttentionView
-from ui.view import take, update, widget_key, write_address
+from ui.state.view import take, update, widget_key, write_address
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
 from ui.viewer.plot import Shows, plot
 

@@ -12,10 +12,10 @@ from transformer.charts.colours import LESS, MORE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import Shown
 from ui.attention.view import LARGEST_FACTOR, AttentionView, Change
-from ui.escape import plain
-from ui.sentence import difference
-from ui.turns import TURNS
-from ui.view import reseed, update, widget_key
+from ui.state.queue import TURNS
+from ui.state.view import reseed, update, widget_key
+from ui.widgets.sentence import difference
+from ui.widgets.text import literal
 
 ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
 ACTION_HELP = (
@@ -166,7 +166,7 @@ def _effect(shown: Shown, view: AttentionView) -> None:
     if view.target is None:
         st.caption(f"{side}, with the heads changed")
         if shown.trace.translation == shown.plain.translation:
-            st.markdown(f"{plain(shown.plain.translation)} :gray[(the same)]")
+            st.markdown(f"{literal(shown.plain.translation)} :gray[(the same)]")
         else:
             difference(shown.plain.translation, shown.trace.translation)
     before, after = shown.plain.log_prob, shown.forced.log_prob

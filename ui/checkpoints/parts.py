@@ -28,9 +28,10 @@ from transformer.checkpoints.native import WEIGHTS
 from ui.checkpoints import components
 from ui.checkpoints.listing import TABLE, Entry
 from ui.checkpoints.view import CheckpointsView
-from ui.resources import plain_errors, version
-from ui.view import reseed, take, update, widget_key, write_address
+from ui.state.models import version
+from ui.state.view import reseed, take, update, widget_key, write_address
 from ui.viewer.plot import plot
+from ui.widgets.errors import plain_errors
 
 
 @st.fragment

@@ -11,11 +11,12 @@ from transformer import Translator
 from transformer.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from transformer.charts.colours import theme_named
 from transformer.data.tokenizers import labels
-from ui import resources
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
-from ui.turns import kept
-from ui.view import update, widget_key
+from ui.state import models
+from ui.state.cache import kept
+from ui.state.view import update, widget_key
+from ui.widgets.errors import plain_errors
 
 
 def reference(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> None:
@@ -33,8 +34,8 @@ def reference(name: str, text: str, model: Translator, found: Search, view: Deco
     )
     if not view.reference:
         return
-    with resources.plain_errors():
-        read, near = _read(name, resources.version(name), text, view.reference, output(model, found))
+    with plain_errors():
+        read, near = _read(name, models.version(name), text, view.reference, output(model, found))
         _strip(model, read)
         _numbers(model, found, read, near)
         _twin(model, read)
@@ -53,7 +54,7 @@ def _take(key: str) -> None:
 def _read(
     name: str, version: tuple[int, ...], text: str, reference: str, output: str
 ) -> tuple[list[TokenRead], Similarity]:
-    model = resources.translator(name)
+    model = models.translator(name)
     ids = model.encode_target(reference)[1:]
     return read_reference(model.model, model.encode(text), ids), similarity(output, reference)
 

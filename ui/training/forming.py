@@ -8,22 +8,23 @@ from typing import Any
 import streamlit as st
 
 from transformer.training import RunFolder, Status
-from ui.training import film, shelf, writes
+from ui.state import records
+from ui.state.view import take, update, widget_key
+from ui.training import film, writes
 from ui.training.film import History
 from ui.training.series import Columns
 from ui.training.shelf import Shipped
 from ui.training.view import TrainingView
-from ui.view import take, update, widget_key
 
 
 def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
     """The snapshots, and the sentences that are watched."""
     if isinstance(chosen, Shipped):
         found = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
-        return found, [str(text) for text in shelf.card(chosen.folder).get("examples", [])]
+        return found, [str(text) for text in records.card(chosen.folder).get("examples", [])]
     folder = RunFolder(chosen.folder)
     base, recipe = folder.best() or folder.checkpoints / "best", folder.recipe()
-    sentences = recipe.watch or shelf.card(base).get("examples", [])
+    sentences = recipe.watch or records.card(base).get("examples", [])
     # Its vocabulary stays what it is while one checkpoint is the best after the other.
     return film.history(chosen.name, base, folder.history, folder.config), [str(text) for text in sentences]
 

@@ -20,7 +20,7 @@ from transformer.analysis.atlas import EDITION
 from transformer.analysis.atlas.aligner import installed
 from transformer.files import read_json, write_text
 from transformer.heads import digest
-from ui import resources
+from ui.state import models
 
 log = logging.getLogger("headlight")
 FILE = "heads.json"
@@ -30,10 +30,10 @@ Facts = dict[str, Any]
 
 def shipped(name: str) -> Facts | None:
     """What came with a model, where it is about the model as it is now."""
-    file = resources.model_folder(name) / FILE
-    if name.startswith((resources.RUN, resources.IMPORTED)) or not file.is_file():
+    file = models.model_folder(name) / FILE
+    if name.startswith((models.RUN, models.IMPORTED)) or not file.is_file():
         return None
-    return _shipped(file, file.stat().st_mtime_ns, resources.version(name))
+    return _shipped(file, file.stat().st_mtime_ns, models.version(name))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -72,15 +72,15 @@ def today() -> str:
 
 
 def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
-    examples = resources.translator(name).card.get("examples")
+    examples = models.translator(name).card.get("examples")
     asked = [what, digest_of(name), corpus, pairs, EDITION, installed(), examples]
     key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
-    return resources.RUNS / ".heads" / f"{key}.json"
+    return models.RUNS / ".heads" / f"{key}.json"
 
 
 def digest_of(name: str) -> str:
     """Of the model's files as they are."""
-    return _digest(resources.model_folder(name), resources.version(name))
+    return _digest(models.model_folder(name), models.version(name))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -14,10 +14,12 @@ import pytest
 import torch
 
 from transformer.decoding import Hypothesis
-from ui import turns
-from ui.turns import Kept, Turns, at_once, between, weight
+from ui.state import cache
+from ui.state import queue as module
+from ui.state.cache import Kept, weight
+from ui.state.queue import Turns, at_once, between
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def together(*acts: Callable[[], object]) -> list[threading.Thread]:
@@ -64,19 +66,19 @@ def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
     until(lambda: queue._free == 0)
     for number in range(6):
         threads += together(lambda number=number: other(number))
-        until(lambda number=number: queue.waiting == number + 1)
+        until(lambda number=number: len(queue._queue) == number + 1)
     assert now == 0
     go.set()
     ended(threads)
     assert most == 2 and sorted(order) == list(range(6))
     assert all(abs(place - number) <= 1 for place, number in enumerate(order))  # two run side by side
-    assert queue._free == 2 and queue.waiting == 0
+    assert queue._free == 2 and len(queue._queue) == 0
 
 
 def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, done = Turns(1), list[str]()
-    monkeypatch.setattr(turns, "TURNS", queue)
-    monkeypatch.setattr(turns, "SLICE", 0.0)
+    monkeypatch.setattr(module, "TURNS", queue)
+    monkeypatch.setattr(module, "SLICE", 0.0)
     begun, asked = threading.Event(), threading.Event()
 
     def long() -> None:
@@ -93,7 +95,7 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
     threads = together(long)
     begun.wait(10)
     threads += together(short)
-    until(lambda: queue.waiting == 1)
+    until(lambda: len(queue._queue) == 1)
     asked.set()
     ended(threads)
     assert done == ["step 0", "short", "step 1", "step 2", "step 3", "step 4"]
@@ -101,8 +103,8 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, gone = Turns(1), set[int]()
-    monkeypatch.setattr(turns, "TURNS", queue)
-    monkeypatch.setattr(turns, "LOOK", 0.01)
+    monkeypatch.setattr(module, "TURNS", queue)
+    monkeypatch.setattr(module, "LOOK", 0.01)
 
     class MovedOn(BaseException):
         pass
@@ -111,7 +113,7 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
         if threading.get_ident() in gone:
             raise MovedOn
 
-    monkeypatch.setattr(turns, "look", look)
+    monkeypatch.setattr(module, "end_superseded_run", look)
     seen, steps = list[str](), list[int]()
 
     def waits() -> None:
@@ -133,9 +135,9 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
     threads = together(works)
     until(lambda: len(steps) > 2)
     threads += together(waits)
-    until(lambda: queue.waiting == 1)
+    until(lambda: len(queue._queue) == 1)
     gone.add(threads[1].ident or 0)
-    until(lambda: queue.waiting == 0)
+    until(lambda: len(queue._queue) == 0)
     gone.add(threads[0].ident or 0)
     ended(threads)
     assert seen == ["left the queue", "stopped working"] and queue._free == 1
@@ -144,10 +146,10 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     said, queue = list[str](), Turns(1)
     place = SimpleNamespace(caption=said.append, empty=lambda: said.append("gone"))
-    monkeypatch.setattr(turns, "st", SimpleNamespace(session_state={turns.PLACE: place, "view": None}))
-    monkeypatch.setattr(turns, "get_script_run_ctx", lambda suppress_warning: object())
-    monkeypatch.setattr(turns, "SILENT", 0.0)
-    monkeypatch.setattr(turns, "LOOK", 0.01)
+    monkeypatch.setattr(module, "st", SimpleNamespace(session_state={module.PLACE: place, "view": None}))
+    monkeypatch.setattr(module, "in_session", lambda: True)
+    monkeypatch.setattr(module, "SILENT", 0.0)
+    monkeypatch.setattr(module, "LOOK", 0.01)
     free = threading.Event()
 
     def first() -> None:
@@ -162,7 +164,7 @@ def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) ->
     until(lambda: queue._free == 0)
     for number in (1, 2):
         threads += together(other)
-        until(lambda number=number: queue.waiting == number)
+        until(lambda number=number: len(queue._queue) == number)
     until(lambda: len(set(said)) > 1)
     free.set()
     ended(threads)
@@ -212,7 +214,7 @@ def test_where_the_maker_fails_who_waits_makes_it() -> None:
 
 def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, kept = Turns(1), Kept[int](5, 600)
-    monkeypatch.setattr(turns, "TURNS", queue)
+    monkeypatch.setattr(cache, "TURNS", queue)
     holds, makes = threading.Event(), threading.Event()
     found = list[int]()
 
@@ -255,8 +257,8 @@ def test_what_is_kept_is_bounded_and_let_go() -> None:
 
 
 def test_large_values_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "LARGEST", 100_000)
-    monkeypatch.setattr(turns, "_ALL", [])
+    monkeypatch.setattr(cache, "LARGEST", 100_000)
+    monkeypatch.setattr(cache, "_ALL", [])
     kept, other = Kept[object](9, 600), Kept[object](9, 600)
     for key in range(4):
         kept.get(key, lambda: SimpleNamespace(array=np.zeros(10_000, np.float32), name="any"))
@@ -293,11 +295,11 @@ def test_few_ask_at_once() -> None:
 
 
 def test_every_cache_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_ALL", [])
+    monkeypatch.setattr(cache, "_ALL", [])
     caches = [Kept[int](5, seconds) for seconds in (-1.0, 600.0)]
     for one in caches:
         one.get("key", lambda: 1)
-    turns.sweep()
+    cache.sweep()
     assert [len(one) for one in caches] == [0, 1]
 
 

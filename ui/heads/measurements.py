@@ -14,11 +14,10 @@ from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import load_weights
 from transformer.data.truth import Known
 from transformer.heads import History, snapshots, step_of
-from ui import resources
-from ui.checkpoints.jobs import Progress
-from ui.heads import stored
 from ui.heads.corpus import EXAMPLES, Chosen, opened
-from ui.turns import TURNS
+from ui.state import atlases, models
+from ui.state.jobs import Progress
+from ui.state.queue import TURNS
 
 SAMPLE = 30  # sentences for what takes a pass for each head or word
 AT_SNAPSHOTS = 200  # sentences
@@ -47,18 +46,18 @@ class Measured:
 def measure(asked: Asked, progress: Progress) -> Measured:
     """Every head over the corpus."""
     progress(0.0, "Opening the corpus")
-    model = resources.translator(asked.name)
+    model = models.translator(asked.name)
     pairs, by = opened(model, _spec(asked), asked.pairs)
     with TURNS.turn():
         most = _count(asked, pairs, asked.pairs)
-        found = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, stored.today())
+        found = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
     _keep("heads", asked, {"alignment": found.by, "measured": found.when, **found.found.to_dict()})
     return found
 
 
 def measure_history(asked: Asked, progress: Progress) -> History:
     """The same at each snapshot, without what takes many passes."""
-    base = resources.translator(asked.name)
+    base = models.translator(asked.name)
     files, found = history_files(asked.name), []
     pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
     with TURNS.turn():
@@ -93,13 +92,13 @@ def find_history(asked: Asked) -> History | None:
         return None
 
 
-def _find(what: str, asked: Asked) -> stored.Facts | None:
-    return None if asked.chosen.spec is None or asked.chosen.brought else stored.find(what, *_key(asked))
+def _find(what: str, asked: Asked) -> atlases.Facts | None:
+    return None if asked.chosen.spec is None or asked.chosen.brought else atlases.find(what, *_key(asked))
 
 
-def _keep(what: str, asked: Asked, facts: stored.Facts) -> None:
+def _keep(what: str, asked: Asked, facts: atlases.Facts) -> None:
     if not asked.chosen.brought:
-        stored.keep(what, *_key(asked), facts)
+        atlases.keep(what, *_key(asked), facts)
 
 
 def _key(asked: Asked) -> tuple[str, str, int]:
@@ -131,7 +130,7 @@ def _atlas(
 
 def history_files(name: str) -> list[Path]:
     """The snapshots of a model's training, of very many some at even distances."""
-    folder = resources.model_folder(name)
-    files = snapshots(resources.RUNS / name.removeprefix(resources.RUN) if name.startswith(resources.RUN) else folder)
+    folder = models.model_folder(name)
+    files = snapshots(models.RUNS / name.removeprefix(models.RUN) if name.startswith(models.RUN) else folder)
     places = np.unique(np.linspace(0, len(files) - 1, min(MOST_SNAPSHOTS, len(files))).astype(int))
     return [files[place] for place in places]

@@ -1,6 +1,6 @@
 """A public demonstration: everything can be looked at, and nothing is brought, trained or deleted.
 
-HEADLIGHT_PUBLIC=1 makes it one. What this hides is refused by the library as well (`resources.confine_public`), for a
+HEADLIGHT_PUBLIC=1 makes it one. What this hides is refused by the library as well (`models.confine_public`), for a
 page is not the only one who can ask.
 """
 

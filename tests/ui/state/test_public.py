@@ -11,13 +11,14 @@ from tests.small import small_checkpoint
 from tools.production import environment, options
 from transformer import checkpoints
 from transformer.training import Status
-from ui import resources
 from ui.checkpoints import bring, keeping
-from ui.public import card_without_places, private_only, public, without_places
-from ui.training import corpus, said, start, steering, uploads
+from ui.state import models
+from ui.state.public import card_without_places, private_only, public, without_places
+from ui.training import corpus, refusals, start, steering
 from ui.training.view import TrainingView
+from ui.widgets import corpus_upload
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PLACE = "/home/teacher/of mine/secret"
 
 
@@ -37,20 +38,20 @@ def test_the_switch(monkeypatch: pytest.MonkeyPatch, value: str, wanted: bool) -
 
 @pytest.mark.usefixtures("demonstration")
 def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "MODELS", tmp_path)
+    monkeypatch.setattr(models, "MODELS", tmp_path)
     model = tmp_path / "mine"
     model.mkdir()
     with pytest.raises(ValueError, match="public demonstration"):
         keeping.delete(model)
     assert model.exists()
     done: list[str] = []
-    monkeypatch.setattr(said.st, "session_state", {})
-    said.attempt(done.append, "something")
-    assert not done and "public demonstration" in said.st.session_state["training-said"]
+    monkeypatch.setattr(refusals.st, "session_state", {})
+    refusals.attempt(done.append, "something")
+    assert not done and "public demonstration" in refusals.st.session_state["training-said"]
     monkeypatch.setattr(start, "start", lambda *_: done.append("started"))
     start._start(1, None, "run")  # type: ignore[arg-type]
-    assert not done and "public demonstration" in said.st.session_state["start-refused"]
-    for refuses in (uploads.upload, bring.section, lambda: bring._take_name("any")):
+    assert not done and "public demonstration" in refusals.st.session_state["start-refused"]
+    for refuses in (corpus_upload.upload, bring.section, lambda: bring._take_name("any")):
         with pytest.raises(ValueError, match="public demonstration"):
             refuses()
     run = Status(**{field: None for field in Status.__dataclass_fields__})  # type: ignore[arg-type]
@@ -59,7 +60,7 @@ def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.usefixtures("demonstration")
 def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "RUNS", tmp_path)
+    monkeypatch.setattr(models, "RUNS", tmp_path)
     page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
     page.query_params["new"] = "1"
     page.run()
@@ -72,7 +73,7 @@ def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_without_runs_there_is_no_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: dict[str, str]) -> None:
     """Every new container has no run."""
     for name in ("RUNS", "CHECKPOINTS"):
-        monkeypatch.setattr(resources, name, tmp_path)
+        monkeypatch.setattr(models, name, tmp_path)
     page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
     page.query_params.update(query)
     page.run()
@@ -88,11 +89,11 @@ def test_the_form_and_its_boxes_refuse_by_themselves() -> None:
 
 
 def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
+    refusals = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "")
-    assert without_places(said) == said
+    assert without_places(refusals) == refusals
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
-    assert without_places(said) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
+    assert without_places(refusals) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
 
 
 @pytest.mark.usefixtures("demonstration")
@@ -112,7 +113,7 @@ def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )  # fmt: skip
 def test_whatever_a_place_looks_like(said: str, left: str) -> None:
-    assert without_places(said) == left
+    assert without_places(refusals) == left
 
 
 def _told_card() -> dict[str, Any]:
@@ -141,7 +142,7 @@ def _shipped(folder: str) -> None:
 def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its card tells of the folders of whoever trained it."""
     for name in ("RUNS", "CHECKPOINTS", "MODELS"):
-        monkeypatch.setattr(resources, name, tmp_path / name)
+        monkeypatch.setattr(models, name, tmp_path / name)
     model = small_checkpoint()
     model.card = _told_card()
     folder = tmp_path / "CHECKPOINTS" / "told"
@@ -154,9 +155,9 @@ def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytes
         page.query_params["model"] = "told"
         page.run()
         assert not page.exception, name
-        said = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
-        assert not [text for text in said if b"/home" in text or b"of mine" in text], name
-        assert name == "training" or any(b"pairs.tsv" in text for text in said), name
+        refusals = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
+        assert not [text for text in refusals if b"/home" in text or b"of mine" in text], name
+        assert name == "training" or any(b"pairs.tsv" in text for text in refusals), name
 
 
 def _under(block: Any) -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from ui import sweep
+from ui.state import sweep
 from ui.state.streamlit_internals import forget_sessions
 
 
@@ -58,7 +58,7 @@ def test_the_sweep_goes_on_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("there is none")
 
     monkeypatch.setattr(sweep, "EVERY", 0.01)
-    monkeypatch.setattr(sweep.turns, "sweep", values)
+    monkeypatch.setattr(sweep.cache, "sweep", values)
     monkeypatch.setattr(sweep, "JOBS", SimpleNamespace(sweep=lambda: swept.append("heads")))
     monkeypatch.setattr(sweep, "get_instance", no_runtime)
     monkeypatch.setattr(sweep, "gc", SimpleNamespace(collect=lambda: swept.append("garbage")))

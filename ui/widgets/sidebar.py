@@ -8,11 +8,12 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.model import count_parameters
-from ui.copy_link import copy_link
-from ui.resources import plain_errors, translator
-from ui.view import View, reseed, update, widget_key
+from ui.state.models import translator
+from ui.state.view import View, reseed, update, widget_key
+from ui.widgets.copy_link import copy_link
+from ui.widgets.errors import plain_errors
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = Path(__file__).parents[1] / "assets"
 
 
 def sidebar(view: View, names: list[str]) -> None:

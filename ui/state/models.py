@@ -6,8 +6,6 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-import streamlit as st
 import torch
 
 from transformer import Trace, Translator
@@ -29,19 +26,22 @@ from transformer.files import read_json
 from transformer.quoting import quoted
 from transformer.taps import Intervention
 from transformer.training import RunFolder
-from ui.public import card_without_places, public, without_places
-from ui.sweep import sweep_forever
-from ui.turns import before_step, kept
+from ui.state.cache import kept
+from ui.state.public import card_without_places, public
+from ui.state.queue import before_step
+from ui.state.sweep import sweep_forever
 
 log = logging.getLogger("headlight")
+ROOT = Path(__file__).resolve().parents[2]
 # Where the models and the runs are; the variables are for those who keep theirs elsewhere.
-CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", Path(__file__).parent.parent / "checkpoints"))
-RUNS = Path(os.environ.get("HEADLIGHT_RUNS", Path(__file__).parent.parent / "runs"))
-MODELS = Path(os.environ.get("HEADLIGHT_MODELS", Path(__file__).parent.parent / "models"))  # those that were imported
+CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", ROOT / "checkpoints"))
+RUNS = Path(os.environ.get("HEADLIGHT_RUNS", ROOT / "runs"))
+MODELS = Path(os.environ.get("HEADLIGHT_MODELS", ROOT / "models"))  # those that were imported
 FIRST = "en-fr"  # what the app opens with, where it is there
 # Seconds for which a thread keeps Python's lock from another. A decode asks for it hundreds of times a step, and would
 # wait that long each time beside a page that is being drawn; at the usual 5 ms it takes nearly twice as long as at 1.
 SWITCH = 0.001
+UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
 RUN = "runs/"  # what the name of a run's best checkpoint begins with
 IMPORTED = "models/"  # and that of an imported model
 FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
@@ -186,18 +186,3 @@ def _frozen(trace: Trace) -> Trace:
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return trace
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Says what went wrong in a sentence; what the program did not expect goes to the log, not to the page."""
-    try:
-        yield
-    except ValueError as error:
-        st.info(without_places(str(error)), icon=":material/info:")
-    except Exception:
-        log.exception("a page failed")
-        st.error(
-            "Something went wrong here. The log has the details; try another sentence or model.",
-            icon=":material/error:",
-        )

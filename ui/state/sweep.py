@@ -13,8 +13,8 @@ import time
 
 from streamlit.runtime import get_instance
 
-from ui import turns
-from ui.heads.underway import JOBS
+from ui.state import cache
+from ui.state.jobs import JOBS
 from ui.state.streamlit_internals import forget_sessions
 
 log = logging.getLogger("headlight")
@@ -27,7 +27,7 @@ def sweep_forever() -> None:
     def sweep() -> None:
         while True:
             time.sleep(EVERY)
-            turns.sweep()
+            cache.sweep()
             JOBS.sweep()
             try:
                 forget_sessions(get_instance())

@@ -1,7 +1,8 @@
-"""Measurements under way and done, for all sessions: each is made once, one at a time, and the latest are kept.
+"""Long work beside the page, which asks how far it is and may be left meanwhile.
 
-Of a corpus that somebody brought nothing is kept for long: ten minutes after nobody looks any more it is let go, and
-ends where it is under way.
+`JOBS` are the measurements under way and done, for all sessions: each is made once, one at a time, and the latest are
+kept. Of a corpus that somebody brought nothing is kept for long: ten minutes after nobody looks any more it is let go,
+and ends where it is under way.
 """
 
 from __future__ import annotations
@@ -12,13 +13,47 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock
+from threading import Lock, Thread
+from typing import Generic, TypeVar
 
-from ui.checkpoints.jobs import Cancelled, Job, Progress
-
+T = TypeVar("T")
 log = logging.getLogger("headlight")
 KEPT = 16  # measurements; one of a model of 200 heads with its history is some megabytes
 SECONDS = 600.0
+Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
+
+
+class Cancelled(Exception):
+    """Raised inside the work when nobody wants it any more."""
+
+
+class Job(Generic[T]):
+    """Starts at once. `result` or `error` is there when it is `done`."""
+
+    def __init__(self, do: Callable[[Progress], T]):
+        self.share, self.doing = 0.0, ""
+        self.result: T | None = None
+        self.error: Exception | None = None
+        self.done = False
+        self._wanted = True
+        Thread(target=self._run, args=(do,), daemon=True).start()
+
+    def cancel(self) -> None:
+        """The work ends at its next report."""
+        self._wanted = False
+
+    def _run(self, do: Callable[[Progress], T]) -> None:
+        try:
+            self.result = do(self._report)
+        except Exception as error:  # told by the page, whatever it is
+            self.error = error
+        finally:
+            self.done = True
+
+    def _report(self, share: float, doing: str) -> None:
+        if not self._wanted:
+            raise Cancelled
+        self.share, self.doing = min(max(share, 0.0), 1.0), doing
 
 
 @dataclass

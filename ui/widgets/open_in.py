@@ -1,11 +1,11 @@
-"""A finished run, or a shipped model, in the other pages."""
+"""A model, opened in the other pages."""
 
 from __future__ import annotations
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from ui.view import reseed, update
+from ui.state.view import reseed, update
 
 # The pages that are about a model, in the order of the navigation.
 PAGES = {
@@ -17,7 +17,7 @@ PAGES = {
 }
 
 
-def open_elsewhere(model: str) -> None:
+def open_in(model: str) -> None:
     """A button for each page that is about a model; it opens there."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="open-model"):
         st.caption("Open this model in", width="content")

@@ -10,10 +10,11 @@ import streamlit as st
 from transformer.data.about import LANGUAGES
 from transformer.data.files import columns, lines
 from transformer.data.uploads import LARGEST, check, keep
-from ui import resources
-from ui.public import private_only
-from ui.training.said import UPLOADS, cannot
-from ui.training.words import plural
+from ui.state import models
+from ui.state.models import UPLOADS
+from ui.state.public import private_only
+from ui.widgets.errors import cannot
+from ui.widgets.text import plural
 
 TABLES = tuple(ending + packed for ending in (".tsv", ".csv", ".jsonl") for packed in ("", ".gz"))
 USUAL = {"source", "target", "src", "tgt", *LANGUAGES, *(name.lower() for name in LANGUAGES.values())}  # of a column
@@ -59,7 +60,7 @@ def settle() -> None:
 
 
 def uploads() -> Path:
-    return resources.RUNS / UPLOADS
+    return models.RUNS / UPLOADS
 
 
 def _spec(paths: list[Path]) -> str:

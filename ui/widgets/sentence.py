@@ -13,7 +13,7 @@ from transformer.analysis import text_diff
 from transformer.charts.colours import LESS, MORE, theme_named
 from transformer.data.tokenizers import BYTES
 from transformer.trace import Tokens
-from ui.view import View, reseed, take, update, widget_key
+from ui.state.view import View, reseed, take, update, widget_key
 
 
 def source_input(model: Translator, view: View) -> str:

@@ -7,8 +7,8 @@ import pytest
 
 from tests.small import small_translator
 from transformer import StackConfig, Trace, Translator
+from transformer.analysis.aligned import Different, alone, axis, column_change, pair
 from transformer.trace import Tokens
-from ui.checkpoints.aligned import Different, alone, axis, column_change, pair
 
 TEXT = "two dogs are sitting on a bench ."
 

@@ -11,12 +11,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
-from ui.copy_link import copy_link
-from ui.escape import plain
-from ui.resources import model_names, plain_errors, translator
-from ui.sidebar import sidebar
-from ui.turns import PLACE
-from ui.view import V, current, write_address
+from ui.state.models import model_names, translator
+from ui.state.queue import PLACE
+from ui.state.view import V, current, write_address
+from ui.widgets.copy_link import copy_link
+from ui.widgets.errors import plain_errors
+from ui.widgets.sidebar import sidebar
+from ui.widgets.text import literal
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
         st.stop()
     name = view.model if view.model in names else names[0]
     if view.model not in (None, name):
-        st.caption(f":material/info: There is no model “{plain(view.model or '')}” here; this is {name}.")
+        st.caption(f":material/info: There is no model “{literal(view.model or '')}” here; this is {name}.")
     model = None
     with plain_errors():
         model = translator(name)

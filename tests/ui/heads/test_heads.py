@@ -22,19 +22,18 @@ from transformer.analysis.atlas import Atlas, atlas
 from transformer.analysis.atlas.roles import Sentence
 from transformer.data.corpora import Corpus, GoldCorpus, open_split
 from transformer.data.truth import Known, known
-from ui import resources
 from ui.attention.faithful import over_corpus
-from ui.checkpoints.jobs import Job, Progress
-from ui.heads import body, stored
+from ui.heads import body
 from ui.heads.corpus import EXAMPLES, FILE, UPLOAD, Chosen, choices, counts, suited
 from ui.heads.head import ends
-from ui.heads.jobs import Asked, find, find_history, measure
+from ui.heads.measurements import Asked, find, find_history, measure
+from ui.heads.measures import MEASURES
 from ui.heads.payload import header
 from ui.heads.table import Place, _columns
-from ui.heads.underway import KEPT, SECONDS, Jobs
 from ui.heads.view import HeadsView
-from ui.heads.words import MEASURES
-from ui.turns import TURNS
+from ui.state import atlases, models
+from ui.state.jobs import KEPT, SECONDS, Job, Jobs, Progress
+from ui.state.queue import TURNS
 
 
 def model(**card: object) -> Any:
@@ -78,76 +77,76 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A shipped model beside an empty folder of runs."""
     there = tmp_path / "checkpoints" / "small"
     checkpoints.save(small_checkpoint(), there)
-    monkeypatch.setattr(resources, "CHECKPOINTS", tmp_path / "checkpoints")
-    monkeypatch.setattr(resources, "MODELS", tmp_path / "models")
-    monkeypatch.setattr(resources, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
+    monkeypatch.setattr(models, "MODELS", tmp_path / "models")
+    monkeypatch.setattr(models, "RUNS", tmp_path / "runs")
     return there
 
 
 def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert stored.find("heads", "small", "copy", 200) is None
-    stored.keep("heads", "small", "copy", 200, {"pairs": 1})
-    assert stored.find("heads", "small", "copy", 200) == {"pairs": 1}
-    assert stored.find("heads", "small", "copy", 1000) is stored.find("history", "small", "copy", 200) is None
-    assert stored.find("heads", "small", "reverse", 200) is None
+    assert atlases.find("heads", "small", "copy", 200) is None
+    atlases.keep("heads", "small", "copy", 200, {"pairs": 1})
+    assert atlases.find("heads", "small", "copy", 200) == {"pairs": 1}
+    assert atlases.find("heads", "small", "copy", 1000) is atlases.find("history", "small", "copy", 200) is None
+    assert atlases.find("heads", "small", "reverse", 200) is None
     (kept,) = (folder.parents[1] / "runs" / ".heads").iterdir()
     kept.write_text("{", encoding="utf-8")  # cut off
-    assert stored.find("heads", "small", "copy", 200) is None
-    monkeypatch.setattr(stored, "MOST", 3)
+    assert atlases.find("heads", "small", "copy", 200) is None
+    monkeypatch.setattr(atlases, "MOST", 3)
     for pairs in range(1, 6):
-        stored.keep("heads", "small", "copy", pairs, {"pairs": pairs})
-    assert len(list(kept.parent.iterdir())) == 3 and stored.find("heads", "small", "copy", 5)
+        atlases.keep("heads", "small", "copy", pairs, {"pairs": pairs})
+    assert len(list(kept.parent.iterdir())) == 3 and atlases.find("heads", "small", "copy", 5)
     config = folder / "config.json"
     config.write_text(config.read_text().replace("\n", "\n\n", 1))  # another file, though the same network
-    assert stored.find("heads", "small", "copy", 5) is None
+    assert atlases.find("heads", "small", "copy", 5) is None
 
 
 def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Path) -> None:
     table = folder.parent / "pairs.tsv"
     table.write_text("two dogs are running\tune petite fille\n" * 3)
-    file = folder / stored.FILE
+    file = folder / atlases.FILE
     command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(file)]
     assert main(command) == 0
-    known = Asked("small", resources.version("small"), Chosen(str(table)), 200)
+    known = Asked("small", models.version("small"), Chosen(str(table)), 200)
     found = find(known)
-    assert found is not None and found.found.pairs == 3 and found.when == stored.today() and found.by == ""
-    shipped = stored.shipped("small")
+    assert found is not None and found.found.pairs == 3 and found.when == atlases.today() and found.by == ""
+    shipped = atlases.shipped("small")
     assert shipped is not None and find_history(known) is None  # it has none
     # Beside what the Attention page finds in a sentence.
     said = re.fullmatch(
         rf"Over 2 sentences of {re.escape(str(table))} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped)
     )
-    assert said and over_corpus(stored.shipped("models/other")) == ""
+    assert said and over_corpus(atlases.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=Chosen("copy"))) is None
     assert find(replace(known, chosen=Chosen(str(table), brought=True))) is None
     facts = json.loads(file.read_text())
     file.write_text(json.dumps(facts | {"edition": facts["edition"] + 1}))
-    assert stored.shipped("small") is None and find(known) is None
+    assert atlases.shipped("small") is None and find(known) is None
     file.write_text(json.dumps(facts | {"heads": 3}))  # nobody's work
     assert find(known) is None
 
 
 def test_the_page_writes_the_json_of_the_command_line(folder: Path) -> None:
-    table, out = folder.parent / "pairs.tsv", folder / stored.FILE
+    table, out = folder.parent / "pairs.tsv", folder / atlases.FILE
     table.write_text("two dogs are running\tune petite fille\n" * 3)
     command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(out)]
     assert main(command) == 0
-    known_to = Asked("small", resources.version("small"), Chosen(str(table)), 200)
+    known_to = Asked("small", models.version("small"), Chosen(str(table)), 200)
     measured = find(known_to)
     assert measured is not None
     theirs = json.loads(out.read_text())
     assert json.loads(body._json(measured, None, known_to)) == theirs | {"checkpoint": "small"}
 
 
-SHIPPED = sorted(resources.CHECKPOINTS.glob(f"*/{stored.FILE}"))
+SHIPPED = sorted(models.CHECKPOINTS.glob(f"*/{atlases.FILE}"))
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name)
 def test_what_ships_is_about_the_models_that_ship(file: Path) -> None:
     """A stale file is not shown, and the page would begin with a measurement: measure it again."""
-    facts = stored.shipped(file.parent.name)
+    facts = atlases.shipped(file.parent.name)
     assert facts is not None and facts["asked"] == HeadsView.pairs and facts["split"] is None
     assert file.stat().st_size < 1_000_000
     assert bool(facts["history"]) == (file.parent / "history").is_dir()
@@ -190,7 +189,7 @@ def test_what_nobody_can_ask_for_any_more_ends() -> None:
 
 def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     now, begun = [1000.0], Event()
-    monkeypatch.setattr("ui.heads.underway.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("ui.state.jobs.time", SimpleNamespace(monotonic=lambda: now[0]))
     jobs = Jobs()
     ours = jobs.get("heads", asked(0), lambda progress: 1)
     wait(ours)
@@ -264,7 +263,7 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
 
     monkeypatch.setattr("ui.heads.corpus.truths", truths)
     bar: list[float] = []
-    known_to = Asked("small", resources.version("small"), Chosen(str(table), brought=True), 200)
+    known_to = Asked("small", models.version("small"), Chosen(str(table), brought=True), 200)
     found = measure(known_to, lambda share, doing: bar.append(share))
     assert held == [False] and found.found.pairs == 3 and max(bar) == 1  # of three, not of two hundred
 
