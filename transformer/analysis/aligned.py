@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from transformer import Trace
-from transformer.analysis import merge, merge_labels, merge_masked
+from transformer.analysis.combine import merge, merge_labels, merge_masked
 from transformer.data.tokenizers import SPECIALS, number_duplicates
-from transformer.trace import Tokens
+from transformer.trace import Tokens, Trace
 
 _UNKNOWN = {SPECIALS[1], "<unk>"}
 SPECIAL = "special tokens"  # the label of several together

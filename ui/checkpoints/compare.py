@@ -25,7 +25,7 @@ from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import difference, source_input
 from ui.widgets.settings_table import Row, table_html
-from ui.widgets.text import literal
+from ui.widgets.text import literal, signed
 
 LEAST_LIMIT = 0.05  # of the colours of a difference: what is next to nothing is to look so
 ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
@@ -319,9 +319,3 @@ def _writes(names: tuple[str, str], own: tuple[Trace, Trace], read: tuple[Trace,
 def _log(trace: Trace) -> str:
     each = trace.log_prob / max(1, len(trace.log_probs))
     return f"log-probability {signed(trace.log_prob)} in all, {signed(each)} a token"
-
-
-def signed(value: float) -> str:
-    """Two decimals with a real minus, and none before a zero."""
-    text = f"{value:.2f}"
-    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")

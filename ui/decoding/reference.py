@@ -17,6 +17,7 @@ from ui.state import models
 from ui.state.cache import kept
 from ui.state.view import update, widget_key
 from ui.widgets.errors import plain_errors
+from ui.widgets.text import signed
 
 
 def reference(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> None:
@@ -93,8 +94,8 @@ def _numbers(model: Translator, found: Search, read: list[TokenRead], near: Simi
     total = sum(token.log_prob for token in read)
     own = found.tree.nodes[found.tree.winner].total
     with st.container(horizontal=True, gap="large"):
-        st.metric("Log-probability of the reference", _signed(total), width="content")
-        st.metric("Log-probability of the output", _signed(own), width="content")
+        st.metric("Log-probability of the reference", signed(total), width="content")
+        st.metric("Log-probability of the output", signed(own), width="content")
         st.metric(
             "Sentence BLEU",
             f"{near.bleu:.1f}",
@@ -135,7 +136,3 @@ def _short(probability: float) -> str:
     if probability < 0.0005:
         return "&lt;0.001"
     return f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:z.2f}".replace("-", "−")

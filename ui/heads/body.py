@@ -27,7 +27,7 @@ from ui.state.jobs import JOBS, Job
 from ui.state.models import version
 from ui.state.public import without_places
 from ui.state.view import take, update, widget_key, write_address
-from ui.widgets.text import literal
+from ui.widgets.text import literal, signed
 
 TICK = 0.4  # seconds between two looks at a measurement
 AT_ONCE = 1.5  # seconds in which what lies on the disk is there, so that no bar flashes up
@@ -163,15 +163,11 @@ def _told(measured: Measured, history: History, chosen: Chosen) -> str:
         if found.agreement.sentences[0, 0]:
             said.append(
                 "Rank correlation of attention (mean of all cross heads) with what leaving a word out does: "
-                f"{_signed(mean)} ± {spread:.2f}."
+                f"{signed(mean)} ± {spread:.2f}."
             )
     if history and history[0][1].pairs < found.pairs:
         said.append(f"Snapshots are measured on the first {history[0][1].pairs}.")
     return " ".join(said)
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _wait(job: Job[Any]) -> None:

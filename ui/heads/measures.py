@@ -7,6 +7,7 @@ from typing import NamedTuple
 from transformer.analysis.atlas import Atlas
 from transformer.analysis.atlas.roles import named
 from transformer.trace import Kind
+from ui.widgets.text import minus
 
 
 class Measure(NamedTuple):
@@ -84,7 +85,7 @@ def value_text(measure: Measure, value: float) -> str:
     if measure.unit == "share":
         return f"{100 * value:.0f}\u00a0%"
     digits = 4 if measure.name == "importance" else 2
-    return f"{value:z.{digits}f}".replace("-", "−")
+    return minus(f"{value:z.{digits}f}")
 
 
 def head_name(kind: str, layer: int, head: int) -> str:

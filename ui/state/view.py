@@ -87,6 +87,7 @@ def current(page: type[V]) -> V:
     when a page is chosen in the menu; and the address, with those of this page. Whichever changed last is right:
     after a widget's callback that is the session, for the browser may have sent the address of the moment before.
     """
+    st.session_state.setdefault("opened", set()).add(page)
     query, kept = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
     if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
         mine = {field.name for field in fields(page)}
@@ -116,9 +117,11 @@ def update(**changes: object) -> None:
 
 
 def _lost(changes: Mapping[str, object]) -> set[str]:
-    pages = View.__subclasses__()
-    of_model = {name for page in pages for name in page.OF_MODEL} if "model" in changes else set()
-    of_sentence = {name for page in pages for name in page.OF_SENTENCE} if changes.keys() & {"model", "text"} else set()
+    """The fields that mean nothing after the changes, of every page that this session opened: no other kept any."""
+    opened = st.session_state["opened"]
+    of_model = {name for page in opened for name in page.OF_MODEL} if "model" in changes else set()
+    other_sentence = changes.keys() & {"model", "text"}
+    of_sentence = {name for page in opened for name in page.OF_SENTENCE} if other_sentence else set()
     return of_model | of_sentence
 
 

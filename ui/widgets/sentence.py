@@ -14,6 +14,7 @@ from transformer.charts.colours import LESS, MORE, theme_named
 from transformer.data.tokenizers import BYTES
 from transformer.trace import Tokens
 from ui.state.view import View, reseed, take, update, widget_key
+from ui.widgets.text import signed
 
 
 def source_input(model: Translator, view: View) -> str:
@@ -126,7 +127,7 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
     st.html(
         f'<div class="translation" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}'
         f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">log-probability '
-        f"{_signed(trace.log_prob)}{html.escape(note)}</span></div>"
+        f"{signed(trace.log_prob)}{html.escape(note)}</span></div>"
     )
     if not trace.finished:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")
@@ -163,7 +164,3 @@ def difference(before: str, after: str) -> None:
         tag, style = styles[op]
         parts.append(f'<{tag} style="{style}">{html.escape(text)}</{tag}>')
     st.html(f'<div class="difference" style="font-size:1.13rem;line-height:1.5">{"".join(parts)}</div>')
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")

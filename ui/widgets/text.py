@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+MARKUP = frozenset(r"\`*_{}[]()#+-.!|<>~$:^&")
+
 
 def duration(seconds: float) -> str:
     """ "40 s", "17 min", "2 h 05 min", "3 days 4 h": two parts at most, and none that is too fine to matter."""
@@ -45,6 +47,16 @@ def plural(count: int, one: str, several: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def minus(text: str) -> str:
+    """A number as Python writes it, with real minus signs."""
+    return text.replace("-", "−")
+
+
+def signed(value: float, plus: bool = False) -> str:
+    """Two decimals with a real minus, and none before a zero; `plus` for a sign before what is above it too."""
+    return minus(f"{value:{'+' if plus else ''}z.2f}")
+
+
 def literal(text: str) -> str:
-    """Text for markdown: nothing in it is markup."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|<>~$:^" else c for c in text)
+    """What people typed, for Markdown: nothing in it is markup."""
+    return "".join(f"\\{c}" if c in MARKUP else c for c in text)
