@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
 from transformer.training import Recipe
+from transformer.training.recipe import flat
 from ui.state.public import without_places
 from ui.widgets.settings_table import Row, table_html
 
 
 def rows(recipes: Sequence[Recipe]) -> list[Row]:
     """Every setting, in the order of the configuration."""
-    flat = [_flat(recipe.to_dict()) for recipe in recipes]
-    names = list(dict.fromkeys(name for values in flat for name in values))
-    return [Row(name, tuple(_said(values.get(name)) for values in flat)) for name in names]
-
-
-def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
-    return found
+    runs = [flat(recipe.to_dict()) for recipe in recipes]
+    names = list(dict.fromkeys(name for values in runs for name in values))
+    return [Row(name, tuple(_said(values.get(name)) for values in runs)) for name in names]
 
 
 def _said(value: Any) -> str:

@@ -89,11 +89,11 @@ def test_the_form_and_its_boxes_refuse_by_themselves() -> None:
 
 
 def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    refusals = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
+    said = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "")
-    assert without_places(refusals) == refusals
+    assert without_places(said) == said
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
-    assert without_places(refusals) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
+    assert without_places(said) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
 
 
 @pytest.mark.usefixtures("demonstration")
@@ -113,7 +113,7 @@ def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )  # fmt: skip
 def test_whatever_a_place_looks_like(said: str, left: str) -> None:
-    assert without_places(refusals) == left
+    assert without_places(said) == left
 
 
 def _told_card() -> dict[str, Any]:
@@ -155,9 +155,9 @@ def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytes
         page.query_params["model"] = "told"
         page.run()
         assert not page.exception, name
-        refusals = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
-        assert not [text for text in refusals if b"/home" in text or b"of mine" in text], name
-        assert name == "training" or any(b"pairs.tsv" in text for text in refusals), name
+        said = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
+        assert not [text for text in said if b"/home" in text or b"of mine" in text], name
+        assert name == "training" or any(b"pairs.tsv" in text for text in said), name
 
 
 def _under(block: Any) -> list[Any]:
