@@ -6,6 +6,8 @@ What it shows begins in navigation.py. Here stands who is answered, before Strea
 import streamlit as st
 
 from server import guards, open_browser
-from ui.public import public
+from ui.state.public import public
+from ui.state.streamlit_internals import ignore_pages_folder
 
+ignore_pages_folder()
 app = st.App("navigation.py", middleware=guards(public()), lifespan=open_browser)

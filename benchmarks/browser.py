@@ -14,8 +14,9 @@ from playwright.sync_api import Error as Broken
 
 from tools.serving import VIEWPORT, wait_until_idle
 from transformer import Trace, Translator
+from transformer.analysis.layout import layout
 from transformer.trace import KINDS
-from ui.attention.picture import captions, layout
+from ui.attention.picture import captions
 
 WARM_UPS = 3
 SCRIPT = Path(__file__).with_name("painted.js")

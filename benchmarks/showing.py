@@ -25,13 +25,14 @@ import torch
 
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator, checkpoints
+from transformer.analysis.layout import layout
 from transformer.attention import MultiHeadAttention
 from transformer.checkpoints import Checkpoint
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import write_text
 from transformer.trace import KINDS
 from ui.attention.heads import every_head
-from ui.attention.picture import Shown, captions, layout
+from ui.attention.picture import Shown, captions
 from ui.viewer.export import KindView, standalone_html
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -30,7 +30,7 @@ from benchmarks.measure import OURS, THEIRS, Dot, keep, machine, ratios, short, 
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("app.py", "navigation.py", "app_pages", "server", "ui", "transformer", ".streamlit")  # what the app is made of
+PARTS = ("app.py", "navigation.py", "pages", "server", "ui", "transformer", ".streamlit")  # what the app is made of
 MODEL = ROOT / "checkpoints" / "en-fr"
 DROP = Path("/proc/sys/vm/drop_caches")
 LIMIT = 120.0  # seconds until a heatmap

@@ -159,7 +159,7 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
 
 def test_only_the_trial_has_that_right() -> None:
     root = Path(access.__file__).parents[1]
-    files = [file for room in ("transformer", "ui", "app_pages", "server") for file in (root / room).rglob("*.py")]
+    files = [file for room in ("transformer", "ui", "pages", "server") for file in (root / room).rglob("*.py")]
     assert {file.name for file in files if "access import starting" in file.read_text()} == {"trial.py"}
     assert {file.name for file in files if "starting(" in file.read_text()} == {"access.py", "trial.py"}
 

@@ -1,9 +1,9 @@
-"""Imports run one way: navigation -> app_pages -> ui -> transformer, and downwards inside the library.
+"""Imports run one way: navigation -> pages -> ui -> transformer, and downwards inside `ui` and the library.
 
 `server`, which answers before all of them, imports none of them.
 
-A room is `app`, a page, `ui`, or a file or folder of `transformer/` ("transformer.layers"). `MAY_IMPORT` says
-which rooms of the library each may import; the sources are parsed, never run.
+A room is `app`, a page, a folder of `ui/`, or a file or folder of `transformer/` ("transformer.layers"). `MAY_IMPORT`
+says which rooms of the library each may import, `SHARED` which of `ui/`; the sources are parsed, never run.
 """
 
 import ast
@@ -49,9 +49,15 @@ MAY_IMPORT: dict[str, set[str]] = {
 MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face
 MAY_IMPORT["__main__"] = set(MAY_IMPORT)  # and the command line stand above them all
 
+# Inside `ui/`: what all pages share, and which of it each of these rooms may import. Every other folder is a page's
+# room, a leaf: it may import itself and these, and only the script of its name in pages/ imports it.
+SHARED: dict[str, set[str]] = {"state": set(), "widgets": {"state"}, "viewer": {"state"}}
+# All that the state may use of streamlit: it draws nothing, but that something is waited for.
+OF_STATE = {"session_state", "query_params", "cache_data", "cache_resource", "spinner"}
+
 # Who may never import what from outside the library.
 FORBIDDEN = {
-    "app_pages": {"torch"},
+    "pages": {"torch"},
     "server": {"torch"},
     "transformer": {"streamlit"},
     "transformer.charts": {"torch", "streamlit"},
@@ -59,10 +65,10 @@ FORBIDDEN = {
 # Who may never import whom among the top rooms.
 _TOP = {"app", "navigation", "server"}
 UPWARDS = {
-    "transformer": {"ui", "app_pages", *_TOP},
-    "ui": {"app_pages", *_TOP},
-    "app_pages": _TOP,
-    "server": {"transformer", "ui", "app_pages", "app", "navigation"},
+    "transformer": {"ui", "pages", *_TOP},
+    "ui": {"pages", *_TOP},
+    "pages": _TOP,
+    "server": {"transformer", "ui", "pages", "app", "navigation"},
 }
 
 
@@ -95,9 +101,23 @@ def library_room(module: str, rooms: set[str]) -> str:
     return parts[0] if parts and parts[0] in rooms else "__init__"
 
 
+def wrong_in_ui(name: str, target: str) -> bool:
+    """Whether the module "ui.room.file" or "pages.page" may not import the module `target` of `ui`."""
+    room, other = (f"{module}.".split(".")[1] for module in (name, target))
+    may = SHARED[room] if name.startswith("ui.") and room in SHARED else SHARED
+    return other not in may and other != room
+
+
+def drawn(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, name) of what a file uses of streamlit under its usual name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "st":
+            yield node.lineno, node.attr
+
+
 def sources(root: Path) -> list[Path]:
     """The files whose imports have a direction; a room that is not there yet has none."""
-    folders = [root / top for top in ("app_pages", "server", "ui", "transformer")]
+    folders = [root / top for top in ("pages", "server", "ui", "transformer")]
     return sorted([*root.glob("*.py"), *(path for folder in folders for path in folder.rglob("*.py"))])
 
 
@@ -116,11 +136,16 @@ def violations(root: Path) -> list[str]:
         for line, module in imported_modules(path, root):
             target = module.split(".")[0]
             wrong = target in outside or target in UPWARDS.get(top, set())
+            if top in ("ui", "pages") and target == "ui":
+                wrong = wrong_in_ui(name, module)
             if room is not None and target == "transformer":
                 other = library_room(module, rooms)
                 wrong = other not in MAY_IMPORT[room] and other != room
             if wrong:
                 found.append(f"{path.relative_to(root)}:{line} imports {module}")
+        if name.startswith("ui.state."):
+            uses = [f"{path.relative_to(root)}:{line} draws st.{name}" for line, name in drawn(path)]
+            found += [use for use in uses if use.rpartition(".")[2] not in OF_STATE]
     return found
 
 
@@ -148,15 +173,28 @@ def test_the_order_has_no_circle() -> None:
         ("transformer/charts/heatmap.py", "from transformer.trace import Trace"),
         ("transformer/charts/heatmap.py", "import torch.nn"),
         ("transformer/model.py", "import streamlit as st"),
-        ("transformer/model.py", "from ui import resources"),
+        ("transformer/model.py", "from ui.state import models"),
         ("transformer/unknown.py", "import math"),
         ("transformer/analysis/atlas/report.py", "from transformer.analysis.atlas import commands"),
         ("transformer/analysis/atlas/report.py", "from transformer.training.processes import several"),
-        ("app_pages/attention.py", "import torch"),
-        ("app_pages/attention.py", "from app import main"),
-        ("ui/viewer.py", "from app_pages.attention import draw"),
-        ("ui/viewer.py", "from server import access"),
-        ("server/login.py", "from ui.public import public"),
+        ("pages/attention.py", "import torch"),
+        ("pages/attention.py", "from app import main"),
+        ("pages/attention.py", "from ui.heads.view import HeadsView"),
+        ("pages/attention.py", "from ui import attention, heads"),
+        ("ui/viewer/plot.py", "from pages.attention import draw"),
+        ("ui/viewer/plot.py", "from server import access"),
+        ("ui/viewer/plot.py", "from ui.widgets.text import literal"),
+        ("ui/viewer/plot.py", "from ui.decoding import player"),
+        ("ui/widgets/text.py", "import ui.viewer.plot"),
+        ("ui/widgets/frame.py", "from ui.attention.view import AttentionView"),
+        ("ui/widgets/frame.py", "from ..attention.view import AttentionView"),
+        ("ui/state/view.py", "from ui.widgets import sidebar"),
+        ("ui/state/sweep.py", "def late():\n    from ui.heads.measurements import find"),
+        ("ui/state/sweep.py", "from ui import viewer"),
+        ("ui/state/queue.py", "import streamlit as st\nst.caption('Waiting')"),
+        ("ui/heads/body.py", "from ui.training.view import TrainingView"),
+        ("ui/checkpoints/compare.py", "from ui import attention"),
+        ("server/login.py", "from ui.state.public import public"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> None:
@@ -168,10 +206,13 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> N
 @pytest.mark.parametrize(
     ("file", "line"),
     [
-        ("app.py", "import streamlit\nfrom server import guards\nfrom ui.public import public"),
-        ("navigation.py", "import streamlit\nfrom ui import resources"),
-        ("app_pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer"),
-        ("ui/resources.py", "import torch\nimport transformer"),
+        ("app.py", "import streamlit\nfrom server import guards\nfrom ui.state.public import public"),
+        ("navigation.py", "import streamlit\nfrom ui.state import models"),
+        ("pages/attention.py", "import streamlit\nfrom transformer import charts\nfrom ui import viewer, attention"),
+        ("ui/attention/heads.py", "from ui import viewer\nfrom ui.attention.view import Show\nfrom . import picture"),
+        ("ui/widgets/frame.py", "from ui.state import models\nfrom ui.widgets.text import literal"),
+        ("ui/viewer/plot.py", "import streamlit as st\nfrom ui.state import queue\nst.caption('Here')"),
+        ("ui/state/models.py", "import torch\nimport transformer\nimport streamlit as st\nst.session_state['a'] = 1"),
         ("transformer/__main__.py", "from transformer import Translator, training\nfrom .data import bpe"),
         ("transformer/__init__.py", "from transformer.translator import load\nfrom . import charts"),
         ("transformer/attention.py", "import torch\nfrom transformer.taps import Site"),

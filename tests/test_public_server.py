@@ -33,8 +33,8 @@ from ui.checkpoints.view import CheckpointsView
 from ui.decoding.view import DecodingView
 from ui.heads.view import HeadsView
 from ui.positions.view import PositionsView
+from ui.state.view import View
 from ui.training.view import TrainingView
-from ui.view import View
 
 ROOT = Path(__file__).resolve().parents[1]
 SECRET = "SWORDFISH"  # what stands in the files that nobody may read
@@ -92,7 +92,7 @@ class Public:
             return True
         real = Path(os.path.realpath(ROOT / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
-        rooms = ("app.py", "navigation.py", "server", "app_pages", "ui", "transformer", "static", ".streamlit")
+        rooms = ("app.py", "navigation.py", "server", "pages", "ui", "transformer", "static", ".streamlit")
         program = [ROOT / name for name in rooms]
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
         if event == "os.listdir" and real == ROOT:  # where Python looks for what is imported

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from server.access import NO_PASSWORD, access, is_loopback
-from ui.public import public
+from ui.state.public import public
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
 

@@ -28,7 +28,7 @@ def page_paths(page: Page, app: Path) -> dict[str, str]:
     if links:
         return {label.strip().lower().replace(" ", "-"): path for label, path in links}
     # Streamlit draws no navigation for a single page.
-    return {script.stem: "/" for script in sorted(app.parent.glob("app_pages/*.py"))[:1]}
+    return {script.stem: "/" for script in sorted(app.parent.glob("pages/*.py"))[:1]}
 
 
 def shoot(app: Path, folder: Path) -> list[Path]:

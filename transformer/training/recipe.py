@@ -161,15 +161,16 @@ class Recipe:
 
 def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
     """The settings in which two recipes differ, such as ("training.steps", 1000, 2000)."""
-    a, b = _flat(one.to_dict()), _flat(other.to_dict())
+    a, b = flat(one.to_dict()), flat(other.to_dict())
     return [(name, a[name], b[name]) for name in a if a[name] != b[name]]
 
 
-def _flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Nested settings by their full names: {"training": {"steps": 5}} as {"training.steps": 5}."""
+    found: dict[str, Any] = {}
     for name, value in values.items():
-        flat |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
-    return flat
+        found |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return found
 
 
 def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:

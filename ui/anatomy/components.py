@@ -6,23 +6,14 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from ui.viewer.assets import script, style
+from ui.viewer.component import component
 
-
-def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped-def]
-    entry = f"\nexport default given => component({mount}, given);\n"
-    return st.components.v2.component(
-        f"headlight_{name}",
-        html='<div class="hl"></div>',
-        css=style("viewer") + style("anatomy"),
-        js=script("core", "shared", *scripts, "streamlit") + entry,
-    )
-
-
-_MAP = _component("map", "mountMap", "chips", "map")
-_WALK = _component("walk", "mountWalk", "math", "strip", "chips", "stages", "board", "walk")
-_PARTS = _component("parts", "mountParts", "math", "strip", "chips", "parts")
-_LENS = _component("lens", "mountLens", "strip", "lens")
+_MAP = component("map", "mountMap", "shared", "chips", "map", styles=("anatomy",))
+_WALK = component(
+    "walk", "mountWalk", "shared", "math", "strip", "chips", "stages", "board", "walk", styles=("anatomy",)
+)
+_PARTS = component("parts", "mountParts", "shared", "math", "strip", "chips", "parts", styles=("anatomy",))
+_LENS = component("lens", "mountLens", "shared", "strip", "lens", styles=("anatomy",))
 
 
 def network_map(payload: bytes, *, key: str, on_pick: Callable[[int, int | None], None]) -> None:

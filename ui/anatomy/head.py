@@ -16,8 +16,8 @@ from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import walk_payload
 from ui.anatomy.tables import vectors_table
 from ui.anatomy.view import STAGES, AnatomyView
-from ui.resources import translator
-from ui.view import update, widget_key
+from ui.state.models import translator
+from ui.state.view import update, widget_key
 
 
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:

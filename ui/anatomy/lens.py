@@ -12,8 +12,8 @@ from ui.anatomy import components
 from ui.anatomy.passes import lens_of
 from ui.anatomy.payloads import lens_payload, lens_rows, lens_words
 from ui.anatomy.view import AnatomyView
-from ui.resources import translator
-from ui.view import update, widget_key, write_address
+from ui.state.models import translator
+from ui.state.view import update, widget_key, write_address
 
 
 @st.fragment

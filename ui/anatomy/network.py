@@ -11,8 +11,8 @@ from ui.anatomy.chosen import Chosen, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
 from ui.anatomy.view import AnatomyView
-from ui.resources import translator
-from ui.view import update, write_address
+from ui.state.models import translator
+from ui.state.view import update, write_address
 
 
 @st.fragment

@@ -18,8 +18,9 @@ from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely, parts_payload
 from ui.anatomy.tables import vectors_table
-from ui.resources import translator
-from ui.view import update, widget_key
+from ui.state.models import translator
+from ui.state.view import update, widget_key
+from ui.widgets.text import minus
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
 Row = tuple[str, str, str, str]  # vector, name, note, and the vectors with which it shares its colours
@@ -136,7 +137,7 @@ def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
             ("after", "Times gain", "", "after"),
         ]
     return [
-        ("x", "Before", f"mean {x.mean():.2f}, standard deviation {x.std():.2f}".replace("-", "−"), "before"),
+        ("x", "Before", minus(f"mean {x.mean():.2f}, standard deviation {x.std():.2f}"), "before"),
         ("standard", "Mean 0, variance 1", "", "after"),
         ("after", "Times gain, plus bias", "", "after"),
     ]

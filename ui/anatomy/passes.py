@@ -5,8 +5,8 @@ from __future__ import annotations
 from transformer import Trace
 from transformer.analysis.lens import Lens, lens
 from transformer.analysis.stream import Stream, stream
-from ui.resources import translator, version
-from ui.turns import kept
+from ui.state.cache import kept
+from ui.state.models import translator, version
 
 
 def stream_of(name: str, trace: Trace) -> Stream:

@@ -20,6 +20,7 @@ from transformer.data.tokenizers import labels, number_duplicates
 from ui.anatomy.chosen import Chosen, stack_of, tokens
 from ui.anatomy.facts import facts, is_t5, shape, size, title
 from ui.viewer.packing import pack
+from ui.widgets.text import minus
 
 VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (adjusted, masked), the model's first
 MOST_LIKELY = 10
@@ -166,7 +167,7 @@ def likely(taken: Taken, model: Translator, before: str) -> list[tuple[str, floa
     tokenizer, marked = model.checkpoint.target_tokenizer, "▁" if before.startswith("▁") else ""
     best = np.argsort(-shares)[:MOST_LIKELY].tolist()
     return [
-        (labels([marked, before, tokenizer.piece(i)])[-1], float(shares[i]), f"logit {logits[i]:.2f}".replace("-", "−"))
+        (labels([marked, before, tokenizer.piece(i)])[-1], float(shares[i]), minus(f"logit {logits[i]:.2f}"))
         for i in best
     ]
 

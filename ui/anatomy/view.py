@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from transformer.analysis.network import PART_NAMES
 from transformer.trace import Kind
-from ui.view import View, one_of, whole
+from ui.state.view import View, one_of, whole
 
 STAGES = 9
 

@@ -11,13 +11,14 @@ from typing import Literal
 import streamlit as st
 
 from transformer import Trace
+from transformer.analysis.layout import layout
 from transformer.charts.svg import pattern_svg
 from transformer.trace import KINDS
-from ui.attention.picture import SHOWS, Panel, Shown, captions, layout
+from ui.attention.picture import SHOWS, Panel, Shown, captions
 from ui.attention.save_png import save_png
 from ui.attention.view import AttentionView
-from ui.spreadsheet import csv_text
 from ui.viewer.export import KindView, standalone_html
+from ui.widgets.spreadsheet import csv_text
 
 
 def export(shown: Shown, view: AttentionView, large: Panel) -> None:

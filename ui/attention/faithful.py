@@ -11,8 +11,9 @@ import streamlit as st
 
 from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
 from ui.attention.picture import Shown
-from ui.turns import TURNS
-from ui.view import widget_key
+from ui.state.queue import TURNS
+from ui.state.view import widget_key
+from ui.widgets.text import signed
 
 
 def faithful(shown: Shown) -> None:
@@ -20,7 +21,7 @@ def faithful(shown: Shown) -> None:
     held = st.session_state.get("faithful")
     if held is not None and held[0] == _key(shown):
         # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
-        from ui.heads.stored import shipped
+        from ui.state.atlases import shipped
 
         st.caption(" ".join(filter(None, (_told(held[1], shown), over_corpus(shipped(shown.name))))))
         return
@@ -61,7 +62,7 @@ def _told(found: Faithfulness | None, shown: Shown) -> str:
     low, high = np.nanmin(found.by_head), np.nanmax(found.by_head)
     return (
         f"Leaving out each of the {what} in turn: what that does and the attention that it gets "
-        f"have a rank correlation of {_signed(found.mean)} (mean of all cross heads; {_signed(low)} to {_signed(high)} "
+        f"have a rank correlation of {signed(found.mean)} (mean of all cross heads; {signed(low)} to {signed(high)} "
         "for single ones). 1 is the same order, 0 none."
     )
 
@@ -72,8 +73,4 @@ def over_corpus(facts: dict[str, Any] | None) -> str:
     if facts is None or mean is None:
         return ""
     spread = facts["agreement"]["deviation"][0][0]
-    return f"Over {facts['sampled']} sentences of {facts['corpus']} it is {_signed(mean)} ± {spread:.2f}."
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+    return f"Over {facts['sampled']} sentences of {facts['corpus']} it is {signed(mean)} ± {spread:.2f}."

@@ -11,19 +11,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Trace, charts
 from transformer.analysis import MEASURES, Measures
+from transformer.analysis.layout import Layout
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
-from ui.attention.picture import SHOW_HELP, SHOWS, Layout, Panel, Shown, captions, panel
+from ui.attention.picture import SHOW_HELP, SHOWS, Panel, Shown, captions, panel
 from ui.attention.view import AttentionView
-from ui.view import take, update, widget_key, write_address
+from ui.state.view import take, update, widget_key, write_address
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
+from ui.viewer.export import CAUTION
 from ui.viewer.plot import Shows, plot
 
 CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
-CAUTION = "Attention shows where a head looked, not why a word was chosen."
 
 
 def _controls(shown: Shown, view: AttentionView) -> None:

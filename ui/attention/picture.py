@@ -5,7 +5,6 @@ L layers, H heads, Q queries (rows), K keys (columns).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,22 +13,18 @@ from transformer import Trace, Translator
 from transformer.analysis import (
     Check,
     Measures,
-    hide_columns,
     max_heads,
     mean_heads,
-    measure,
-    merge,
-    merge_masked,
     rollout,
     rollout_source,
     strongest_column,
     value_weighted_patterns,
 )
-from transformer.data.tokenizers import number_duplicates
+from transformer.analysis.layout import Layout, layout, measures, narrowest
 from transformer.taps import chain
-from ui import resources
 from ui.attention.view import AttentionView, Change
-from ui.turns import TURNS
+from ui.state import models
+from ui.state.queue import TURNS
 from ui.viewer import Kinds
 
 SHOWS = {
@@ -78,82 +73,15 @@ class Shown:
 
 def shown(name: str, text: str, view: AttentionView) -> Shown:
     """The traces of a sentence in the model of that name, with and without the heads that are changed."""
-    model = resources.translator(name)
+    model = models.translator(name)
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
     taps = tuple(change.tap() for change in changes)
-    plain = resources.trace(name, text, view.target)
+    plain = models.trace(name, text, view.target)
     if not taps:
-        return Shown(name, model, plain, plain, None, (), resources.checks(name, text, view.target))
-    changed = resources.trace(name, text, view.target, taps)
-    forced = resources.forced_trace(name, plain.source.ids, plain.target.ids, taps)
-    return Shown(name, model, changed, plain, forced, changes, resources.checks(name, text, view.target, taps))
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Which tokens stand at the rows and columns, after merging words and hiding special tokens."""
-
-    kind: str
-    rows: list[str]
-    columns: list[str]
-    reads: list[str] | None
-    masked: np.ndarray  # [Q, K]
-    special: np.ndarray  # [columns before hiding]
-    row_groups: list[list[int]]
-    column_groups: list[list[int]]
-    hidden: np.ndarray  # [columns before hiding], True where a column is left out
-
-    def apply(self, patterns: np.ndarray) -> np.ndarray:
-        """[..., tokens, tokens] as [..., Q, K] of this layout."""
-        return hide_columns(self.merged(patterns), self.hidden).pattern
-
-    def merged(self, patterns: np.ndarray) -> np.ndarray:
-        if len(self.row_groups) == patterns.shape[-2] and len(self.column_groups) == patterns.shape[-1]:
-            return patterns
-        return merge(patterns, self.row_groups, self.column_groups)
-
-    def share_hidden(self, pattern: np.ndarray) -> float:
-        """How much of a pattern's weight lies on columns that are left out, 0 to 1."""
-        return hide_columns(self.merged(pattern), self.hidden).overall
-
-
-def layout(trace: Trace, kind: str, words: bool, hide: bool) -> Layout:
-    """The rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special keys out."""
-    row_tokens, column_tokens = trace.row_tokens(kind), trace.column_tokens(kind)
-    row_groups = row_tokens.words if words else _singly(len(row_tokens))
-    column_groups = column_tokens.words if words else _singly(len(column_tokens))
-    special = np.array([any(column_tokens.special[i] for i in group) for group in column_groups])
-    hidden = special & hide
-    if hidden.all():  # a sentence of special tokens alone would leave no column
-        hidden[:] = False
-    columns = number_duplicates(_joined(column_tokens.labels, column_groups))
-    masked = merge_masked(trace.masked(kind), row_groups, column_groups).masked
-    return Layout(
-        kind,
-        number_duplicates(_joined(row_tokens.labels, row_groups)),
-        [label for label, gone in zip(columns, hidden, strict=True) if not gone],
-        None if kind == "encoder" else _joined(trace.reads.labels, row_groups),
-        masked[:, ~hidden],
-        special,
-        row_groups,
-        column_groups,
-        hidden,
-    )
-
-
-def _singly(count: int) -> list[list[int]]:
-    return [[i] for i in range(count)]
-
-
-def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> list[str]:
-    """A label a group; one that is alone keeps the dot that says that it continues a word."""
-    return ["".join(labels[i].removeprefix("·" if len(group) > 1 else "") for i in group) for group in groups]
-
-
-def measures(trace: Trace, place: Layout) -> Measures:
-    """The numbers of every head, over words where words are shown; hidden columns are counted."""
-    full = merge_masked(trace.masked(place.kind), place.row_groups, place.column_groups).masked
-    return measure(place.merged(trace.pattern(place.kind)), full, place.special)
+        return Shown(name, model, plain, plain, None, (), models.checks(name, text, view.target))
+    changed = models.trace(name, text, view.target, taps)
+    forced = models.forced_trace(name, plain.source.ids, plain.target.ids, taps)
+    return Shown(name, model, changed, plain, forced, changes, models.checks(name, text, view.target, taps))
 
 
 def captions(patterns: np.ndarray, place: Layout) -> list[list[tuple[str, float]]]:
@@ -164,17 +92,6 @@ def captions(patterns: np.ndarray, place: Layout) -> list[list[tuple[str, float]
         [("nothing", 0.0) if np.isnan(part) else (label, float(part)) for label, part in zip(*row, strict=True)]
         for row in zip(names, share, strict=True)
     ]
-
-
-def sharpest(trace: Trace, kind: str) -> tuple[int, int]:
-    """The head to open first: the one that looks most narrowly at something else than special tokens."""
-    return _narrowest(measures(trace, layout(trace, kind, words=False, hide=False)))
-
-
-def _narrowest(found: Measures) -> tuple[int, int]:
-    score = np.nan_to_num(found.entropy / max(found.largest["entropy"], 1e-9) + found.special, nan=np.inf)
-    layer, head = np.unravel_index(int(score.argmin()), score.shape)
-    return int(layer), int(head)
 
 
 def combined(trace: Trace, kind: str, show: str) -> np.ndarray:
@@ -220,7 +137,7 @@ def chosen_head(shown: Shown, view: AttentionView) -> tuple[int, int]:
     head = view.head if view.head and view.head <= n_heads else None
     if layer and head:
         return layer - 1, head - 1
-    first = _narrowest(shown.measured(view.kind, words=False, hide=False)[1])
+    first = narrowest(shown.measured(view.kind, words=False, hide=False)[1])
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 

@@ -12,10 +12,10 @@ from transformer.charts.colours import LESS, MORE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import Shown
 from ui.attention.view import LARGEST_FACTOR, AttentionView, Change
-from ui.escape import plain
-from ui.sentence import difference
-from ui.turns import TURNS
-from ui.view import reseed, update, widget_key
+from ui.state.queue import TURNS
+from ui.state.view import reseed, update, widget_key
+from ui.widgets.sentence import difference
+from ui.widgets.text import literal, signed
 
 ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
 ACTION_HELP = (
@@ -166,13 +166,13 @@ def _effect(shown: Shown, view: AttentionView) -> None:
     if view.target is None:
         st.caption(f"{side}, with the heads changed")
         if shown.trace.translation == shown.plain.translation:
-            st.markdown(f"{plain(shown.plain.translation)} :gray[(the same)]")
+            st.markdown(f"{literal(shown.plain.translation)} :gray[(the same)]")
         else:
             difference(shown.plain.translation, shown.trace.translation)
     before, after = shown.plain.log_prob, shown.forced.log_prob
     with st.container(horizontal=True):
-        st.metric("Log-probability of the original", f"{_signed(before)} → {_signed(after)}", width="content")
-        st.metric("Change", _signed(after - before, plus=True), width="content")
+        st.metric("Log-probability of the original", f"{signed(before)} → {signed(after)}", width="content")
+        st.metric("Change", signed(after - before, plus=True), width="content")
     if view.show != "difference":
         st.button(
             "Show the difference in every cell",
@@ -225,7 +225,7 @@ def _bars(effects: list[HeadEffect]) -> None:
         f'<span style="white-space:nowrap">{name(effect)}</span>'
         f'<span><span style="display:block;height:8px;border-radius:2px;width:{100 * abs(effect.delta) / largest:.1f}%;'
         f'background:{MORE if effect.delta < 0 else LESS}"></span></span>'
-        f'<span style="text-align:right">{_signed(effect.delta, plus=True)}</span>'
+        f'<span style="text-align:right">{signed(effect.delta, plus=True)}</span>'
         for effect in effects
     )
     st.html(
@@ -233,7 +233,3 @@ def _bars(effects: list[HeadEffect]) -> None:
         f'align-items:center;font-size:0.87rem">{rows}</div>'
     )
     st.caption("Orange: the original becomes less likely without the head. Blue (+): more likely.")
-
-
-def _signed(value: float, plus: bool = False) -> str:
-    return f"{value:{'+' if plus else ''}.2f}".replace("-", "−")

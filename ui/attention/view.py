@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform
-from ui.view import View, one_of, whole
+from ui.state.view import View, one_of, whole
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]

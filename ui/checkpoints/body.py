@@ -9,7 +9,7 @@ from ui.checkpoints.listing import Entry, entries
 from ui.checkpoints.model import model
 from ui.checkpoints.shelf import back, shelf
 from ui.checkpoints.view import CheckpointsView
-from ui.escape import plain
+from ui.widgets.text import literal
 
 
 def heading(view: CheckpointsView) -> None:
@@ -29,7 +29,9 @@ def body(view: CheckpointsView) -> None:
         return
     chosen = _chosen(found, view)
     if chosen is not None and view.model not in (None, chosen.name):
-        st.caption(f":material/info: There is no model “{plain(view.model or '')}” here; this is {plain(chosen.name)}.")
+        st.caption(
+            f":material/info: There is no model “{literal(view.model or '')}” here; this is {literal(chosen.name)}."
+        )
     shelf(found, chosen, view)
     if chosen is not None:
         st.space("medium")

@@ -15,13 +15,13 @@ from transformer.checkpoints.importing import Examination, examine, import_model
 from transformer.checkpoints.limits import MOST_FILES
 from transformer.checkpoints.questions import Answers
 from transformer.checkpoints.refused import Refused
-from ui import resources
 from ui.checkpoints import examined, keeping, refusal, uploads
-from ui.checkpoints.jobs import Cancelled, Job
 from ui.checkpoints.uploads import Brought
-from ui.public import private_only
-from ui.training.words import literal
-from ui.view import reseed, update
+from ui.state import models
+from ui.state.jobs import Cancelled, Job
+from ui.state.public import private_only
+from ui.state.view import reseed, update
+from ui.widgets.text import literal
 
 log = logging.getLogger("headlight")
 TICK = 0.4  # seconds between two looks at work that goes on
@@ -163,7 +163,7 @@ def _finished(working: Job[Any]) -> None:
         case (None, str() as name):
             _begin(None)
             st.session_state["bring-done"] = name
-            update(model=f"{resources.IMPORTED}{name}", text=None, target=None, bring=False, beside=None)
+            update(model=f"{models.IMPORTED}{name}", text=None, target=None, bring=False, beside=None)
             reseed()
 
 
@@ -220,7 +220,7 @@ def _import(brought: Brought, answers: Answers, now: Examination | None) -> None
         st.button("Put it away", key="put-away", on_click=_begin, args=(None,))
         st.caption(literal(why), width="stretch")
     if pressed and out is not None:
-        resources.MODELS.mkdir(parents=True, exist_ok=True)
+        models.MODELS.mkdir(parents=True, exist_ok=True)
         st.session_state["bring-name"] = brought.name
         st.session_state["bring-job"] = Job(partial(_make, brought, out, answers))
         st.rerun()

@@ -11,22 +11,22 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Trace, Translator, charts
+from transformer.analysis import aligned
+from transformer.analysis.aligned import Different, Pair
+from transformer.analysis.layout import sharpest
 from transformer.trace import KINDS
-from ui import resources
-from ui.attention.picture import sharpest
-from ui.checkpoints import aligned
-from ui.checkpoints.aligned import Different, Pair
+from ui.checkpoints.configuration import configuration
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
-from ui.checkpoints.words import configuration
-from ui.far import far_note
-from ui.resources import plain_errors
-from ui.sentence import difference, source_input
-from ui.training.compare import Row, table_html
-from ui.training.words import literal
-from ui.view import reseed, take, update, widget_key
+from ui.state import models
+from ui.state.view import reseed, take, update, widget_key
 from ui.viewer.plot import plot
+from ui.widgets.errors import plain_errors
+from ui.widgets.far import far_note
+from ui.widgets.sentence import difference, source_input
+from ui.widgets.settings_table import Row, table_html
+from ui.widgets.text import literal, signed
 
 LEAST_LIMIT = 0.05  # of the colours of a difference: what is next to nothing is to look so
 ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
@@ -39,28 +39,28 @@ def section(found: list[Entry], view: CheckpointsView) -> None:
     if chosen is None:
         return
     with plain_errors():
-        models = opened(chosen[0]), opened(chosen[1])
+        both = opened(chosen[0]), opened(chosen[1])
         above = st.container()
         st.space("medium")
         below, beside = st.columns([1.35, 1], gap="large")
         with below:
-            _configurations(chosen, models)
+            _configurations(chosen, both)
         with above, plain_errors():
-            _sentence(chosen, models, view, beside)
+            _sentence(chosen, both, view, beside)
 
 
 def _sentence(
-    chosen: tuple[str, str], models: tuple[Translator, Translator], view: CheckpointsView, beside: DeltaGenerator
+    chosen: tuple[str, str], both: tuple[Translator, Translator], view: CheckpointsView, beside: DeltaGenerator
 ) -> None:
     """What both make of a sentence: their heads here, their translations `beside` the configurations."""
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
-        text = source_input(models[0], view)
+        text = source_input(both[0], view)
     with right:
-        _target(models[0], chosen[0], text, view)
+        _target(both[0], chosen[0], text, view)
     own = traces = _trace(chosen[0], text), _trace(chosen[1], text)
     with left:
-        for name, model, trace in zip(chosen, models, own, strict=True):
+        for name, model, trace in zip(chosen, both, own, strict=True):
             far_note(name, model, text, float(trace.log_probs.mean()), literal(name))
     if view.target is not None:
         traces = _trace(chosen[0], text, view.target), _trace(chosen[1], text, view.target)
@@ -72,7 +72,7 @@ def _sentence(
 def _trace(name: str, text: str, target: str | None = None) -> Trace:
     """Raises ValueError, naming the model, where it cannot read the text or the translation."""
     try:
-        return resources.trace(name, text, target)
+        return models.trace(name, text, target)
     except ValueError as error:
         raise ValueError(f"{name} cannot read this. {error}") from None
 
@@ -132,7 +132,7 @@ def _take_same(key: str, name: str, text: str) -> None:
     own = None
     if st.session_state[key]:
         try:
-            own = resources.trace(name, text, None).translation
+            own = models.trace(name, text, None).translation
         except ValueError:
             own = ""
     update(target=own)
@@ -292,10 +292,10 @@ def _twin(found: Pair) -> None:
 # ---- beside the maps -----------------------------------------------------------------------------------------------
 
 
-def _configurations(names: tuple[str, str], models: tuple[Translator, Translator]) -> None:
+def _configurations(names: tuple[str, str], both: tuple[Translator, Translator]) -> None:
     st.markdown("**Configurations**")
-    both = [dict(configuration(model.model.config)) for model in models]
-    rows = [Row(name, (both[0][name], both[1][name])) for name in both[0]]
+    first, second = (dict(configuration(model.model.config)) for model in both)
+    rows = [Row(name, (first[name], second[name])) for name in first]
     count = sum(row.differs for row in rows)
     st.html(table_html(names, sorted(rows, key=lambda row: not row.differs)))
     st.caption(f"{count} of {len(rows)} differ, marked ≠." if count else "They are built alike.")
@@ -323,9 +323,3 @@ def _writes(names: tuple[str, str], own: tuple[Trace, Trace], read: tuple[Trace,
 def _log(trace: Trace) -> str:
     each = trace.log_prob / max(1, len(trace.log_probs))
     return f"log-probability {signed(trace.log_prob)} in all, {signed(each)} a token"
-
-
-def signed(value: float) -> str:
-    """Two decimals with a real minus, and none before a zero."""
-    text = f"{value:.2f}"
-    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")

@@ -7,22 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from ui.viewer.assets import script, style
+from ui.viewer.component import component
 from ui.viewer.packing import pack
 
-
-def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped-def]
-    entry = f"\nexport default given => component({mount}, given);\n"
-    return st.components.v2.component(
-        f"headlight_{name}",
-        html='<div class="hl"></div>',
-        css=style("viewer") + style("checkpoints"),
-        js=script("core", "shared", "icons", *scripts, "streamlit") + entry,
-    )
-
-
-_MODELS = _component("models", "mountModels", "models")
-_BLOCKS = _component("blocks", "mountBlocks", "blocks")
+_MODELS = component("models", "mountModels", "shared", "icons", "models", styles=("checkpoints",))
+_BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles=("checkpoints",))
 
 
 def models(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ui.escape import plain
+from ui.widgets.text import literal
 
 LONGEST = 600  # characters of a text that are shown
 
@@ -25,7 +25,7 @@ def section(card: Mapping[str, Any]) -> None:
         st.code(_line(str(everyday["command"])), language="bash", wrap_lines=True)
     if failed := failures(everyday.get("failed")):
         with st.expander("What failed"):
-            rows = (f":gray[{plain(source)}]  \n**{plain(written) or '–'}**" for source, written in failed)
+            rows = (f":gray[{literal(source)}]  \n**{literal(written) or '–'}**" for source, written in failed)
             st.markdown("\n\n".join(rows))
 
 

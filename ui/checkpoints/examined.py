@@ -14,11 +14,11 @@ from transformer.checkpoints.doctor import Diagnosis
 from transformer.checkpoints.importing import Examination
 from transformer.checkpoints.questions import Answers, Question
 from ui.checkpoints import uploads
+from ui.checkpoints.boxes import tinted
 from ui.checkpoints.listing import size_text
-from ui.checkpoints.looks import tinted
 from ui.checkpoints.parts import shape_text
 from ui.checkpoints.uploads import Brought
-from ui.training.words import literal
+from ui.widgets.text import literal
 
 FEW = 16  # answers that stand side by side
 SHOWN = 6  # names of a list before the rest is folded away

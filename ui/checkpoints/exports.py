@@ -13,10 +13,11 @@ import streamlit as st
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.marian_export import export_marian, marian_notes, why_not
-from ui import resources
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
-from ui.training.words import literal
+from ui.state import models
+from ui.widgets.errors import plain_errors
+from ui.widgets.text import literal
 
 
 def export(entry: Entry) -> None:
@@ -24,8 +25,8 @@ def export(entry: Entry) -> None:
     menu = st.popover("Export", icon=":material/download:", key="export-model", on_change="rerun")
     if not menu.open:
         return
-    stem = entry.name.removeprefix(resources.RUN).removeprefix(resources.IMPORTED)
-    with menu, resources.plain_errors():
+    stem = entry.name.removeprefix(models.RUN).removeprefix(models.IMPORTED)
+    with menu, plain_errors():
         _button(
             "Native folder, as a zip",
             partial(written, partial(zip_folder, entry.folder), f"{stem}.zip"),

@@ -6,24 +6,24 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.checkpoints.health import health
-from ui import resources
 from ui.checkpoints.listing import without_folder
+from ui.state import models
 
 
 def opened(name: str) -> Translator:
     """A model by its name. Raises ValueError in a sentence without the folder, which only the machine needs to know."""
     try:
-        return resources.translator(name)
+        return models.translator(name)
     except ValueError as error:
-        raise ValueError(without_folder(str(error), resources.model_folder(name))) from None
+        raise ValueError(without_folder(str(error), models.model_folder(name))) from None
 
 
 def warnings(name: str) -> tuple[str, ...]:
     """What is wrong with a model that opens; nothing where it is sound. Raises ValueError as `opened` does."""
     opened(name)
-    return _warnings(name, resources.version(name))
+    return _warnings(name, models.version(name))
 
 
 @st.cache_resource(max_entries=50, ttl=3600, show_spinner="Looking at its health")
 def _warnings(name: str, version: tuple[int, ...]) -> tuple[str, ...]:
-    return health(resources.translator(name).checkpoint)
+    return health(models.translator(name).checkpoint)

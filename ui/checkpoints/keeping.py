@@ -10,12 +10,12 @@ from pathlib import Path
 import streamlit as st
 
 from transformer.quoting import quoted
-from ui import resources
 from ui.checkpoints.listing import Entry
-from ui.public import private_only, public
-from ui.training.said import cannot
-from ui.training.words import literal
-from ui.view import update
+from ui.state import models
+from ui.state.public import private_only, public
+from ui.state.view import update
+from ui.widgets.errors import cannot
+from ui.widgets.text import literal
 
 _NAME = re.compile(r"\w[\w.-]{0,63}")
 
@@ -24,7 +24,7 @@ def imported_path(name: str) -> Path:
     """Where an imported model of that name lies. Raises ValueError for what cannot be the name of a model."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"{quoted(name)} cannot be the name of a model; take letters, digits, dots and dashes.")
-    return resources.MODELS / name
+    return models.MODELS / name
 
 
 def free_path(name: str) -> Path:
@@ -40,7 +40,7 @@ def suggested_name(text: str) -> str:
     stem = re.sub(r"\.(pt|pth|ckpt|bin|safetensors|zip)$", "", text.rstrip("/").rpartition("/")[2], flags=re.I)
     name = re.sub(r"[^\w.-]+", "-", stem).strip("-._")[:50] or "model"
     taken = [name, *(f"{name}-{number}" for number in range(2, 1000))]
-    return next(free for free in taken if not (resources.MODELS / free).exists())
+    return next(free for free in taken if not (models.MODELS / free).exists())
 
 
 def menu(entry: Entry) -> None:
@@ -96,14 +96,14 @@ def _rename(entry: Entry) -> None:
         except (ValueError, OSError) as error:
             cannot(error)
             return
-        update(model=f"{resources.IMPORTED}{name}", ticked=())
+        update(model=f"{models.IMPORTED}{name}", ticked=())
         st.rerun()
 
 
 def delete(folder: Path) -> None:
     """Removes the folder of an imported model. Raises ValueError for any other place."""
     private_only()
-    if folder.parent != resources.MODELS or folder.is_symlink():
+    if folder.parent != models.MODELS or folder.is_symlink():
         raise ValueError(f"{folder.name} was not imported here, so it is not deleted here.")
     gone = folder.with_name(f".{folder.name}.deleted")
     os.rename(folder, gone)  # at once: whoever lists the models meanwhile sees no half of it

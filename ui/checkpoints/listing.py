@@ -16,11 +16,11 @@ from transformer.checkpoints.architectures import from_json
 from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.files import read_json
 from transformer.training import RunFolder
-from ui import resources
-from ui.public import without_places
-from ui.training.shelf import card as read_card
-from ui.training.shelf import latest_scores
-from ui.training.words import brief, millions, size
+from ui.state import models
+from ui.state.public import without_places
+from ui.state.records import card as read_card
+from ui.state.records import latest_scores
+from ui.widgets.text import brief, millions, size
 
 PLAIN_ORIGINS = ("Trained here", "A run", "Imported")
 TABLE = "positions.table"  # what the name of a table of positions ends with
@@ -31,7 +31,7 @@ Files = tuple[tuple[str, int, int], ...]  # name, time of the last change, bytes
 class Entry:
     """A line of the shelf; `broken` is why it cannot be opened, in one sentence."""
 
-    name: str  # as `resources.model_names` has it
+    name: str  # as `models.model_names` has it
     folder: Path
     languages: str = ""
     parameters: int = 0
@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def imported(self) -> bool:
-        return self.name.startswith(resources.IMPORTED)
+        return self.name.startswith(models.IMPORTED)
 
     def row(self) -> dict[str, Any]:
         """What the shelf draws."""
@@ -76,15 +76,15 @@ def day(seconds: float) -> str:
 def entries() -> list[Entry]:
     """The models in the order in which every page offers them, and after those the folders that are none."""
     found = [_entry(name, str(folder), _files(folder)) for name, folder in _folders()]
-    order = {name: at for at, name in enumerate(resources.model_names())}
+    order = {name: at for at, name in enumerate(models.model_names())}
     return sorted(found, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    for prefix, above in (("", resources.CHECKPOINTS), (resources.IMPORTED, resources.MODELS)):
+    for prefix, above in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
         inside = sorted(above.iterdir()) if above.is_dir() else []
         yield from ((prefix + folder.name, folder) for folder in inside if _shown(folder))
-    yield from ((name, resources.model_folder(name)) for name in resources.finished_runs())
+    yield from ((name, models.model_folder(name)) for name in models.finished_runs())
 
 
 def _shown(folder: Path) -> bool:
@@ -112,8 +112,8 @@ def _entry(name: str, folder: str, files: Files) -> Entry:
         return Entry(name, path, size=weighs, changed=changed, broken=said)
     card = read_card(path)
     score, said = told_score(card)
-    if not score and name.startswith(resources.RUN):
-        score, said = _last_score(resources.RUNS / name.removeprefix(resources.RUN))
+    if not score and name.startswith(models.RUN):
+        score, said = _last_score(models.RUNS / name.removeprefix(models.RUN))
     return Entry(name, path, languages(card), parameters, score, said, weighs, origin(name, card), changed)
 
 
@@ -173,4 +173,4 @@ def origin(name: str, card: Mapping[str, Any]) -> str:
     if isinstance(said, str) and said:
         return said
     here, run, imported = PLAIN_ORIGINS
-    return run if name.startswith(resources.RUN) else imported if name.startswith(resources.IMPORTED) else here
+    return run if name.startswith(models.RUN) else imported if name.startswith(models.IMPORTED) else here

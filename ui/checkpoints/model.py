@@ -11,14 +11,14 @@ from transformer.checkpoints.architectures import from_json
 from transformer.checkpoints.native import CONFIG
 from transformer.files import read_json
 from ui.checkpoints import everyday, keeping, parts, tokens
+from ui.checkpoints.configuration import configuration, pairs
 from ui.checkpoints.exports import export
 from ui.checkpoints.health import warnings
 from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, size_text, told_score
-from ui.checkpoints.words import configuration, pairs
-from ui.resources import plain_errors
-from ui.training.elsewhere import open_elsewhere
-from ui.training.shelf import card as read_card
-from ui.training.words import literal
+from ui.state.records import card as read_card
+from ui.widgets.errors import plain_errors
+from ui.widgets.open_in import open_in
+from ui.widgets.text import literal
 
 # Elsewhere than among the facts.
 _SHOWN = {
@@ -44,7 +44,7 @@ def model(entry: Entry) -> None:
         return
     card = read_card(entry.folder)
     st.markdown(f":gray[{literal(summary(entry, card))}]")
-    open_elsewhere(entry.name)
+    open_in(entry.name)
     with plain_errors():
         config = from_json(read_json(entry.folder / CONFIG))
         _headline(entry, card, configuration(config), found)

@@ -28,9 +28,11 @@ from transformer.checkpoints.native import WEIGHTS
 from ui.checkpoints import components
 from ui.checkpoints.listing import TABLE, Entry
 from ui.checkpoints.view import CheckpointsView
-from ui.resources import plain_errors, version
-from ui.view import reseed, take, update, widget_key, write_address
+from ui.state.models import version
+from ui.state.view import reseed, take, update, widget_key, write_address
 from ui.viewer.plot import plot
+from ui.widgets.errors import plain_errors
+from ui.widgets.text import minus
 
 
 @st.fragment
@@ -271,7 +273,7 @@ def number_text(value: float) -> str:
         return "–"
     size = abs(value)
     text = f"{value:,.1f}" if size >= 100 else f"{value:.3g}" if size >= 1e-3 or value == 0 else f"{value:.1e}"
-    return text.replace("-", "−")
+    return minus(text)
 
 
 # ---- what is read from the file, once for all sessions -------------------------------------------------------------

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.checkpoints.refused import Refused
+from ui.checkpoints.boxes import framed
 from ui.checkpoints.examined import facts
-from ui.checkpoints.looks import framed
-from ui.training.words import literal
+from ui.widgets.text import literal
 
 
 def card(refused: Refused, name: str) -> None:

@@ -10,8 +10,8 @@ import streamlit as st
 from ui.checkpoints import components
 from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
-from ui.public import public
-from ui.view import reseed, update
+from ui.state.public import public
+from ui.state.view import reseed, update
 
 
 def shelf(found: list[Entry], chosen: Entry | None, view: CheckpointsView) -> None:

@@ -13,8 +13,8 @@ from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, labels, word_groups
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
-from ui.resources import plain_errors
-from ui.training.words import plural
+from ui.widgets.errors import plain_errors
+from ui.widgets.text import plural
 
 _HUES = (OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3])
 _UNKNOWN = {SPECIALS[1], "<unk>", "<UNK>", "[unk]"}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ui import resources
-from ui.public import private_only
+from ui.state import models
+from ui.state.public import private_only
 
 LARGEST = 2048  # megabytes; Streamlit keeps an upload in memory until it is copied. Larger files go by their path
 ENDINGS = ("pt", "pth", "ckpt", "bin", "safetensors", "zip")
@@ -57,14 +57,14 @@ def safe_name(name: str) -> str:
 
 
 def _folder() -> Path:
-    folder = resources.MODELS / ".uploads"
+    folder = models.MODELS / ".uploads"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def _sweep() -> None:
     """Removes what a server that was killed left behind: uploads, and imports and deletions that were half done."""
-    for folder in (*_folder().iterdir(), *resources.MODELS.glob(".*.part"), *resources.MODELS.glob(".*.deleted")):
+    for folder in (*_folder().iterdir(), *models.MODELS.glob(".*.part"), *models.MODELS.glob(".*.deleted")):
         try:
             if time.time() - folder.stat().st_mtime > _LEFT_OVER:
                 shutil.rmtree(folder, ignore_errors=True)

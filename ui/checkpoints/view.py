@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.view import View, whole
+from ui.state.view import View, whole
 
 LONGEST_NAME = 300  # characters of a tensor's name
 

@@ -13,7 +13,7 @@ from ui.decoding.view import (
     TEMPERATURES,
     DecodingView,
 )
-from ui.view import take, update, widget_key
+from ui.state.view import take, update, widget_key
 
 NAMES = {"greedy": "Greedy", "beam": "Beam", "sampling": "Sampling"}
 HELP = (

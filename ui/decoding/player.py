@@ -11,30 +11,33 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.analysis import measure
-from ui import resources
+from transformer.analysis.layout import narrowest
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
 from ui.decoding.search import Line, Search, line_in, search
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
-from ui.turns import kept
-from ui.view import update
-from ui.viewer.assets import script, style
+from ui.state import models
+from ui.state.cache import kept
+from ui.state.view import update
+from ui.viewer.component import component
 
 _COUNTER = itertools.count()
 
 
-def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped-def]
-    entry = f"\nexport default given => component({mount}, given);\n"
-    return st.components.v2.component(
-        f"headlight_{name}",
-        html='<div class="hl"></div>',
-        css=style("viewer") + style("decoding"),
-        js=script("core", "icons", "drawing", *scripts, "streamlit") + entry,
-    )
-
-
-_PLAYER = _component("player", "mountPlayer", "candidates", "looks", "tree", "beam", "found", "player")
-_BRANCHES = _component("branches", "mountBranches", "branches")
+_PLAYER = component(
+    "player",
+    "mountPlayer",
+    "icons",
+    "drawing",
+    "candidates",
+    "looks",
+    "tree",
+    "beam",
+    "found",
+    "player",
+    styles=("decoding",),
+)
+_BRANCHES = component("branches", "mountBranches", "icons", "drawing", "branches", styles=("decoding",))
 
 
 def player(name: str, text: str, model: Translator, found: Search) -> None:
@@ -43,7 +46,7 @@ def player(name: str, text: str, model: Translator, found: Search) -> None:
     start = _start(name, text, model, found, view)
     few = all_fit(found.encoder, found.decoder, found.cross)
     only = None if few else shown_head(found, model, view)
-    payload = _payload(name, resources.version(name), text, found.strategy, start, only)
+    payload = _payload(name, models.version(name), text, found.strategy, start, only)
     _PLAYER(
         data=payload,
         key="player",
@@ -61,12 +64,12 @@ def _payload(
     start: Start,
     only: tuple[int, int] | None,
 ) -> bytes:
-    return player_payload(resources.translator(name), search(name, text, strategy), start, only)
+    return player_payload(models.translator(name), search(name, text, strategy), start, only)
 
 
 def _start(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> Start:
     """What the player opens with: the same as long as only the reader has moved it, so that nothing is sent anew."""
-    occasion = (st.session_state.get("seeds", 0), name, resources.version(name), text, found.strategy)
+    occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, found.strategy)
     held = st.session_state.get("player-start")
     if held is None or held[0] != occasion:
         node, end = place(found, view)
@@ -98,10 +101,8 @@ def shown_head(found: Search, model: Translator, view: DecodingView) -> tuple[in
     pattern = line_in(found, found.tree.winner, model.model.config.eos_id).cross
     # Narrow, and at something else than [EOS].
     masked, special = np.zeros(pattern.shape[-2:], bool), np.array(found.source.special)
-    measured = measure(pattern, masked, special)
-    score = np.nan_to_num(measured.entropy / max(measured.largest["entropy"], 1e-9) + measured.special, nan=np.inf)
-    best = np.unravel_index(int(score.argmin()), score.shape)
-    return (layer - 1 if layer else int(best[0])), (head - 1 if head else int(best[1]))
+    first = narrowest(measure(pattern, masked, special))
+    return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 
 def _take_shown(found: Search, model: Translator) -> None:

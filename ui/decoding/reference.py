@@ -11,11 +11,13 @@ from transformer import Translator
 from transformer.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from transformer.charts.colours import theme_named
 from transformer.data.tokenizers import labels
-from ui import resources
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
-from ui.turns import kept
-from ui.view import update, widget_key
+from ui.state import models
+from ui.state.cache import kept
+from ui.state.view import update, widget_key
+from ui.widgets.errors import plain_errors
+from ui.widgets.text import signed
 
 
 def reference(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> None:
@@ -33,8 +35,8 @@ def reference(name: str, text: str, model: Translator, found: Search, view: Deco
     )
     if not view.reference:
         return
-    with resources.plain_errors():
-        read, near = _read(name, resources.version(name), text, view.reference, output(model, found))
+    with plain_errors():
+        read, near = _read(name, models.version(name), text, view.reference, output(model, found))
         _strip(model, read)
         _numbers(model, found, read, near)
         _twin(model, read)
@@ -53,7 +55,7 @@ def _take(key: str) -> None:
 def _read(
     name: str, version: tuple[int, ...], text: str, reference: str, output: str
 ) -> tuple[list[TokenRead], Similarity]:
-    model = resources.translator(name)
+    model = models.translator(name)
     ids = model.encode_target(reference)[1:]
     return read_reference(model.prepared, model.encode(text), ids), similarity(output, reference)
 
@@ -92,8 +94,8 @@ def _numbers(model: Translator, found: Search, read: list[TokenRead], near: Simi
     total = sum(token.log_prob for token in read)
     own = found.tree.nodes[found.tree.winner].total
     with st.container(horizontal=True, gap="large"):
-        st.metric("Log-probability of the reference", _signed(total), width="content")
-        st.metric("Log-probability of the output", _signed(own), width="content")
+        st.metric("Log-probability of the reference", signed(total), width="content")
+        st.metric("Log-probability of the output", signed(own), width="content")
         st.metric(
             "Sentence BLEU",
             f"{near.bleu:.1f}",
@@ -134,7 +136,3 @@ def _short(probability: float) -> str:
     if probability < 0.0005:
         return "&lt;0.001"
     return f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:z.2f}".replace("-", "−")

@@ -21,10 +21,11 @@ from transformer.decoding.tree import Tree, grow
 from transformer.taps import Site
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
-from ui import resources
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
-from ui.turns import before_step, between, kept
+from ui.state import models
+from ui.state.cache import kept
+from ui.state.queue import before_step, between
 
 TOP = 6  # candidates that are shown of each distribution, besides those that the search went on with
 
@@ -79,12 +80,12 @@ class Line:
 
 def search(name: str, text: str, strategy: Strategy) -> Search:
     """The decode of a sentence, shared by the sessions that ask for the same. Raises ValueError for no sentence."""
-    return _search(name, resources.version(name), text, strategy)
+    return _search(name, models.version(name), text, strategy)
 
 
 def line(name: str, text: str, strategy: Strategy, branch: Branch) -> Line:
     """The best hypothesis of a decode that parts as `branch` says."""
-    return _line(name, resources.version(name), text, strategy, branch)
+    return _line(name, models.version(name), text, strategy, branch)
 
 
 def bound_of(model: Translator, source: Sequence[int]) -> int:
@@ -100,7 +101,7 @@ def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]
 
 @kept(20, "Decoding")
 def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) -> Search:
-    model = resources.translator(name)
+    model = models.translator(name)
     source = model.encode(text)
     if strategy.name == "sampling":
         steps = _kept(name, version, text).sample(**strategy.drawing)
@@ -111,13 +112,13 @@ def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) 
 
 @kept(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
-    model = resources.translator(name)
+    model = models.translator(name)
     return Kept(model.prepared, model.source_batch([model.encode(text)]), before_step)
 
 
 @kept(60, "Writing on from there")
 def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, branch: Branch) -> Line:
-    model = resources.translator(name)
+    model = models.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
     steps = list(between(strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at)))

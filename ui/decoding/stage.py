@@ -15,8 +15,8 @@ from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, place, player, shown_head
 from ui.decoding.search import Line, Search, fitting, line, line_in
 from ui.decoding.view import Branch, DecodingView
-from ui.resources import plain_errors
-from ui.view import update, write_address
+from ui.state.view import update, write_address
+from ui.widgets.errors import plain_errors
 
 FATES: dict[Outcome, str] = {
     "winner": "winner",

@@ -12,7 +12,7 @@ from transformer.decoding.search import TapAt
 from transformer.taps import Replace, Site, Tap, chain
 from transformer.translator import LENGTH_PENALTY
 from ui.decoding.strategy import Name, Strategy
-from ui.view import View, number, one_of, whole
+from ui.state.view import View, number, one_of, whole
 
 LARGEST_BEAM = 10
 LARGEST_PENALTY = 2.0

@@ -15,28 +15,19 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Translator
 from transformer.analysis.atlas.report import History, facts, numbers
 from transformer.trace import KINDS
-from ui.checkpoints.jobs import Job
-from ui.escape import plain
 from ui.heads.components import atlas_picture
 from ui.heads.corpus import EXAMPLES, Chosen, choose
 from ui.heads.head import chosen_head, chosen_measure, head
-from ui.heads.jobs import (
-    Asked,
-    Measured,
-    find,
-    find_history,
-    history_files,
-    measure,
-    measure_history,
-)
+from ui.heads.measurements import Asked, Measured, find, find_history, history_files, measure, measure_history
 from ui.heads.payload import header
-from ui.heads.stored import digest_of
 from ui.heads.table import table
-from ui.heads.underway import JOBS
 from ui.heads.view import HeadsView
-from ui.public import without_places
-from ui.resources import version
-from ui.view import take, update, widget_key, write_address
+from ui.state.atlases import digest_of
+from ui.state.jobs import JOBS, Job
+from ui.state.models import version
+from ui.state.public import without_places
+from ui.state.view import take, update, widget_key, write_address
+from ui.widgets.text import literal, signed
 
 TICK = 0.4  # seconds between two looks at a measurement
 AT_ONCE = 1.5  # seconds in which what lies on the disk is there, so that no bar flashes up
@@ -172,15 +163,11 @@ def _told(measured: Measured, history: History, chosen: Chosen) -> str:
         if found.agreement.sentences[0, 0]:
             said.append(
                 "Rank correlation of attention (mean of all cross heads) with what leaving a word out does: "
-                f"{_signed(mean)} ± {spread:.2f}."
+                f"{signed(mean)} ± {spread:.2f}."
             )
     if history and history[0][1].pairs < found.pairs:
         said.append(f"Snapshots are measured on the first {history[0][1].pairs}.")
     return " ".join(said)
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _wait(job: Job[Any]) -> None:
@@ -213,5 +200,5 @@ def _failed(asked: Asked, error: Exception) -> None:
 def _why(error: Exception) -> str:
     """What a person can do something about is said; the rest was logged."""
     if isinstance(error, ValueError | OSError):
-        return plain(without_places(str(error)))
+        return literal(without_places(str(error)))
     return "Something went wrong here. The log has the details."

@@ -7,16 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from ui.viewer.assets import script, style
+from ui.viewer.component import component
 from ui.viewer.packing import pack
 
-_ATLAS = st.components.v2.component(
-    "headlight_atlas",
-    html='<div class="hl"></div>',
-    css=style("viewer") + style("atlas"),
-    js=script("core", "icons", "shared", "atlas", "streamlit")
-    + "\nexport default given => component(mountAtlas, given);\n",
-)
+_ATLAS = component("atlas", "mountAtlas", "icons", "shared", "atlas", styles=("atlas",))
 
 
 def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:

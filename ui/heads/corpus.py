@@ -19,12 +19,12 @@ from transformer.data.multi30k import usual_folder
 from transformer.data.pairs import First, Pair, Pairs
 from transformer.data.preview import READ
 from transformer.data.truth import Known, has_truth, known
-from ui.heads.stored import shipped
 from ui.heads.view import COUNTS, HeadsView
-from ui.public import private_only, public
-from ui.training.uploads import upload
-from ui.turns import TURNS
-from ui.view import reseed, take, update, widget_key
+from ui.state.atlases import shipped
+from ui.state.public import private_only, public
+from ui.state.queue import TURNS
+from ui.state.view import reseed, take, update, widget_key
+from ui.widgets.corpus_upload import upload
 
 EXAMPLES, UPLOAD, FILE = "examples", "upload", "file"
 

@@ -14,11 +14,11 @@ from transformer.analysis.atlas.guesses import OF_PRONOUNS
 from transformer.analysis.atlas.report import History
 from transformer.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
 from transformer.trace import Kind
+from ui.heads.measures import Measure, head_name, present, value_text
 from ui.heads.view import HeadsView
-from ui.heads.words import Measure, head_name, present, value_text
-from ui.view import reseed, update
+from ui.state.view import reseed, update
 
-ATTENTION = "app_pages/attention.py"
+ATTENTION = "pages/attention.py"
 STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 

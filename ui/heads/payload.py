@@ -10,7 +10,7 @@ from transformer.analysis.atlas import Atlas, Spread
 from transformer.analysis.atlas.report import History
 from transformer.analysis.atlas.roles import roles
 from transformer.trace import Kind
-from ui.heads.words import Measure, present, value_text
+from ui.heads.measures import Measure, present, value_text
 
 NOTE = "Rows are layers, columns heads; a dot marks a head that is named after the measure. Click to open one."
 

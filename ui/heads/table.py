@@ -12,9 +12,9 @@ from transformer.analysis.atlas.report import History, places
 from transformer.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
 from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
+from ui.heads.measures import MEASURES, Measure, present
 from ui.heads.view import ANY, NAMED, HeadsView
-from ui.heads.words import MEASURES, Measure, present
-from ui.view import take, update, widget_key
+from ui.state.view import take, update, widget_key
 
 Place = tuple[Kind, int, int]
 FIRST = ("alignment", "antecedent", "among_words", "importance")  # fit beside names, each with its spread

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from transformer.analysis.atlas import NAMES
-from ui.view import View, one_of, whole
+from ui.state.view import View, one_of, whole
 
 COUNTS = (200, 1000, 5000)  # sentences
 ANY, NAMED = "all", "named"

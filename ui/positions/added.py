@@ -13,14 +13,14 @@ from transformer.charts.order import sums
 from transformer.data.tokenizers import number_duplicates
 from transformer.t5 import T5Config
 from transformer.translator import describe_tokens
-from ui import resources
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView
-from ui.resources import plain_errors
-from ui.sentence import source_input, unknown_tokens
-from ui.turns import kept
-from ui.view import take, widget_key, write_address
+from ui.state import models
+from ui.state.cache import kept
+from ui.state.view import take, widget_key, write_address
 from ui.viewer.plot import plot
+from ui.widgets.errors import plain_errors
+from ui.widgets.sentence import source_input, unknown_tokens
 
 
 def section(name: str, model: Translator) -> None:
@@ -44,7 +44,7 @@ def section(name: str, model: Translator) -> None:
 
 def _draw(name: str, model: Translator, text: str) -> None:
     ids = model.encode(text)
-    parts = _embedded(name, resources.version(name), tuple(ids))
+    parts = _embedded(name, models.version(name), tuple(ids))
     tokens = describe_tokens(model.checkpoint.source_tokenizer, ids)
     unknown_tokens(tokens)
     labels = number_duplicates(tokens.labels)
@@ -91,7 +91,7 @@ def _said(parts: Embedded, config: ModelConfig) -> str:
 
 @kept(20)
 def _embedded(name: str, version: tuple[int, ...], ids: tuple[int, ...]) -> Embedded:
-    found = embedded(resources.translator(name).model, ids)
+    found = embedded(models.translator(name).model, ids)
     for part in found:
         part.setflags(write=False)
     return found

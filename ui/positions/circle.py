@@ -8,8 +8,8 @@ import streamlit as st
 from transformer.analysis.positions import frequencies, rotation_residual
 from ui.positions.numbers import small
 from ui.positions.view import MOST_SHIFT, PositionsView
-from ui.view import update, write_address
-from ui.viewer.assets import script, style
+from ui.state.view import update, write_address
+from ui.viewer.component import script, style
 
 CHECKED = 10_000  # positions over which the largest residual is looked for
 

@@ -17,8 +17,8 @@ from transformer.files import read_json
 from transformer.model import Transformer
 from transformer.positions import LearnedPositions, SinusoidalPositions, StoredPositions
 from transformer.t5 import T5Config
-from ui import resources
 from ui.positions.view import SCHEMES, PositionsView
+from ui.state import models
 
 MEASURED = 1_000  # positions that the properties are measured over,
 MEASURED_WIDTH = 256  # and the most numbers in a code: fitting a shift costs the cube of them
@@ -91,17 +91,17 @@ def chosen(view: PositionsView, name: str, model: Translator) -> Code:
 def learned(name: str, model: Translator, width: int) -> Learned:
     """The table of this model, else the learned one of the first other that has any, else an untrained one."""
     if model.model.config.positions == "stored":
-        return Learned(_table_of(name, resources.version(name)), name, stored=True)
-    others = [other for other in resources.model_names() if other != name and _has_learned(other)]
+        return Learned(_table_of(name, models.version(name)), name, stored=True)
+    others = [other for other in models.model_names() if other != name and _has_learned(other)]
     owner = name if model.model.config.positions == "learned" else others[0] if others else None
     if owner is None:
         return Learned(_untrained(width), None)
-    return Learned(_table_of(owner, resources.version(owner)), owner)
+    return Learned(_table_of(owner, models.version(owner)), owner)
 
 
 def _has_learned(name: str) -> bool:
     try:
-        config = read_json(resources.model_folder(name) / CONFIG)
+        config = read_json(models.model_folder(name) / CONFIG)
     except ValueError:  # a broken folder is told where that model is opened
         return False
     return isinstance(config, dict) and config.get("positions") == "learned"
@@ -109,7 +109,7 @@ def _has_learned(name: str) -> bool:
 
 @st.cache_resource(max_entries=8)
 def _table_of(name: str, version: tuple[int, ...]) -> np.ndarray:
-    return _frozen(learned_table(resources.translator(name).model))
+    return _frozen(learned_table(models.translator(name).model))
 
 
 def learned_table(model: Transformer) -> np.ndarray:
@@ -141,7 +141,7 @@ def shown_frequencies(view: PositionsView, model: Translator) -> np.ndarray:
 def measured(scheme: str, width: int, base: float, known: Learned) -> Properties:
     """The properties of a scheme; of the learned table, over as many positions as it has."""
     if scheme == "learned":
-        return _measured_learned(known.model, resources.version(known.model) if known.model else (width,), known.table)
+        return _measured_learned(known.model, models.version(known.model) if known.model else (width,), known.table)
     return _measured(scheme, min(width, MEASURED_WIDTH), base)
 
 

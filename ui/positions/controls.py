@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import ModelConfig
 from ui.positions.codes import own_scheme, scheme_of, schemes_of
 from ui.positions.view import MOST_BASE, MOST_WIDTH, PositionsView
-from ui.view import number, reseed, take, update, whole, widget_key
+from ui.state.view import number, reseed, take, update, whole, widget_key
 
 _LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
 _BASES = ("10,000", "1,000", "100")

@@ -14,15 +14,15 @@ from transformer.charts.order import reordered
 from transformer.checkpoints.examples import examples
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
-from ui import resources
 from ui.positions.codes import own_scheme
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView
-from ui.resources import plain_errors
-from ui.sentence import unknown_tokens
-from ui.turns import kept
-from ui.view import take, widget_key, write_address
+from ui.state import models
+from ui.state.cache import kept
+from ui.state.view import take, widget_key, write_address
 from ui.viewer.plot import plot
+from ui.widgets.errors import plain_errors
+from ui.widgets.sentence import unknown_tokens
 
 _NUMBERS = 12  # of each vector that are drawn
 # Sentences whose words can change places, in the languages that the models here read.
@@ -123,12 +123,12 @@ def section(name: str, model: Translator) -> None:
 
 
 def _kept(name: str, one: str, other: str) -> Orders:
-    return _compare(name, resources.version(name), one, other)
+    return _compare(name, models.version(name), one, other)
 
 
 @kept(20, "Reading both sentences")
 def _compare(name: str, version: tuple[int, ...], one: str, other: str) -> Orders:
-    found = compare(resources.translator(name), one, other)
+    found = compare(models.translator(name), one, other)
     for states in (*found.without, *found.having):
         states.setflags(write=False)
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from transformer.analysis.positions import BASE, FORMULAS
-from ui.view import LONGEST_TEXT, View, number, whole
+from ui.state.view import LONGEST_TEXT, View, number, whole
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
 assert {*SCHEMES} == {*FORMULAS, "learned"}

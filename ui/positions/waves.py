@@ -13,7 +13,7 @@ from transformer.charts.positions import Smooth, pooling, waves
 from ui.positions.codes import Code, table_difference
 from ui.positions.numbers import small
 from ui.positions.view import MOST_CURVES, PositionsView
-from ui.view import take, widget_key, write_address
+from ui.state.view import take, widget_key, write_address
 from ui.viewer.plot import plot
 
 _SMOOTH_UP_TO = 400  # positions; beyond, a curve has enough points of its own

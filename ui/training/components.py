@@ -5,22 +5,9 @@ The last three tell each other, in the browser, which step is looked at.
 
 from __future__ import annotations
 
-import streamlit as st
+from ui.viewer.component import component
 
-from ui.viewer.assets import script, style
-
-
-def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped-def]
-    entry = f"\nexport default given => component({mount}, given);\n"
-    return st.components.v2.component(
-        f"headlight_{name}",
-        html='<div class="hl"></div>',
-        css=style("viewer") + style("training"),
-        js=script("core", "shared", "icons", "training", *scripts, "streamlit") + entry,
-    )
-
-
-RUNS = _component("runs", "mountRuns", "runs")
-CURVES = _component("curves", "mountCurves", "curves")
-FILM = _component("film", "mountFilm", "film")
-WRITES = _component("writes", "mountWrites", "writes")
+RUNS = component("runs", "mountRuns", "shared", "icons", "training", "runs", styles=("training",))
+CURVES = component("curves", "mountCurves", "shared", "icons", "training", "curves", styles=("training",))
+FILM = component("film", "mountFilm", "shared", "icons", "training", "film", styles=("training",))
+WRITES = component("writes", "mountWrites", "shared", "icons", "training", "writes", styles=("training",))

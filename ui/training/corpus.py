@@ -18,13 +18,14 @@ from transformer.data.pairs import First
 from transformer.data.preview import READ, Preview, preview
 from transformer.data.split_folder import language_pairs, tatoeba_folder
 from transformer.data.tokenizers import TokenizerKind
-from ui.public import private_only
-from ui.training.uploads import upload
+from ui.state.cache import kept
+from ui.state.public import private_only
+from ui.state.streamlit_internals import end_superseded_run
+from ui.state.view import reseed, update, widget_key
 from ui.training.view import TrainingView
-from ui.training.words import plural
-from ui.turns import kept, look
-from ui.view import reseed, update, widget_key
 from ui.viewer.plot import plot
+from ui.widgets.corpus_upload import upload
+from ui.widgets.text import plural
 
 FIRST = "reverse"  # learned in minutes, so that the first run shows something soon
 CHOICES = {
@@ -196,7 +197,7 @@ def _preview(
     """It ends with the visit of whoever asked; others who wait for it begin anew."""
     corpus = open_parts(spec, folder)[0]
     part = First(corpus, HUB_ROWS) if from_hub(spec) else corpus
-    return preview(part, tokenizer, vocabulary, separate, between=look)
+    return preview(part, tokenizer, vocabulary, separate, between=end_superseded_run)
 
 
 def show(found: Preview, max_length: int, spec: str) -> None:

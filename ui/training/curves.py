@@ -11,12 +11,12 @@ import streamlit as st
 
 from transformer import TrainConfig
 from transformer.training import Status, learning_rate
+from ui.state.view import update
 from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, speeds, thinned
 from ui.training.shelf import FAILED, doing
-from ui.training.words import brief, duration
-from ui.view import update
 from ui.viewer.packing import pack
+from ui.widgets.text import brief, duration
 
 AHEAD = 60  # points of the learning rate that is still to come
 STEEP = 1.6  # how far the start of a curve may rise above the rest before it is cut off

@@ -5,7 +5,6 @@ A setting is named as in a run's configuration: "training.steps", "model.encoder
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args, get_type_hints
 
@@ -14,6 +13,7 @@ from transformer.config import ConfigError
 from transformer.data.corpora import TASKS
 from transformer.data.tokenizers import TokenizerKind
 from transformer.training import BY_TOKENIZER, HELP, Recipe
+from transformer.training.recipe import flat
 
 Values = dict[str, Any]
 
@@ -88,23 +88,16 @@ def defaults(data: str, size: str) -> Values:
     """Every setting, as the form begins with it."""
     found: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
     found |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
-    found |= _flat(ModelConfig(8, 8, **SIZES[size]).to_dict(), "model.")
-    found |= _flat(TrainConfig(snapshots=10).to_dict(), "training.")
+    found |= flat(ModelConfig(8, 8, **SIZES[size]).to_dict(), "model.")
+    found |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
     known = {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
     return known | advice(data).changes
 
 
 def from_recipe(recipe: Recipe) -> Values:
     """The settings of a run that was."""
-    found = _flat(recipe.to_dict())
+    found = flat(recipe.to_dict())
     return {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
-
-
-def _flat(values: Mapping[str, Any], above: str = "") -> Values:
-    found: Values = {}
-    for name, value in values.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
-    return found
 
 
 # A network in which no setting depends on another.

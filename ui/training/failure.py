@@ -5,11 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.training import Status
-from ui.public import without_places
-from ui.training.said import attempt, plain
+from ui.state.public import without_places
+from ui.training.refusals import attempt
 from ui.training.shelf import FAILED
 from ui.training.steering import acts
-from ui.training.words import literal
+from ui.widgets.errors import without_folders
+from ui.widgets.text import literal
 
 TITLES = {
     "crashed": "The worker ended",
@@ -23,7 +24,7 @@ LINES = 6
 def failure(run: Status) -> None:
     """Draws the card, where there is anything to tell."""
     if said := [*run.mended, *run.damaged, *([run.advice] if run.damaged and run.state not in FAILED else [])]:
-        st.warning("\n\n".join(literal(plain(text)) for text in said), icon=":material/healing:")
+        st.warning("\n\n".join(literal(without_folders(text)) for text in said), icon=":material/healing:")
     if run.state not in FAILED:
         return
     where = f" at step {run.step:,}" if run.step else " before the first step"

@@ -12,17 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from transformer import Trace, Translator, checkpoints
+from transformer.analysis.layout import layout, sharpest
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import load_weights
 from transformer.trace import KINDS, Kind
 from transformer.training.folder import snapshots
-from ui.attention.picture import layout, sharpest
+from ui.state.cache import kept
+from ui.state.queue import before_step
 from ui.training.components import FILM
 from ui.training.curves import take_step
 from ui.training.view import TrainingView
-from ui.training.words import plural
-from ui.turns import before_step, kept
 from ui.viewer.packing import MOST_EXACT, checked, pack
+from ui.widgets.text import plural
 
 MOST = 24  # snapshots that are shown
 

@@ -10,10 +10,10 @@ import streamlit as st
 from transformer.data.preview import Preview
 from transformer.training import Recipe, statuses
 from transformer.training.estimate import estimate
-from ui import resources
+from ui.state import models
 from ui.training import draft
 from ui.training.measuring import measurements
-from ui.training.words import brief, duration, literal, millions, size
+from ui.widgets.text import brief, duration, literal, millions, size
 
 ROWS = ("Parameters", "Memory", "Disk", "Passes over the data", "One pass", "The whole run")
 
@@ -23,7 +23,7 @@ def forecast(recipe: Recipe | None, found: Preview | None) -> None:
     if recipe is None:
         _rows(dict.fromkeys(ROWS, "–"))
         return
-    busy = any(run.alive for run in statuses(resources.RUNS))
+    busy = any(run.alive for run in statuses(models.RUNS))
     pending = unasked = False
     if found is not None:
         wish = ("measure", _lengths(found), repr(recipe.model))

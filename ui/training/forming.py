@@ -9,22 +9,23 @@ import streamlit as st
 
 from transformer.checkpoints.examples import examples
 from transformer.training import RunFolder, Status
-from ui.training import film, shelf, writes
+from ui.state import records
+from ui.state.view import take, update, widget_key
+from ui.training import film, writes
 from ui.training.film import History
 from ui.training.series import Columns
 from ui.training.shelf import Shipped
 from ui.training.view import TrainingView
-from ui.view import take, update, widget_key
 
 
 def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
     """The snapshots, and the sentences that are watched."""
     if isinstance(chosen, Shipped):
         found = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
-        return found, [example.text for example in examples(shelf.card(chosen.folder))]
+        return found, [example.text for example in examples(records.card(chosen.folder))]
     folder = RunFolder(chosen.folder)
     base, recipe = folder.best() or folder.checkpoints / "best", folder.recipe()
-    sentences = recipe.watch or [example.text for example in examples(shelf.card(base))]
+    sentences = recipe.watch or [example.text for example in examples(records.card(base))]
     # Its vocabulary stays what it is while one checkpoint is the best after the other.
     return film.history(chosen.name, base, folder.history, folder.config), [str(text) for text in sentences]
 

@@ -12,11 +12,12 @@ import streamlit as st
 from transformer.files import open_regular
 from transformer.quoting import quoted
 from transformer.training import RunFolder, Status, delete, export
-from ui import resources
-from ui.public import public
-from ui.training.said import attempt, cannot
-from ui.training.words import literal
-from ui.view import update
+from ui.state import models
+from ui.state.public import public
+from ui.state.view import update
+from ui.training.refusals import attempt
+from ui.widgets.errors import cannot
+from ui.widgets.text import literal
 
 
 def zipped(run: Status) -> bytes:
@@ -73,7 +74,7 @@ def model_path(name: str) -> Path:
     """Raises ValueError for what cannot be the name of a model."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):
         raise ValueError(f"{quoted(name)} cannot be the name of a model; take letters, digits, dots and dashes.")
-    return resources.CHECKPOINTS / name
+    return models.CHECKPOINTS / name
 
 
 def kept_note() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import streamlit as st
 
 from ui.training.draft import CORPUS, NETWORK, SWITCHES, TRAINING, Values, help_of, kind_of, label_of, spelled
-from ui.training.words import literal
+from ui.widgets.text import literal
 
 ACROSS = 3  # boxes beside each other
 EMPTY = {"threads": "all", "validation": "its own, or held out", "folder": "data/multi30k"}

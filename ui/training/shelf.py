@@ -7,20 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import streamlit as st
-
 from transformer.checkpoints.native import CONFIG
-from transformer.files import open_regular, read_json
 from transformer.training import RunFolder, Status, statuses
-from transformer.training.metrics import sound_line
-from ui import resources
-from ui.public import card_without_places
+from ui.state import models
+from ui.state.records import latest_scores
 from ui.training.view import SHIPPED
-from ui.training.words import duration, plural
+from ui.widgets.text import duration, plural
 
 Tone = Literal["go", "calm", "bad"]
 FAILED = ("crashed", "stalled", "diverged", "out of disk")
-TAIL = 1_000_000  # bytes at the end of the metrics in which the latest scores are looked for
 
 
 @dataclass(frozen=True)
@@ -51,12 +46,12 @@ class Item:
 
 def runs() -> list[Status]:
     """Every run, the latest first."""
-    return statuses(resources.RUNS)
+    return statuses(models.RUNS)
 
 
 def shipped() -> list[Shipped]:
     found = []
-    for config in sorted(resources.CHECKPOINTS.glob(f"*/{CONFIG}")):
+    for config in sorted(models.CHECKPOINTS.glob(f"*/{CONFIG}")):
         count = len(list(config.parent.glob("history/step-*.safetensors")))
         if count:
             found.append(Shipped(config.parent.name, config.parent, count))
@@ -123,27 +118,3 @@ def _size(folder: Path) -> int:
         return RunFolder(folder).metrics.stat().st_size
     except OSError:
         return 0
-
-
-@st.cache_data(max_entries=200, show_spinner=False)
-def latest_scores(folder: str, size: int) -> dict[str, Any]:
-    """The scores of the latest evaluation of a run whose metrics have that size; nothing where there are none."""
-    try:
-        with open_regular(RunFolder(folder).metrics) as file:
-            file.seek(max(0, size - TAIL))
-            lines = file.read(TAIL).splitlines()
-    except (OSError, ValueError):
-        return {}
-    for line in reversed(lines):
-        if b'"evaluation"' in line and (found := sound_line(line)) is not None:
-            return dict(found["evaluation"])
-    return {}
-
-
-def card(folder: Path) -> dict[str, Any]:
-    """A model's card as visitors may read it, or nothing where it has none that can be read."""
-    try:
-        values = read_json(folder / "card.json")
-    except ValueError:
-        return {}
-    return card_without_places(values) if isinstance(values, dict) else {}

@@ -14,18 +14,18 @@ from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
 from transformer.quoting import worded
 from transformer.training import RunFolder, run_path, start, statuses
-from ui import resources
-from ui.public import private_only
+from ui.state import models
+from ui.state.public import private_only
+from ui.state.view import reseed, take, update, widget_key
 from ui.training import corpus, draft
 from ui.training.corpus import Chosen
 from ui.training.draft import SIZES, Draft, Values
 from ui.training.forecast import forecast
-from ui.training.said import cannot, plain
 from ui.training.settings import every_setting, key_of, setting
-from ui.training.uploads import settle
 from ui.training.view import TrainingView
-from ui.training.words import literal
-from ui.view import reseed, take, update, widget_key
+from ui.widgets.corpus_upload import settle
+from ui.widgets.errors import cannot, without_folders
+from ui.widgets.text import literal
 
 _COUNTER = itertools.count()
 SUGGESTED = 3  # sentences to watch, where nobody wrote any
@@ -94,14 +94,14 @@ def _before(view: TrainingView) -> RunFolder | None:
     """The run whose settings this one begins with."""
     if view.start is None:
         return None
-    folder = RunFolder(resources.RUNS / view.start)
+    folder = RunFolder(models.RUNS / view.start)
     return folder if folder.is_run() else None
 
 
 def _same_data(before: RunFolder) -> Chosen:
     data = before.recipe().data
     st.markdown(f"**As in {literal(before.name)}, with other settings**")
-    st.caption(f"Data: `{plain(data)}`")
+    st.caption(f"Data: `{without_folders(data)}`")
     st.button("Choose other data", icon=":material/undo:", on_click=_forget_start, type="tertiary", key="other-data")
     return Chosen(data.partition(":")[0], data)
 
@@ -134,7 +134,7 @@ def _values(view: TrainingView, kind: str, before: RunFolder | None) -> Values:
 
 def _from_run(before: RunFolder) -> Values:
     values = draft.from_recipe(before.recipe())
-    states = {run.name: run.state for run in statuses(resources.RUNS)}
+    states = {run.name: run.state for run in statuses(models.RUNS)}
     return draft.lower_rate(values) if states.get(before.name) == "diverged" else values
 
 
@@ -248,7 +248,7 @@ def _asked_for(spec: str) -> bool:
 def _named(view: TrainingView, chosen: Chosen, before: RunFolder | None) -> str:
     """Draws the box for the name; its key."""
     stem = before.name if before else f"{chosen.kind}-{_size(view, chosen.kind)}"
-    taken = {path.name for path in resources.RUNS.glob("*")}
+    taken = {path.name for path in models.RUNS.glob("*")}
     free = next(name for n in itertools.count(1) if (name := stem if n == 1 else f"{stem}-{n}") not in taken)
     key = f"{key_of('name')}-{free}"
     st.text_input("Name", free, key=key, live=True)
@@ -264,7 +264,7 @@ def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Previ
     name = _name(key)
     problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]
     try:
-        if run_path(name, resources.RUNS).exists():
+        if run_path(name, models.RUNS).exists():
             problems.append(f"There is a run called {name} already; choose another name.")
     except ValueError as error:
         problems.append(str(error))
@@ -289,7 +289,7 @@ def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Previ
 
 
 def _shown_root() -> str:
-    return "runs" if resources.CHECKPOINTS.parent / "runs" == resources.RUNS else str(resources.RUNS)
+    return "runs" if models.CHECKPOINTS.parent / "runs" == models.RUNS else str(models.RUNS)
 
 
 def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
@@ -304,7 +304,7 @@ def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
         made, name = typed(), _name(key)
         if made.recipe is None:
             raise ValueError(next(iter(made.wrong.values())))
-        start(made.recipe, run_path(name, resources.RUNS))
+        start(made.recipe, run_path(name, models.RUNS))
     except (ValueError, OSError) as error:
         st.session_state["start-refused"] = worded(error)
         return

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import streamlit as st
 
 from transformer.training import RunFolder, Status, extend, kill, pause, resume, stop
-from ui.public import public
+from ui.state.public import public
+from ui.state.view import reseed, update, widget_key
 from ui.training.keeping import dialogs, metrics, zipped
-from ui.training.said import attempt, refused
+from ui.training.refusals import attempt, refused
 from ui.training.shelf import FAILED
 from ui.training.view import MOST_COMPARED, TrainingView
-from ui.training.words import literal
-from ui.view import reseed, update, widget_key
+from ui.widgets.text import literal
 
 
 class Act(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.view import View, whole
+from ui.state.view import View, whole
 
 SHIPPED = "checkpoints/"  # what the name of a shipped model begins with, whose history can be watched
 MOST_COMPARED = 3

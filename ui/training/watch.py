@@ -9,14 +9,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.training import RunFolder, Status
-from ui import resources
-from ui.public import public, without_places
-from ui.resources import plain_errors
+from ui.state import models, records
+from ui.state.public import public, without_places
+from ui.state.view import update, write_address
 from ui.training import curves, shelf
 from ui.training.compare import side_by_side
 from ui.training.components import RUNS
 from ui.training.curves import Watched
-from ui.training.elsewhere import open_elsewhere
 from ui.training.failure import failure
 from ui.training.forming import forming
 from ui.training.keeping import kept_note
@@ -25,9 +24,10 @@ from ui.training.shelf import Shipped
 from ui.training.start import form
 from ui.training.steering import header
 from ui.training.view import TrainingView
-from ui.training.words import literal
-from ui.view import update, write_address
 from ui.viewer.packing import pack
+from ui.widgets.errors import plain_errors
+from ui.widgets.open_in import open_in
+from ui.widgets.text import literal
 
 TICK = 2.0  # seconds between two looks at a run that goes on
 
@@ -159,8 +159,8 @@ def _numbers(found: Shelf, view: TrainingView) -> Columns | None:
     curves.draw(watched, view.step)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, part by part: " + "; ".join(map(literal, parts)) + ".")
-    if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in resources.model_names():
-        open_elsewhere(f"runs/{found.chosen.name}")
+    if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in models.model_names():
+        open_in(f"runs/{found.chosen.name}")
     return watched[0].columns
 
 
@@ -170,14 +170,14 @@ def _watched(run: Status) -> Watched:
 
 def _about(model: Shipped) -> None:
     """What a shipped model is; its metrics are not shipped with it."""
-    card = shelf.card(model.folder)
+    card = records.card(model.folder)
     st.subheader(literal(model.name), anchor=False)
     title = literal(str(card.get("title", "A model without a card")))
     st.markdown(f"{title}. Its snapshots came with it, its metrics did not.")
     if card.get("command"):
         st.caption("Trained with")
         st.code(str(card["command"]), language="bash", wrap_lines=True)
-    open_elsewhere(model.name)
+    open_in(model.name)
 
 
 # ---- below ---------------------------------------------------------------------------------------------------------

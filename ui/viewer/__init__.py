@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from ui.viewer.assets import script, style
+from ui.viewer.component import component
 from ui.viewer.packing import (
     EveryHead,
     Kinds,
@@ -46,20 +46,10 @@ class LinesState:
     mass: float
 
 
-def _component(name: str, mount: str, *scripts: str):  # type: ignore[no-untyped-def]
-    entry = f"\nexport default given => component({mount}, given);\n"
-    return st.components.v2.component(
-        f"headlight_{name}",
-        html='<div class="hl"></div>',
-        css=style("viewer"),
-        js=script("core", "shared", *scripts, "streamlit") + entry,
-    )
-
-
-_KINDS = _component("kinds", "mountKinds", "kinds")
-_OVERVIEW = _component("overview", "mountChosen", "overview", "chosen")
-_LINES = _component("lines", "mountLines", "link", "lines")
-_HEAD = _component("head", "mountHead", "head")
+_KINDS = component("kinds", "mountKinds", "shared", "kinds")
+_OVERVIEW = component("overview", "mountChosen", "shared", "overview", "chosen")
+_LINES = component("lines", "mountLines", "shared", "link", "lines")
+_HEAD = component("head", "mountHead", "shared", "head")
 
 
 def overview(

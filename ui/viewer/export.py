@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.quoting import quoted
-from ui.viewer.assets import script, style
+from ui.viewer.component import script, style
 from ui.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
 
 CAUTION = "Attention shows where a head looked, not why a word was chosen."

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from transformer.charts import Spec
-from ui.viewer.assets import script
+from ui.viewer.component import script
 
 # Streamlit serves this folder at app/static/. The script is the one that the plotly package brings.
 STATIC = Path(__file__).parents[2] / "static"

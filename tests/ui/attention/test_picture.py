@@ -10,9 +10,10 @@ import pytest
 from tests.small import small_translator
 from transformer import Trace
 from transformer.analysis import check
+from transformer.analysis.layout import layout, sharpest
 from transformer.taps import Ablate, Site
 from ui.attention.downloads import page_html, picture_csv, picture_svg, trace_npz
-from ui.attention.picture import Shown, chosen_head, layout, panel, sharpest
+from ui.attention.picture import Shown, chosen_head, panel
 from ui.attention.view import AttentionView, Change
 
 MODEL = small_translator(kind="bpe")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.small import small_checkpoint
 from transformer import StackConfig, checkpoints
-from ui import resources
+from ui.state import models
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -19,7 +19,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """checkpoints/small, checkpoints/other of another depth and another tokenizer, models/HOSTILE; and broken ones."""
     for name in ("checkpoints", "models", "runs"):
         (tmp_path / name).mkdir()
-        monkeypatch.setattr(resources, name.upper(), tmp_path / name)
+        monkeypatch.setattr(models, name.upper(), tmp_path / name)
     small = small_checkpoint()
     small.card |= {"examples": ["two dogs"], "scores": {"BLEU": 41.74, "exact": 0.05, "on": "the test set"}}
     checkpoints.save(small, tmp_path / "checkpoints" / "small")

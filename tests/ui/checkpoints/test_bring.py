@@ -17,7 +17,7 @@ from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.questions import Answers
 from transformer.checkpoints.refused import Refused
 from ui.checkpoints import bring, exports, keeping, uploads
-from ui.checkpoints.jobs import Cancelled, Job, Progress
+from ui.state.jobs import Cancelled, Job, Progress
 
 
 def finished(job: Job[object]) -> Job[object]:

@@ -11,9 +11,9 @@ from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
 from transformer.files import write_json
 from transformer.model import count_parameters
-from ui import resources
 from ui.checkpoints.listing import day, entries, origin, size_text, told_score
 from ui.checkpoints.view import CheckpointsView
+from ui.state import models
 
 
 def test_models_are_listed_with_what_they_are(shelf: Path) -> None:
@@ -47,10 +47,10 @@ def test_a_change_is_seen(shelf: Path) -> None:
 
 
 def test_imported_models_are_models_of_every_page(shelf: Path) -> None:
-    names = resources.model_names()
+    names = models.model_names()
     assert f"models/{HOSTILE}" in names and names[0] == "other"
-    assert resources.model_folder(f"models/{HOSTILE}") == shelf / "models" / HOSTILE
-    assert resources.translator(f"models/{HOSTILE}").model.config.decoder.n_layers == 4
+    assert models.model_folder(f"models/{HOSTILE}") == shelf / "models" / HOSTILE
+    assert models.translator(f"models/{HOSTILE}").model.config.decoder.n_layers == 4
 
 
 @pytest.mark.parametrize("scores", [None, [1], {"BLEU": "x"}, {"BLEU": True}, {}])

@@ -12,8 +12,8 @@ from transformer.analysis.blocks import Group, blocks, groups, sizes
 from transformer.analysis.weights import shapes
 from transformer.checkpoints.forms.t5 import T5Config
 from ui.checkpoints import parts, tokens
+from ui.checkpoints.configuration import configuration
 from ui.checkpoints.health import opened, warnings
-from ui.checkpoints.words import configuration
 
 
 def test_the_chosen_block_holds_the_chosen_tensor(shelf: Path) -> None:

@@ -17,7 +17,6 @@ from transformer import Translator, checkpoints
 from transformer.decoding import allowed, beam, finish, recorded, sample, tempered
 from transformer.prepared import Prepared
 from transformer.taps import Replace, Site, chain
-from ui import resources
 from ui.decoding import search as searching
 from ui.decoding.downloads import steps_json
 from ui.decoding.lanes import lanes
@@ -27,6 +26,7 @@ from ui.decoding.search import Line, Search, bound_of, fitting, line, line_in, s
 from ui.decoding.strategy import Strategy
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import Branch, DecodingView
+from ui.state import models
 
 TEXT = "two dogs are running in the snow ."
 BEAM = Strategy("beam", size=3, penalty=0.6)
@@ -38,13 +38,13 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     # This seed's untrained weights happen to write some tokens before they end.
     checkpoints.save(small_checkpoint(seed=7), folder / "small")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resources, "CHECKPOINTS", folder)
+        patch.setattr(models, "CHECKPOINTS", folder)
         yield
 
 
 @pytest.fixture
 def model() -> Translator:
-    return resources.translator("small")
+    return models.translator("small")
 
 
 @pytest.fixture

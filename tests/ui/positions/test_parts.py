@@ -13,7 +13,6 @@ from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator, checkpoints
 from transformer.analysis.positions import encoding, properties
 from transformer.charts import THEMES
-from ui import resources
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
 from ui.positions.numbers import small
 from ui.positions.order import compare, default_sentences
@@ -21,6 +20,7 @@ from ui.positions.relative import curves
 from ui.positions.schemes import _ORDER, _ROWS, table_html
 from ui.positions.view import PositionsView
 from ui.positions.waves import default_dims
+from ui.state import models
 
 MODEL = small_translator()
 UNTRAINED = Learned(np.random.default_rng(0).normal(size=(64, 16)), None)
@@ -52,7 +52,7 @@ def test_a_stored_table_stands_in_the_place_of_a_learned_one(tmp_path: Path, mon
     table = stored.model.encoder.embedding.positions.table
     with torch.no_grad():
         table.normal_()
-    monkeypatch.setattr(resources, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(models, "CHECKPOINTS", tmp_path)
     checkpoints.save(stored.checkpoint, tmp_path / "bart")
     for view in (PositionsView(), PositionsView(scheme="learned"), PositionsView(scheme="relative")):
         code = chosen(view, "bart", stored)
@@ -85,8 +85,8 @@ def test_the_table_of_a_learned_model_is_its_own() -> None:
 
 
 def test_a_learned_table_is_found_among_the_finished_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "CHECKPOINTS", tmp_path / "checkpoints")
-    monkeypatch.setattr(resources, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
+    monkeypatch.setattr(models, "RUNS", tmp_path / "runs")
     trained = small_checkpoint(positions="learned")
     checkpoints.save(trained, tmp_path / "runs" / "mine" / "checkpoints" / "best")
     assert learned("sinusoidal", MODEL, 16).model is None

@@ -9,7 +9,7 @@ import pytest
 
 from tests.small_run import finished_run, small_recipe
 from transformer.training import RunFolder
-from ui import resources
+from ui.state import models
 
 
 @pytest.fixture(scope="session")
@@ -21,5 +21,5 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 @pytest.fixture
 def runs(finished: RunFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The page looks for its runs where that one is."""
-    monkeypatch.setattr(resources, "RUNS", finished.path.parent)
+    monkeypatch.setattr(models, "RUNS", finished.path.parent)
     yield finished.path.parent

@@ -18,11 +18,11 @@ def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: p
             raise Left
 
     looks = 0
-    monkeypatch.setattr(corpus, "look", look)
+    monkeypatch.setattr(corpus, "end_superseded_run", look)
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tun\n" * 1000)
     with pytest.raises(Left):
         corpus.previewed(str(path), None, "words", 100, False)
     assert looks == 3
-    monkeypatch.setattr(corpus, "look", lambda: None)
+    monkeypatch.setattr(corpus, "end_superseded_run", lambda: None)
     assert corpus.previewed(str(path), None, "words", 100, False).report.kept == 1000, "who comes next begins anew"

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from tests.test_training_damage import cut, empty, huge, missing, noise, wrong_types
 from tests.ui.training.test_start import opened
 from transformer.training import RunFolder, status, work
-from ui import resources
 from ui.checkpoints.listing import entries
+from ui.state import models
 from ui.training import film
 from ui.training.steering import acts
 
@@ -35,7 +35,7 @@ FILES = (
 @pytest.fixture
 def run(finished: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
     """A copy of the finished run, in a folder of its own that the pages look into."""
-    monkeypatch.setattr(resources, "RUNS", tmp_path)
+    monkeypatch.setattr(models, "RUNS", tmp_path)
     shutil.copytree(finished.path, tmp_path / "first", symlinks=True)
     return RunFolder(tmp_path / "first")
 
@@ -63,7 +63,7 @@ def test_the_pages_show_a_damaged_run(run: RunFolder, name: str, damage: Callabl
     for listed in entries():
         if listed.name == "runs/first" and not listed.broken:
             with suppress(ValueError):  # weights of the right size that are nonsense are refused when they are read
-                resources.translator("runs/first").translate("one two")
+                models.translator("runs/first").translate("one two")
 
 
 def test_a_finished_run_that_is_damaged_can_be_resumed_from_its_page(run: RunFolder) -> None:

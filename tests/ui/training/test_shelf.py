@@ -12,12 +12,13 @@ from tests.small_run import new_run, small_recipe
 from transformer import Translator
 from transformer.training import RunFolder, Status, differences, status
 from transformer.training.run_status import ALIVE
-from ui import resources
-from ui.training import compare, shelf, uploads
+from ui.state import models
+from ui.training import compare, shelf
 from ui.training.keeping import model_path, zipped
-from ui.training.said import plain
 from ui.training.shelf import Item, run_item, score_text
 from ui.training.steering import acts
+from ui.widgets import corpus_upload
+from ui.widgets.errors import without_folders
 
 STATES = ("queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk")
 
@@ -67,14 +68,14 @@ def test_the_finished_run_is_told_with_its_last_score(finished: RunFolder) -> No
 def test_a_finished_run_is_a_model_and_one_that_goes_on_is_none(
     runs: Path, finished: RunFolder, tmp_path: Path
 ) -> None:
-    assert "runs/first" in resources.model_names()
+    assert "runs/first" in models.model_names()
     new_run(runs, "second", small_recipe(tmp_path))
-    assert "runs/second" not in resources.model_names()
-    assert resources.model_folder("runs/first") == finished.checkpoints / "best"
+    assert "runs/second" not in models.model_names()
+    assert models.model_folder("runs/first") == finished.checkpoints / "best"
     best = Translator.load(finished.checkpoints / "best")
-    assert resources.translator("runs/first").translate("one two").text == best.translate("one two").text
+    assert models.translator("runs/first").translate("one two").text == best.translate("one two").text
     with pytest.raises(ValueError, match="no model"):
-        resources.translator("runs/../first")
+        models.translator("runs/../first")
 
 
 def test_a_download_is_a_checkpoint_folder(finished: RunFolder, tmp_path: Path) -> None:
@@ -108,9 +109,9 @@ def test_values_are_text_in_the_table() -> None:
 
 
 def test_refusals_do_not_tell_where_the_files_lie(runs: Path) -> None:
-    folder = uploads.uploads()
+    folder = corpus_upload.uploads()
     folder.mkdir(exist_ok=True)
     (folder / "bad.tsv").write_bytes(b"\x00\x01")
-    verdict = uploads._verdict(str(folder / "bad.tsv"), (0,))
+    verdict = corpus_upload._verdict(str(folder / "bad.tsv"), (0,))
     assert verdict is not None and str(runs) in verdict
-    assert plain(verdict).startswith("bad.tsv, line 1:")
+    assert without_folders(verdict).startswith("bad.tsv, line 1:")

@@ -7,14 +7,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from transformer.training import Recipe
-from ui import resources
+from ui.state import models
 from ui.training import start, steering
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def opened(more: bool = False, **query: str) -> AppTest:
-    page = AppTest.from_file(str(ROOT / "app_pages" / "training.py"), default_timeout=60)
+    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
     page.query_params.update(query)
     page.session_state["more"] = more
     page.run()
@@ -32,7 +32,7 @@ def click(page: AppTest, key: str) -> None:
 
 @pytest.fixture
 def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Recipe, Path]]:
-    monkeypatch.setattr(resources, "RUNS", tmp_path)
+    monkeypatch.setattr(models, "RUNS", tmp_path)
     begun: list[tuple[Recipe, Path]] = []
     monkeypatch.setattr(start, "start", lambda *run: begun.append(run))
     return begun

@@ -1,0 +1,23 @@
+"""What happens to one word inside one head? The network as a map, and any part of it in numbers."""
+
+import streamlit as st
+
+from ui.anatomy import lens, network
+from ui.anatomy.view import AnatomyView
+from ui.state import models
+from ui.widgets.errors import plain_errors
+from ui.widgets.far import far_note
+from ui.widgets.frame import page
+from ui.widgets.sentence import translation, two_sides
+
+with page(AnatomyView, "Anatomy", "What happens to one word inside one head?") as opened:
+    view, model = opened.view, opened.model
+    text, below, place = two_sides(model, view)
+    with plain_errors():
+        trace = models.trace(opened.name, text, view.target)
+        translation(place, model, view, trace, trace.translation)
+        with below:
+            far_note(opened.name, model, text)
+        network.section(opened.name, trace)
+        st.space("medium")
+        lens.section(opened.name, trace)

@@ -1,0 +1,27 @@
+"""What does each head look at? A sentence, its translation, and every attention pattern in between."""
+
+import streamlit as st
+
+from ui.attention.heads import heads
+from ui.attention.picture import shown
+from ui.attention.switches import changed, switches
+from ui.attention.view import AttentionView
+from ui.widgets.errors import plain_errors
+from ui.widgets.far import far_note
+from ui.widgets.frame import page
+from ui.widgets.sentence import translation, two_sides
+
+with page(AttentionView, "Attention", "What does each head look at?") as opened:
+    view, model = opened.view, opened.model
+    text, below, place = two_sides(model, view)
+    with plain_errors():
+        picture = shown(opened.name, text, view)
+        translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
+        with below:
+            far_note(opened.name, model, text)
+        middle = st.container()
+        numbers, off = st.columns([54, 46], gap="large")
+        with middle:
+            heads(picture, opened.actions, numbers)
+        with off:
+            switches(picture)

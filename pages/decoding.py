@@ -1,0 +1,26 @@
+"""How does it choose the next word? A sentence, its decode step by step, and what else it could have said."""
+
+import streamlit as st
+
+from ui.decoding.controls import controls
+from ui.decoding.reference import reference
+from ui.decoding.search import search
+from ui.decoding.stage import stage
+from ui.decoding.view import DecodingView
+from ui.widgets.far import far_note
+from ui.widgets.frame import page
+from ui.widgets.sentence import source_input, unknown_tokens
+
+with page(DecodingView, "Decoding", "How does it choose the next word?") as opened:
+    view, model = opened.view, opened.model
+    sentence, strategy = st.columns([5, 6], gap="medium")
+    with sentence:
+        text = source_input(model, view)
+    with strategy:
+        controls(view)
+    found = search(opened.name, text, view.how)
+    with sentence:
+        far_note(opened.name, model, text, found.log_prob_per_token)
+    unknown_tokens(found.source)
+    stage(opened.name, text, model, found, opened.actions)
+    reference(opened.name, text, model, found, view)

@@ -1,0 +1,33 @@
+"""How does the network know which word came first? Codes of positions, and what they do to a sentence."""
+
+import streamlit as st
+
+from ui.positions import added, alike, circle, order, relative, schemes, waves
+from ui.positions.codes import chosen, shown_frequencies
+from ui.positions.controls import controls
+from ui.positions.view import PositionsView
+from ui.widgets.errors import plain_errors
+from ui.widgets.frame import page
+
+QUESTION = "Attention sees a bag of words. How does the network know which word came first?"
+
+with page(PositionsView, "Positions", QUESTION) as opened:
+    view, model = opened.view, opened.model
+    controls(view, model.model.config)
+    with plain_errors():
+        code = chosen(view, opened.name, model)
+        if code.scheme == "relative":
+            relative.section(model.model)
+        else:
+            waves.section(code, opened.name, model)
+        st.space("medium")
+        omega = shown_frequencies(view, model)
+        circle.section(omega, view.positions, view.base)
+        st.space("medium")
+        alike.section(code, view.positions, 2 * len(omega))
+        st.space("medium")
+        schemes.section(code, 2 * len(omega))
+    st.space("medium")
+    order.section(opened.name, model)
+    st.space("medium")
+    added.section(opened.name, model)

@@ -1,0 +1,310 @@
+"""What stands behind the Heads page: its address, the corpora that it offers, and measurements under way."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import small_checkpoint
+from transformer import checkpoints
+from transformer.__main__ import main
+from transformer.analysis.atlas import Atlas, atlas
+from transformer.analysis.atlas.roles import Sentence
+from transformer.data.corpora import Corpus, GoldCorpus, open_split
+from transformer.data.truth import Known, known
+from ui.attention.faithful import over_corpus
+from ui.heads import body
+from ui.heads.corpus import EXAMPLES, FILE, UPLOAD, Chosen, choices, counts, suited
+from ui.heads.head import ends
+from ui.heads.measurements import Asked, find, find_history, measure
+from ui.heads.measures import MEASURES
+from ui.heads.payload import header
+from ui.heads.table import Place, _columns
+from ui.heads.view import HeadsView
+from ui.state import atlases, models
+from ui.state.jobs import KEPT, SECONDS, Job, Jobs, Progress
+from ui.state.queue import TURNS
+
+
+def model(**card: object) -> Any:
+    return SimpleNamespace(card=card)
+
+
+def asked(number: int) -> Asked:
+    return Asked("reverse", (1,), Chosen("reverse"), number)
+
+
+def test_an_address_says_everything_and_nothing_that_makes_no_sense() -> None:
+    view = HeadsView(
+        model="reverse", corpus="copy", pairs=200, measure="next", step=40, only="alignment", layer=2, head=1,
+        columns=("entropy", "next"),
+    )  # fmt: skip
+    assert HeadsView.from_query(view.to_query()) == view
+    query = {"pairs": "17", "measure": "beauty", "step": "-3", "only": "none", "kind": "other", "columns": "beauty,"}
+    assert HeadsView.from_query(query) == HeadsView()
+
+
+def test_a_model_is_measured_on_what_it_was_trained_on_or_what_it_speaks() -> None:
+    def first(**card: object) -> str | None:
+        return suited(model(**card), choices(model(**card)))
+
+    assert first(command="python -m transformer train --data copy --out runs/x") == "copy"
+    assert first(command="python -m transformer train --data /home/me/x.tsv", source="English", target="French") == (
+        "english-french"
+    )
+    assert first(source="German", target="Danish", examples=["Hallo."]) == EXAMPLES
+    assert first(source="German", target="Danish") is None  # whoever brought it knows its corpus, and is asked
+
+
+def test_nobody_brings_a_corpus_to_a_public_demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {UPLOAD, FILE} <= choices(model()).keys()
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+    assert not {UPLOAD, FILE} & choices(model()).keys()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A shipped model beside an empty folder of runs."""
+    there = tmp_path / "checkpoints" / "small"
+    checkpoints.save(small_checkpoint(), there)
+    monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
+    monkeypatch.setattr(models, "MODELS", tmp_path / "models")
+    monkeypatch.setattr(models, "RUNS", tmp_path / "runs")
+    return there
+
+
+def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert atlases.find("heads", "small", "copy", 200) is None
+    atlases.keep("heads", "small", "copy", 200, {"pairs": 1})
+    assert atlases.find("heads", "small", "copy", 200) == {"pairs": 1}
+    assert atlases.find("heads", "small", "copy", 1000) is atlases.find("history", "small", "copy", 200) is None
+    assert atlases.find("heads", "small", "reverse", 200) is None
+    (kept,) = (folder.parents[1] / "runs" / ".heads").iterdir()
+    kept.write_text("{", encoding="utf-8")  # cut off
+    assert atlases.find("heads", "small", "copy", 200) is None
+    monkeypatch.setattr(atlases, "MOST", 3)
+    for pairs in range(1, 6):
+        atlases.keep("heads", "small", "copy", pairs, {"pairs": pairs})
+    assert len(list(kept.parent.iterdir())) == 3 and atlases.find("heads", "small", "copy", 5)
+    config = folder / "config.json"
+    config.write_text(config.read_text().replace("\n", "\n\n", 1))  # another file, though the same network
+    assert atlases.find("heads", "small", "copy", 5) is None
+
+
+def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Path) -> None:
+    table = folder.parent / "pairs.tsv"
+    table.write_text("two dogs are running\tune petite fille\n" * 3)
+    file = folder / atlases.FILE
+    command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(file)]
+    assert main(command) == 0
+    known = Asked("small", models.version("small"), Chosen(str(table)), 200)
+    found = find(known)
+    assert found is not None and found.found.pairs == 3 and found.when == atlases.today() and found.by == ""
+    shipped = atlases.shipped("small")
+    assert shipped is not None and find_history(known) is None  # it has none
+    # Beside what the Attention page finds in a sentence.
+    said = re.fullmatch(
+        rf"Over 2 sentences of {re.escape(str(table))} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped)
+    )
+    assert said and over_corpus(atlases.shipped("models/other")) == ""
+    assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=Chosen("copy"))) is None
+    assert find(replace(known, chosen=Chosen(str(table), brought=True))) is None
+    facts = json.loads(file.read_text())
+    file.write_text(json.dumps(facts | {"edition": facts["edition"] + 1}))
+    assert atlases.shipped("small") is None and find(known) is None
+    file.write_text(json.dumps(facts | {"heads": 3}))  # nobody's work
+    assert find(known) is None
+
+
+def test_the_page_writes_the_json_of_the_command_line(folder: Path) -> None:
+    table, out = folder.parent / "pairs.tsv", folder / atlases.FILE
+    table.write_text("two dogs are running\tune petite fille\n" * 3)
+    command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(out)]
+    assert main(command) == 0
+    known_to = Asked("small", models.version("small"), Chosen(str(table)), 200)
+    measured = find(known_to)
+    assert measured is not None
+    theirs = json.loads(out.read_text())
+    assert json.loads(body._json(measured, None, known_to)) == theirs | {"checkpoint": "small"}
+
+
+SHIPPED = sorted(models.CHECKPOINTS.glob(f"*/{atlases.FILE}"))
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name)
+def test_what_ships_is_about_the_models_that_ship(file: Path) -> None:
+    """A stale file is not shown, and the page would begin with a measurement: measure it again."""
+    facts = atlases.shipped(file.parent.name)
+    assert facts is not None and facts["asked"] == HeadsView.pairs and facts["split"] is None
+    assert file.stat().st_size < 1_000_000
+    assert bool(facts["history"]) == (file.parent / "history").is_dir()
+
+
+def test_a_measurement_is_made_once_and_only_the_latest_are_kept() -> None:
+    jobs, made = Jobs(), []
+
+    def do(progress: Progress) -> int:
+        made.append(1)
+        return len(made)
+
+    first = jobs.get("heads", asked(0), do)
+    assert jobs.get("heads", asked(0), do) is first
+    for number in range(1, KEPT + 1):
+        last = jobs.get("heads", asked(number), do)
+    wait(last)
+    assert jobs.get("heads", asked(0), do) is not first
+
+
+def endless(begun: Event) -> Callable[[Progress], None]:
+    def do(progress: Progress) -> None:
+        while True:
+            begun.set()
+            time.sleep(0.005)
+            progress(0.5, "measuring")
+
+    return do
+
+
+def test_what_nobody_can_ask_for_any_more_ends() -> None:
+    jobs, begun = Jobs(), Event()
+    job = jobs.get("heads", asked(0), endless(begun))
+    assert begun.wait(20)
+    for number in range(1, KEPT + 1):
+        jobs.get("heads", asked(number), lambda progress: None)
+    wait(job)
+    assert job.result is None
+
+
+def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, begun = [1000.0], Event()
+    monkeypatch.setattr("ui.state.jobs.time", SimpleNamespace(monotonic=lambda: now[0]))
+    jobs = Jobs()
+    ours = jobs.get("heads", asked(0), lambda progress: 1)
+    wait(ours)
+    theirs = jobs.get("heads", asked(1), endless(begun), brought=True)
+    assert begun.wait(20)
+    now[0] += SECONDS - 1
+    jobs.seen("heads", asked(1))
+    now[0] += SECONDS - 1
+    jobs.sweep()
+    assert jobs.get("heads", asked(1), endless(begun), brought=True) is theirs and not theirs.done
+    now[0] += SECONDS + 1
+    jobs.sweep()
+    wait(theirs)
+    assert theirs.result is None
+    assert jobs.get("heads", asked(1), lambda progress: 2, brought=True) is not theirs
+    assert jobs.get("heads", asked(0), lambda progress: 3) is ours
+
+
+def test_what_goes_wrong_is_logged_but_not_what_somebody_brought(caplog: pytest.LogCaptureFixture) -> None:
+    def fails(error: Exception) -> Callable[[Progress], None]:
+        def do(progress: Progress) -> None:
+            raise error
+
+        return do
+
+    jobs = Jobs()
+    wait(jobs.get("heads", asked(0), fails(ValueError("private.tsv names no corpus"))))
+    assert not caplog.records
+    wait(jobs.get("heads", asked(1), fails(RuntimeError("broken"))))
+    wait(jobs.get("history", asked(2), fails(ValueError("another network"))))
+    assert [record.getMessage() for record in caplog.records] == [
+        "the heads could not be measured", "the history could not be measured",
+    ]  # fmt: skip
+
+
+def wait(job: Job[object]) -> None:
+    deadline = time.monotonic() + 20
+    while not job.done and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert job.done
+
+
+def test_only_as_many_sentences_are_offered_as_there_are() -> None:
+    assert counts("english-french") == counts(EXAMPLES) == (200, 1000)
+    assert max(counts(UPLOAD)) == max(counts(FILE)) == 5000
+    test = open_split("english-french")
+    assert isinstance(test, GoldCorpus) and test.size == max(counts("english-french"))
+
+
+def test_a_corpus_that_cannot_be_opened_says_so(tmp_path: Path, folder: Path) -> None:
+    def page(spec: str) -> None:
+        import streamlit as st
+
+        from ui.heads import corpus
+
+        st.write(f"measured: {corpus._brought(spec).spec}")
+
+    app = AppTest.from_function(page, args=(f"/tmp/{'x' * 300}.tsv",)).run()
+    assert [info.value for info in app.info] == ["This cannot be opened: File name too long."]
+    assert app.markdown[0].value == "measured: None" and not app.exception
+
+
+def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = folder.parent / "pairs.tsv"
+    table.write_text("two dogs are running\tune petite fille\n" * 3)
+    held = []
+
+    def truths(corpus: Corpus, most: int) -> tuple[Callable[[], Iterator[Known]], str]:
+        held.append(TURNS.held)
+        return lambda: known(corpus), ""
+
+    monkeypatch.setattr("ui.heads.corpus.truths", truths)
+    bar: list[float] = []
+    known_to = Asked("small", models.version("small"), Chosen(str(table), brought=True), 200)
+    found = measure(known_to, lambda share, doing: bar.append(share))
+    assert held == [False] and found.found.pairs == 3 and max(bar) == 1  # of three, not of two hundred
+
+
+@pytest.fixture(scope="module")
+def found() -> Atlas:
+    checkpoint = small_checkpoint()
+    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    pairs = [Known("two dogs are running", "une petite fille"), Known("a girl is in the snow .", "une fille")]
+    return atlas(checkpoint.model, *tokenizers, lambda: pairs)
+
+
+def test_the_spread_stands_beside_each_mean_in_the_table(found: Atlas) -> None:
+    rows: list[Place] = [("encoder", 0, 1), ("cross", 2, 0)]
+    measures = [measure for measure in MEASURES if measure.name in ("importance", "agreement")]
+    columns, config = _columns(found, [], {place: [] for place in rows}, rows, rows[0], measures)
+    assert list(columns) == ["Head", "Named", "Importance", "± Importance", "Agreement", "± Agreement"]
+    assert columns["± Importance"] == [
+        found.heads["encoder"]["importance"].deviation[0, 1], found.heads["cross"]["importance"].deviation[2, 0],
+    ]  # fmt: skip
+    assert (
+        columns["± Agreement"][0] is None and columns["± Agreement"][1] is not None and columns.keys() >= config.keys()
+    )
+
+
+def test_importance_below_nothing_has_a_colour_of_its_own(found: Atlas) -> None:
+    told = header(found, [], "cross", (0, 0), measure="importance", step=None)
+    (scale,) = [one for one in told["measures"] if one["name"] == "importance"]
+    largest = abs(found.heads["cross"]["importance"].mean).max()
+    assert scale["signed"] and scale["most"] == -scale["least"] == largest
+
+
+SHARE = next(measure for measure in MEASURES if measure.name == "alignment")
+NATS = next(measure for measure in MEASURES if measure.name == "importance")
+
+
+def test_a_head_fails_only_where_it_does_worse() -> None:
+    assert ends(SHARE, (Sentence(3, 0.0), Sentence(7, 0.25))) == [
+        ("Shows it best", 3, "0\u00a0%"),
+        ("Fails most", 7, "25\u00a0%"),
+    ]
+    assert ends(SHARE, (Sentence(3, 0.0), Sentence(3, 0.0))) == [("A sentence", 3, "0\u00a0%")]
+    assert ends(SHARE, (Sentence(3, 0.981), Sentence(7, 0.979))) == [("A sentence", 3, "98\u00a0%")]
+    assert ends(NATS, (Sentence(3, 0.0012), Sentence(7, -0.0001))) == [("Most", 3, "0.0012"), ("Least", 7, "−0.0001")]

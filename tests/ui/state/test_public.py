@@ -1,0 +1,187 @@
+"""A public demonstration: what it leaves out is refused, whoever asks."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import small_checkpoint
+from tools.production import environment, options
+from transformer import checkpoints
+from transformer.training import Status
+from ui.checkpoints import bring, keeping
+from ui.state import models
+from ui.state.public import card_without_places, private_only, public, without_places
+from ui.training import corpus, refusals, start, steering
+from ui.training.view import TrainingView
+from ui.widgets import corpus_upload
+
+ROOT = Path(__file__).resolve().parents[3]
+PLACE = "/home/teacher/of mine/secret"
+
+
+@pytest.fixture
+def demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+
+
+@pytest.mark.parametrize(("value", "wanted"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_the_switch(monkeypatch: pytest.MonkeyPatch, value: str, wanted: bool) -> None:
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", value)
+    assert public() is wanted
+    assert options()["server.maxUploadSize"] == ("0" if wanted else "2048")
+    if not wanted:
+        private_only()
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "MODELS", tmp_path)
+    model = tmp_path / "mine"
+    model.mkdir()
+    with pytest.raises(ValueError, match="public demonstration"):
+        keeping.delete(model)
+    assert model.exists()
+    done: list[str] = []
+    monkeypatch.setattr(refusals.st, "session_state", {})
+    refusals.attempt(done.append, "something")
+    assert not done and "public demonstration" in refusals.st.session_state["training-said"]
+    monkeypatch.setattr(start, "start", lambda *_: done.append("started"))
+    start._start(1, None, "run")  # type: ignore[arg-type]
+    assert not done and "public demonstration" in refusals.st.session_state["start-refused"]
+    for refuses in (corpus_upload.upload, bring.section, lambda: bring._take_name("any")):
+        with pytest.raises(ValueError, match="public demonstration"):
+            refuses()
+    run = Status(**{field: None for field in Status.__dataclass_fields__})  # type: ignore[arg-type]
+    assert steering.acts(run) == []
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "RUNS", tmp_path)
+    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
+    page.query_params["new"] = "1"
+    page.run()
+    assert not page.exception and "public demonstration" in page.info[0].value
+    assert not page.get("file_uploader") and "start-training" not in {button.key for button in page.button}
+
+
+@pytest.mark.usefixtures("demonstration")
+@pytest.mark.parametrize("query", [{}, {"data": "file"}, {"data": "hub"}, {"data": "upload"}])
+def test_without_runs_there_is_no_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: dict[str, str]) -> None:
+    """Every new container has no run."""
+    for name in ("RUNS", "CHECKPOINTS"):
+        monkeypatch.setattr(models, name, tmp_path)
+    page = AppTest.from_file(str(ROOT / "pages" / "training.py"), default_timeout=60)
+    page.query_params.update(query)
+    page.run()
+    assert not page.exception and "no run to look at" in page.info[0].value
+    assert not page.text_input and not page.selectbox and not page.button
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_the_form_and_its_boxes_refuse_by_themselves() -> None:
+    for refuses in (lambda: start.form(TrainingView()), corpus._file, corpus._hub):
+        with pytest.raises(ValueError, match="public demonstration"):
+            refuses()
+
+
+def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "")
+    assert without_places(said) == said
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+    assert without_places(said) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
+
+
+@pytest.mark.usefixtures("demonstration")
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("/srv/secret/pairs.tsv:en:fr", "pairs.tsv:en:fr"),
+        ("/home/my user/x", "x"),
+        ("/home/my user/of mine/two texts.en,/home/my user/of mine/two texts.fr", "two texts.en,two texts.fr"),
+        ("data:/home/u/x", "data:x"),
+        ("file:///home/u/x and //home/u/y", "file:x and y"),
+        ("~/runs/a ~teacher/b/c", "a c"),
+        ("python -m transformer train --data /srv/a b/x.tsv:en:fr --base /srv/m --out '/home/my user/runs/x'",
+         "python -m transformer train --data x.tsv:en:fr --base m --out 'x'"),
+        ("hub:owner/name:en:fr, 1/2 and/or ~5/6, a / b, <b/>", "hub:owner/name:en:fr, 1/2 and/or ~5/6, a / b, <b/>"),
+        ("https://example.org/~u/(a)/c", "https://example.org/~u/(a)/c"),
+    ],
+)  # fmt: skip
+def test_whatever_a_place_looks_like(said: str, left: str) -> None:
+    assert without_places(said) == left
+
+
+def _told_card() -> dict[str, Any]:
+    command = f"python -m transformer train --data {PLACE}/pairs.tsv:en:fr --out {PLACE}/runs/x"
+    return {
+        **{"title": f"{PLACE}/pairs.tsv:en:fr", "data": f"{PLACE}/pairs.tsv:en:fr", "source": "Words"},
+        **{"target": "Words", "command": command, "origin": f"{PLACE}/theirs", "examples": ["two dogs"]},
+        "scores": {"BLEU": 30.0, "on": f"{PLACE}/test.tsv", "command": command, "signature": f"{PLACE}/s"},
+        "more_scores": [{"BLEU": 20.0, "on": f"{PLACE}/more.tsv", "command": command}],
+        "everyday": {"accepted": 1, "of": 2, "command": command, "failed": [{"source": f"{PLACE}/a", "written": "b"}]},
+        "notes": {f"{PLACE}/name": [f"{PLACE}/value"]},
+    }
+
+
+def _shipped(folder: str) -> None:
+    """What the Training page says of a shipped model beside runs."""
+    from pathlib import Path
+
+    from ui.training.shelf import Shipped
+    from ui.training.watch import _about
+
+    _about(Shipped("told", Path(folder), 1))
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its card tells of the folders of whoever trained it."""
+    for name in ("RUNS", "CHECKPOINTS", "MODELS"):
+        monkeypatch.setattr(models, name, tmp_path / name)
+    model = small_checkpoint()
+    model.card = _told_card()
+    folder = tmp_path / "CHECKPOINTS" / "told"
+    checkpoints.save(model, folder)
+    (folder / "history").mkdir()
+    shutil.copy(folder / "model.safetensors", folder / "history" / "step-0000001.safetensors")
+    pages = {path.stem: AppTest.from_file(str(path), default_timeout=60) for path in ROOT.glob("pages/*.py")}
+    pages["shipped"] = AppTest.from_function(_shipped, kwargs={"folder": str(folder)}, default_timeout=60)
+    for name, page in pages.items():
+        page.query_params["model"] = "told"
+        page.run()
+        assert not page.exception, name
+        said = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
+        assert not [text for text in said if b"/home" in text or b"of mine" in text], name
+        assert name == "training" or any(b"pairs.tsv" in text for text in said), name
+
+
+def _under(block: Any) -> list[Any]:
+    inner = getattr(block, "children", {}).values()
+    return [*(one for child in inner for one in _under(child))] if hasattr(block, "children") else [block]
+
+
+@pytest.mark.usefixtures("demonstration")
+def test_a_card_without_end_is_cut_off() -> None:
+    deep: Any = "/home/u/x"
+    for _ in range(5000):
+        deep = [deep]
+    assert "/home" not in repr(card_without_places({"a": deep, "b": "/home/u/x"}))
+
+
+def test_production_shows_no_errors_and_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOST", "0.0.0.0")
+    monkeypatch.setenv("PORT", "80")
+    found = options()
+    assert (found["server.address"], found["server.port"]) == ("0.0.0.0", "80")
+    assert (found["client.showErrorDetails"], found["server.fileWatcherType"]) == ("none", "none")
+    assert found["server.enableXsrfProtection"] == found["server.headless"] == "true"
+    assert environment()["OMP_NUM_THREADS"] == "1"
+    # The one of config.toml holds: without any, Streamlit would ask the internet for its address.
+    assert found["browser.serverAddress"] == ""
+    monkeypatch.setenv("HOST", "192.0.2.1")
+    assert options()["browser.serverAddress"] == options()["server.address"] == "192.0.2.1"

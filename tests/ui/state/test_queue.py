@@ -1,0 +1,335 @@
+"""Who asks the model when, and what is kept of the answers."""
+
+import ast
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.decoding import Hypothesis
+from ui.state import cache
+from ui.state import queue as module
+from ui.state.cache import Kept, weight
+from ui.state.queue import Turns, at_once, between
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def together(*acts: Callable[[], object]) -> list[threading.Thread]:
+    """The acts in threads of their own, begun one after the other."""
+    threads = [threading.Thread(target=act, daemon=True) for act in acts]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.002)
+
+
+def ended(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive(), "it waits for ever"
+
+
+def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
+    queue, lock, order = Turns(2), threading.Lock(), list[int]()
+    now = most = 0
+    go = threading.Event()
+
+    def first() -> None:
+        with queue.turn():
+            go.wait(10)
+
+    def other(number: int) -> None:
+        nonlocal now, most
+        with queue.turn():
+            with lock:
+                now, order[len(order) :] = now + 1, [number]
+                most = max(most, now)
+            time.sleep(0.01)
+            with lock:
+                now -= 1
+
+    threads = together(first, first)
+    until(lambda: queue._free == 0)
+    for number in range(6):
+        threads += together(lambda number=number: other(number))
+        until(lambda number=number: len(queue._queue) == number + 1)
+    assert now == 0
+    go.set()
+    ended(threads)
+    assert most == 2 and sorted(order) == list(range(6))
+    assert all(abs(place - number) <= 1 for place, number in enumerate(order))  # two run side by side
+    assert queue._free == 2 and len(queue._queue) == 0
+
+
+def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, done = Turns(1), list[str]()
+    monkeypatch.setattr(module, "TURNS", queue)
+    monkeypatch.setattr(module, "SLICE", 0.0)
+    begun, asked = threading.Event(), threading.Event()
+
+    def long() -> None:
+        with queue.turn():
+            begun.set()
+            asked.wait(10)
+            for step in between(range(5)):
+                done.append(f"step {step}")
+
+    def short() -> None:
+        with queue.turn():
+            done.append("short")
+
+    threads = together(long)
+    begun.wait(10)
+    threads += together(short)
+    until(lambda: len(queue._queue) == 1)
+    asked.set()
+    ended(threads)
+    assert done == ["step 0", "short", "step 1", "step 2", "step 3", "step 4"]
+
+
+def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, gone = Turns(1), set[int]()
+    monkeypatch.setattr(module, "TURNS", queue)
+    monkeypatch.setattr(module, "LOOK", 0.01)
+
+    class MovedOn(BaseException):
+        pass
+
+    def look() -> None:
+        if threading.get_ident() in gone:
+            raise MovedOn
+
+    monkeypatch.setattr(module, "end_superseded_run", look)
+    seen, steps = list[str](), list[int]()
+
+    def waits() -> None:
+        try:
+            with queue.turn():
+                seen.append("had its turn")
+        except MovedOn:
+            seen.append("left the queue")
+
+    def works() -> None:
+        try:
+            with queue.turn():
+                for step in between(range(1_000_000)):
+                    steps.append(step)
+                    time.sleep(0.001)
+        except MovedOn:
+            seen.append("stopped working")
+
+    threads = together(works)
+    until(lambda: len(steps) > 2)
+    threads += together(waits)
+    until(lambda: len(queue._queue) == 1)
+    gone.add(threads[1].ident or 0)
+    until(lambda: len(queue._queue) == 0)
+    gone.add(threads[0].ident or 0)
+    ended(threads)
+    assert seen == ["left the queue", "stopped working"] and queue._free == 1
+
+
+def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    said, queue = list[str](), Turns(1)
+    place = SimpleNamespace(caption=said.append, empty=lambda: said.append("gone"))
+    monkeypatch.setattr(module, "st", SimpleNamespace(session_state={module.PLACE: place, "view": None}))
+    monkeypatch.setattr(module, "in_session", lambda: True)
+    monkeypatch.setattr(module, "SILENT", 0.0)
+    monkeypatch.setattr(module, "LOOK", 0.01)
+    free = threading.Event()
+
+    def first() -> None:
+        with queue.turn():
+            free.wait(10)
+
+    def other() -> None:
+        with queue.turn():
+            pass
+
+    threads = together(first)
+    until(lambda: queue._free == 0)
+    for number in (1, 2):
+        threads += together(other)
+        until(lambda number=number: len(queue._queue) == number)
+    until(lambda: len(set(said)) > 1)
+    free.set()
+    ended(threads)
+    assert {text.partition(": ")[2] for text in said if text != "gone"} == {
+        "1 sentence before yours",
+        "2 sentences before yours",
+    }
+    assert said[-1] == "gone" and said.count("gone") == 2
+
+
+def test_a_value_is_made_once_for_all_who_ask() -> None:
+    kept, made, go = Kept[object](5, 600), list[object](), threading.Event()
+
+    def make() -> object:
+        go.wait(10)
+        made.append(object())
+        return made[-1]
+
+    found = list[object]()
+    threads = together(*[lambda: found.append(kept.get("key", make))] * 5)
+    until(lambda: bool(kept._making))
+    go.set()
+    ended(threads)
+    assert len(made) == 1 and all(one is made[0] for one in found) and len(found) == 5
+
+
+def test_where_the_maker_fails_who_waits_makes_it() -> None:
+    kept, go, failed = Kept[int](5, 600), threading.Event(), list[str]()
+
+    def fails() -> int:
+        go.wait(10)
+        raise ValueError("no")
+
+    def first() -> None:
+        with pytest.raises(ValueError, match="no"):
+            kept.get("key", fails)
+        failed.append("yes")
+
+    found = list[int]()
+    threads = together(first)
+    until(lambda: bool(kept._making))
+    threads += together(lambda: found.append(kept.get("key", lambda: 7)))
+    go.set()
+    ended(threads)
+    assert found == [7] and failed == ["yes"]
+
+
+def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, kept = Turns(1), Kept[int](5, 600)
+    monkeypatch.setattr(cache, "TURNS", queue)
+    holds, makes = threading.Event(), threading.Event()
+    found = list[int]()
+
+    def holder() -> None:
+        with queue.turn():
+            holds.set()
+            makes.wait(10)
+            found.append(kept.get("key", lambda: 1))
+            assert queue.held
+
+    def make() -> int:
+        makes.set()
+        with queue.turn():
+            return 2
+
+    threads = together(holder)
+    holds.wait(10)
+    threads += together(lambda: found.append(kept.get("key", make)))
+    ended(threads)
+    assert found == [2, 2] and queue._free == 1
+
+
+def test_what_is_kept_is_bounded_and_let_go() -> None:
+    class Text:
+        """Something that can be watched."""
+
+    kept = Kept[Text](3, 600)
+    for key in range(5):
+        kept.get(key, Text)
+    assert list(kept._values) == [2, 3, 4]
+    kept.get(2, Text)  # asked for again, it is the latest
+    kept.get(5, Text)
+    assert list(kept._values) == [4, 2, 5]
+    watched = weakref.ref(kept.get(4, Text))
+    kept.sweep()
+    assert watched() is not None
+    kept.seconds = -1.0
+    kept.sweep()
+    assert len(kept) == 0 and watched() is None
+
+
+def test_large_values_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "LARGEST", 100_000)
+    monkeypatch.setattr(cache, "_ALL", [])
+    kept, other = Kept[object](9, 600), Kept[object](9, 600)
+    for key in range(4):
+        kept.get(key, lambda: SimpleNamespace(array=np.zeros(10_000, np.float32), name="any"))
+    assert list(kept._values) == [2, 3]
+    kept.get(2, object)
+    other.get("another cache's", lambda: [np.zeros(10_000, np.float32)])
+    assert list(kept._values) == [2] and list(other._values) == ["another cache's"]
+    alone = kept.get("too large for all", lambda: np.zeros(100_000, np.float32))
+    assert alone.shape == (100_000,) and len(kept) == len(other) == 0  # its asker has it; nobody after
+    growing = SimpleNamespace(nbytes=0)
+    kept.get("growing", lambda: growing)
+    growing.nbytes = 60_000
+    kept.get("growing", object)
+    kept.get("more", lambda: np.zeros(12_000, np.float32))
+    assert list(kept._values) == ["more"]
+
+
+def test_what_a_value_holds_is_weighed_wherever_it_lies() -> None:
+    array = np.zeros(10_000, np.float32)
+
+    @dataclass
+    class Holder:
+        inside: object
+
+    for value in (array, [array], {"a": (array,)}, Holder([array]), Holder(Holder(array)), bytes(40_000), "x" * 40_000,
+                  torch.zeros(10_000), [array, array]):  # fmt: skip
+        assert 40_000 <= weight(value) < 42_000
+    assert weight([Hypothesis((1,) * 5, 0.5, 0.5, True) for _ in range(100)]) > 100 * 60
+    assert weight(Holder(torch.nn.Linear(1000, 1000))) < 2_000  # a model is shared
+
+
+def test_few_ask_at_once() -> None:
+    assert [at_once(cores) for cores in (1, 2, 4, 64)] == [1, 1, 2, 4]
+
+
+def test_every_cache_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_ALL", [])
+    caches = [Kept[int](5, seconds) for seconds in (-1.0, 600.0)]
+    for one in caches:
+        one.get("key", lambda: 1)
+    cache.sweep()
+    assert [len(one) for one in caches] == [0, 1]
+
+
+def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_typed() -> None:
+    """Streamlit lets go of what is too old when something else is kept, on a quiet server never."""
+    typed = {"text", "target", "reference", "one", "other", "output", "source"}
+    wrong = []
+    for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            names = {argument.arg for argument in node.args.args}
+            for decorator in node.decorator_list:
+                text = ast.unparse(decorator)
+                if text.startswith("kept(") and names & typed and "seconds=" in text:
+                    wrong.append(f"{path.name}: {node.name} keeps {names & typed} for longer than others")
+                if not text.startswith(("st.cache", "lru_cache", "cache", "functools")) or not names:
+                    continue
+                if "max_entries" not in text and "maxsize" not in text:
+                    wrong.append(f"{path.name}: {node.name} has no bound")
+                if text.startswith("st.") and names & typed:
+                    wrong.append(f"{path.name}: {node.name} keeps {names & typed}")
+    assert wrong == []
+
+
+def test_long_work_with_a_turn_lets_others_go_first() -> None:
+    """What runs the model again and again for one session is given the way to be interrupted."""
+    found = []
+    for path in (ROOT / "ui").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("faithfulness", "head_importance"):
+                found.append((path.name, {word.arg: ast.unparse(word.value) for word in node.keywords}.get("between")))
+    assert sorted(found) == [("faithful.py", "TURNS.breathe"), ("switches.py", "TURNS.breathe")]

@@ -1,0 +1,67 @@
+"""What nobody needs any more is let go, also on a quiet server."""
+
+import asyncio
+import gc
+import threading
+import weakref
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+
+from ui.state import sweep
+from ui.state.streamlit_internals import forget_sessions
+
+
+class Session:
+    """Something that can be watched."""
+
+    id = "gone"
+
+
+def runtime(seconds: int, loop: asyncio.AbstractEventLoop) -> Any:
+    """As much of a runtime as is asked for, with the real storage in the real manager."""
+    none: Any = None
+    storage = MemorySessionStorage(ttl_seconds=seconds)
+    manager = WebsocketSessionManager(storage, none, none, none)
+    return SimpleNamespace(_session_mgr=manager, _get_async_objs=lambda: SimpleNamespace(eventloop=loop))
+
+
+@pytest.mark.parametrize(("seconds", "there"), [(0, False), (60, True)])
+def test_a_session_that_does_not_come_back_is_forgotten_in_time(seconds: int, there: bool) -> None:
+    async def leave() -> weakref.ref[Session]:
+        server, session = runtime(seconds, asyncio.get_running_loop()), Session()
+        watched = weakref.ref(session)
+        server._session_mgr._session_storage.save(SimpleNamespace(session=session))
+        del session
+        assert watched() is not None
+        forget_sessions(server)
+        await asyncio.sleep(0.01)  # it happens in the loop, where sessions come and go
+        gc.collect()
+        assert (watched() is not None) == there
+        return watched
+
+    assert asyncio.run(leave())() is None
+
+
+def test_the_sweep_goes_on_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    swept, twice = list[str](), threading.Event()
+
+    def values() -> None:
+        swept.append("values")
+        if swept.count("values") > 1:
+            twice.set()
+
+    def no_runtime() -> None:
+        raise RuntimeError("there is none")
+
+    monkeypatch.setattr(sweep, "EVERY", 0.01)
+    monkeypatch.setattr(sweep.cache, "sweep", values)
+    monkeypatch.setattr(sweep, "JOBS", SimpleNamespace(sweep=lambda: swept.append("heads")))
+    monkeypatch.setattr(sweep, "get_instance", no_runtime)
+    monkeypatch.setattr(sweep, "gc", SimpleNamespace(collect=lambda: swept.append("garbage")))
+    sweep.sweep_forever()
+    assert twice.wait(10)
+    assert swept[:3] == ["values", "heads", "garbage"]

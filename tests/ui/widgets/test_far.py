@@ -1,0 +1,75 @@
+"""A sentence that is far from what a model was trained on is said so, once, on each page where it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint
+from transformer import Translator, checkpoints
+from ui.state import models
+from ui.widgets.far import LONGEST, note
+
+PAGES = Path(__file__).resolve().parents[3] / "pages"
+SAID = "unlike what the model was trained on"
+# By how sure the small model is of them.
+LIKE, UNLIKE = sorted(TEXTS[:2], key=lambda text: -Translator(small_checkpoint()).translate(text).log_prob)
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model whose threshold is between the two sentences, the only one there."""
+    for name in ("checkpoints", "models", "runs"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(models, name.upper(), tmp_path / name)
+    checkpoint = small_checkpoint()
+    found = [Translator(checkpoint).translate(text).log_prob_per_token for text in (LIKE, UNLIKE)]
+    assert found[0] > found[1]
+    checkpoint.card |= {"typical": {"log_prob_per_token": sum(found) / 2}, "data": "Captions *of* dogs."}
+    checkpoints.save(checkpoint, tmp_path / "checkpoints" / "small")
+    return tmp_path / "checkpoints" / "small"
+
+
+def notes(page: str, **query: str) -> list[str]:
+    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception and not app.error
+    return [caption.value for caption in app.caption if "was trained on" in caption.value]
+
+
+@pytest.mark.parametrize("page", ["attention", "anatomy", "decoding"])
+def test_it_is_said_once_where_it_is_typed(small: Path, page: str) -> None:
+    (said,) = notes(page, text=UNLIKE)
+    assert SAID in said and said.endswith(r"It was trained on: Captions \*of\* dogs.")
+    assert notes(page, text=LIKE) == []
+
+
+def test_it_is_about_the_sentence_alone(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not about a translation that somebody typed, which nobody is sure of, nor about what is left without a head."""
+    for changed in ({"target": TEXTS[2]}, {"changes": "encoder.1.1,encoder.2.1,cross.1.1"}):
+        assert notes("attention", text=LIKE, **changed) == []
+        assert len(notes("attention", text=UNLIKE, **changed)) == 1
+    assert notes("decoding", text=LIKE, strategy="sampling", temperature="2", seed="3") == []
+    assert len(notes("decoding", text=UNLIKE, strategy="sampling", seed="3")) == 1
+
+
+def test_what_the_page_has_decoded_is_not_decoded_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "trace", None)
+    assert len(notes("decoding", text=UNLIKE)) == 1
+
+
+def test_a_model_without_a_threshold_says_nothing(small: Path) -> None:
+    checkpoints.save(small_checkpoint(), small)
+    assert notes("attention", text=UNLIKE) == []
+
+
+def test_what_a_card_says_of_its_data_is_no_markup_and_not_long() -> None:
+    assert note("the model", {"data": ["x"]}).endswith("may mean little.")
+    assert note("the model", {"data": "<b> [x](javascript:y)\n\n# z"}).endswith(
+        r"trained on: \<b\> \[x\]\(javascript\:y\) \# z."
+    )
+    assert len(note("the model", {"data": "x" * 5000})) < LONGEST + 200

@@ -1,0 +1,137 @@
+"""What is measured for the Heads page, and what of it lies on the disk already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from transformer.analysis.atlas import Atlas, atlas
+from transformer.analysis.atlas.report import History
+from transformer.checkpoints import Checkpoint
+from transformer.checkpoints.history import snapshots, step_of
+from transformer.checkpoints.native import load_weights
+from transformer.data.truth import Known
+from ui.heads.corpus import EXAMPLES, Chosen, opened
+from ui.state import atlases, models
+from ui.state.jobs import Progress
+from ui.state.queue import TURNS
+
+SAMPLE = 30  # sentences for what takes a pass for each head or word
+AT_SNAPSHOTS = 200  # sentences
+MOST_SNAPSHOTS = 12
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is measured: a model as its files are now, and a part of a corpus."""
+
+    name: str
+    version: tuple[int, ...]
+    chosen: Chosen
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """`by` says whose the alignment is: "gold", an aligner, or "" for nobody's; `when` is a date, "2026-11-21"."""
+
+    found: Atlas
+    by: str
+    when: str
+
+
+def measure(asked: Asked, progress: Progress) -> Measured:
+    """Every head over the corpus."""
+    progress(0.0, "Opening the corpus")
+    model = models.translator(asked.name)
+    pairs, by = opened(model, _spec(asked), asked.pairs)
+    with TURNS.turn():
+        most = _count(asked, pairs, asked.pairs)
+        found = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
+    _keep("heads", asked, {"alignment": found.by, "measured": found.when, **found.found.to_dict()})
+    return found
+
+
+def measure_history(asked: Asked, progress: Progress) -> History:
+    """The same at each snapshot, without what takes many passes."""
+    base = models.translator(asked.name)
+    files, found = history_files(asked.name), []
+    pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
+    with TURNS.turn():
+        most = _count(asked, pairs, AT_SNAPSHOTS)
+        for number, file in enumerate(files):
+            old = base.checkpoint
+            then = Checkpoint(load_weights(old.model.config, file), old.source_tokenizer, old.target_tokenizer)
+
+            def told(share: float, doing: str, number: int = number) -> None:
+                progress((number + share) / len(files), f"Snapshot {number + 1} of {len(files)}")
+
+            found.append((step_of(file), _atlas(then, pairs, most, 0, told)))
+    kept = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in found]
+    _keep("history", asked, {"history": kept})
+    return found
+
+
+def find(asked: Asked) -> Measured | None:
+    """What `measure` found before."""
+    facts = _find("heads", asked)
+    try:
+        return Measured(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
+    except (KeyError, TypeError, ValueError, AttributeError):  # written by another edition, or by somebody else
+        return None
+
+
+def find_history(asked: Asked) -> History | None:
+    facts = _find("history", asked)
+    try:
+        return [(one["step"], Atlas.from_dict(one)) for one in facts["history"]] if facts else None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _find(what: str, asked: Asked) -> atlases.Facts | None:
+    return None if asked.chosen.spec is None or asked.chosen.brought else atlases.find(what, *_key(asked))
+
+
+def _keep(what: str, asked: Asked, facts: atlases.Facts) -> None:
+    if not asked.chosen.brought:
+        atlases.keep(what, *_key(asked), facts)
+
+
+def _key(asked: Asked) -> tuple[str, str, int]:
+    return asked.name, _spec(asked), asked.pairs
+
+
+def _spec(asked: Asked) -> str:
+    assert asked.chosen.spec is not None
+    return asked.chosen.spec
+
+
+def _count(asked: Asked, pairs: Callable[[], Iterable[Known]], most: int) -> int:
+    """How many sentences there are to be measured. What comes with the app has as many as can be asked for."""
+    if asked.chosen.brought or asked.chosen.spec == EXAMPLES:
+        return max(1, sum(1 for _ in islice(pairs(), most)))
+    return most
+
+
+def _atlas(
+    checkpoint: Checkpoint, pairs: Callable[[], Iterable[Known]], most: int, sample: int, progress: Progress
+) -> Atlas:
+    def read(count: int) -> None:
+        progress(count / most, f"{count:,} sentences" if count else "switching each off in turn")
+        TURNS.breathe()
+
+    tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    return atlas(checkpoint.model, *tokenizers, pairs, most, sample, progress=read)
+
+
+def history_files(name: str) -> list[Path]:
+    """The snapshots of a model's training, of very many some at even distances."""
+    folder = models.model_folder(name)
+    files = snapshots(models.RUNS / name.removeprefix(models.RUN) if name.startswith(models.RUN) else folder)
+    places = np.unique(np.linspace(0, len(files) - 1, min(MOST_SNAPSHOTS, len(files))).astype(int))
+    return [files[place] for place in places]

@@ -1,0 +1,134 @@
+"""Long work beside the page, which asks how far it is and may be left meanwhile.
+
+`JOBS` are the measurements under way and done, for all sessions: each is made once, one at a time, and the latest are
+kept. Of a corpus that somebody brought nothing is kept for long: ten minutes after nobody looks any more it is let go,
+and ends where it is under way.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock, Thread
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+log = logging.getLogger("headlight")
+KEPT = 16  # measurements; one of a model of 200 heads with its history is some megabytes
+SECONDS = 600.0
+Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
+
+
+class Cancelled(Exception):
+    """Raised inside the work when nobody wants it any more."""
+
+
+class Job(Generic[T]):
+    """Starts at once. `result` or `error` is there when it is `done`."""
+
+    def __init__(self, do: Callable[[Progress], T]):
+        self.share, self.doing = 0.0, ""
+        self.result: T | None = None
+        self.error: Exception | None = None
+        self.done = False
+        self._wanted = True
+        Thread(target=self._run, args=(do,), daemon=True).start()
+
+    def cancel(self) -> None:
+        """The work ends at its next report."""
+        self._wanted = False
+
+    def _run(self, do: Callable[[Progress], T]) -> None:
+        try:
+            self.result = do(self._report)
+        except Exception as error:  # told by the page, whatever it is
+            self.error = error
+        finally:
+            self.done = True
+
+    def _report(self, share: float, doing: str) -> None:
+        if not self._wanted:
+            raise Cancelled
+        self.share, self.doing = min(max(share, 0.0), 1.0), doing
+
+
+@dataclass
+class _Kept:
+    job: Job[object]
+    brought: bool
+    seen: float = field(default_factory=time.monotonic)
+
+
+class Jobs:
+    """What was asked for, the latest last; what falls out while it is under way ends."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[tuple[str, Hashable], _Kept] = OrderedDict()
+        self._lock, self._one = Lock(), Lock()
+
+    def get(
+        self,
+        what: str,
+        asked: Hashable,
+        do: Callable[[Progress], object],
+        find: Callable[[], object] = lambda: None,
+        brought: bool = False,
+    ) -> Job[object]:
+        """Begins it where it was not asked for before; `find` may have it already, and waits for nobody."""
+        with self._lock:
+            if (what, asked) not in self._jobs:
+                job = Job(partial(self._found_or_made, what, find, do))
+                self._jobs[what, asked] = _Kept(job, brought)
+                while len(self._jobs) > KEPT:
+                    self._jobs.popitem(last=False)[1].job.cancel()
+            self._jobs.move_to_end((what, asked))
+            kept = self._jobs[what, asked]
+            kept.seen = time.monotonic()
+            return kept.job
+
+    def seen(self, what: str, asked: Hashable) -> None:
+        """Somebody looks at it still."""
+        with self._lock:
+            if (what, asked) in self._jobs:
+                self._jobs[what, asked].seen = time.monotonic()
+
+    def forget(self, what: str, asked: Hashable) -> None:
+        """So that it can be asked for again."""
+        with self._lock:
+            self._jobs.pop((what, asked), None)
+
+    def sweep(self) -> None:
+        """Lets go of what was brought and is not looked at any more."""
+        until = time.monotonic() - SECONDS
+        with self._lock:
+            for key in [key for key, kept in self._jobs.items() if kept.brought and kept.seen < until]:
+                self._jobs.pop(key).job.cancel()
+
+    def _found_or_made(
+        self, what: str, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
+    ) -> object:
+        try:
+            found = find()
+            return self._alone(do, progress) if found is None else found
+        except Cancelled:
+            raise
+        except Exception as error:
+            # What is wrong with a corpus is said to whoever brought it; the rest is for who looks after the app.
+            if what == "history" or not isinstance(error, ValueError | OSError):
+                log.error("the %s could not be measured", what, exc_info=error)
+            raise
+
+    def _alone(self, do: Callable[[Progress], object], progress: Progress) -> object:
+        while not self._one.acquire(timeout=0.5):
+            progress(0.0, "Waiting for another measurement")
+        try:
+            return do(progress)
+        finally:
+            self._one.release()
+
+
+JOBS = Jobs()

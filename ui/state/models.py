@@ -1,0 +1,188 @@
+"""What every session shares: the loaded models, and the traces of the latest sentences."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import torch
+
+from transformer import Trace, Translator
+from transformer.access import confine
+from transformer.analysis import Check, check
+from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from transformer.data.multi30k import usual_folder
+from transformer.data.split_folder import tatoeba_folder
+from transformer.files import read_json
+from transformer.quoting import quoted
+from transformer.taps import Intervention
+from transformer.training import RunFolder
+from ui.state.cache import kept
+from ui.state.public import card_without_places, public
+from ui.state.queue import before_step
+from ui.state.sweep import sweep_forever
+
+log = logging.getLogger("headlight")
+ROOT = Path(__file__).resolve().parents[2]
+# Where the models and the runs are; the variables are for those who keep theirs elsewhere.
+CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", ROOT / "checkpoints"))
+RUNS = Path(os.environ.get("HEADLIGHT_RUNS", ROOT / "runs"))
+MODELS = Path(os.environ.get("HEADLIGHT_MODELS", ROOT / "models"))  # those that were imported
+FIRST = "en-fr"  # what the app opens with, where it is there
+# Seconds for which a thread keeps Python's lock from another. A decode asks for it hundreds of times a step, and would
+# wait that long each time beside a page that is being drawn; at the usual 5 ms it takes nearly twice as long as at 1.
+SWITCH = 0.001
+UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
+RUN = "runs/"  # what the name of a run's best checkpoint begins with
+IMPORTED = "models/"  # and that of an imported model
+FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
+
+
+def model_names() -> list[str]:
+    """The checkpoint folders, the one to open with first; then imported models as "models/NAME", and the finished
+    runs as "runs/NAME"."""
+    names = sorted(path.parent.name for path in CHECKPOINTS.glob(f"[!.]*/{CONFIG}"))
+    imported = sorted(f"{IMPORTED}{path.parent.name}" for path in MODELS.glob(f"[!.]*/{CONFIG}"))
+    return [*sorted(names, key=lambda name: name != FIRST), *imported, *finished_runs()]
+
+
+def finished_runs() -> list[str]:
+    """A run that goes on replaces its best checkpoint, which nobody may be reading then."""
+    runs = (path.parent for path in sorted(RUNS.glob("[!.]*/checkpoints")))
+    return [f"{RUN}{run.name}" for run in runs if _ended(run) and RunFolder(run).best() is not None]
+
+
+def _ended(run: Path) -> bool:
+    try:
+        return read_json(run / "status.json")["state"] in ("finished", "stopped")
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def model_folder(name: str) -> Path:
+    """Where a model of `model_names` lies."""
+    if name.startswith(RUN):
+        run = RunFolder(RUNS / name.removeprefix(RUN))
+        return run.best() or run.checkpoints / "best"
+    return MODELS / name.removeprefix(IMPORTED) if name.startswith(IMPORTED) else CHECKPOINTS / name
+
+
+def confine_public() -> None:
+    """In a public demonstration, takes the rights from this process that no visitor is to have: whatever leads there,
+    nothing else is read than what lies in these folders, and nothing is reached, started or removed."""
+    if public():
+        confine((CHECKPOINTS, RUNS, MODELS, usual_folder(), tatoeba_folder()))
+
+
+def prepare() -> None:
+    """`_prepared`, however many come first at the same time. Streamlit's caches any visitor can have cleared, and then
+    it would be done again."""
+    with _PREPARING:
+        _prepared()
+
+
+_PREPARING = Lock()
+
+
+@cache
+def _prepared() -> None:
+    """Once for the process: one core a request, all imports, and collections of garbage that are short.
+
+    What is imported late is imported here: where many sessions come at once, Plotly would find a pandas that another
+    thread has only half imported.
+    A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody up. Frozen, they
+    are not looked at again.
+    """
+    torch.set_num_threads(1)
+    sys.setswitchinterval(SWITCH)
+    for late in ("pandas", "pyarrow"):
+        import_module(late)
+    go.Figure(go.Heatmap(z=[[0.0]])).to_json()
+    sweep_forever()
+    gc.collect()
+    gc.freeze()
+
+
+def translator(name: str) -> Translator:
+    """A model by its folder's name, loaded again when its files change. Raises ValueError where it can't be."""
+    if name not in model_names():
+        raise ValueError(f"There is no model {quoted(name)} in checkpoints/; choose one in the sidebar.")
+    return _translator(name, version(name))
+
+
+def version(name: str) -> tuple[int, ...]:
+    """When a model's files last changed: a part of the key of whatever is computed from it."""
+    return tuple(_changed(model_folder(name) / file) for file in FILES)
+
+
+def _changed(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:  # there is none, or it was taken away just now
+        return 0
+
+
+@kept(8, "Loading the model", seconds=3600, turn=False)
+def _translator(name: str, version: tuple[int, ...]) -> Translator:
+    found = Translator.load(model_folder(name))
+    found.checkpoint.card = card_without_places(found.checkpoint.card)
+    return found
+
+
+def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:
+    """The trace of a sentence, shared by the sessions that ask for the same; its arrays can't be written to."""
+    return _trace(name, version(name), text, target, interventions)
+
+
+def checks(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> list[Check]:
+    """The checks of that very trace."""
+    return _checks(name, version(name), text, target, interventions)
+
+
+def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
+    """The trace of one given target with heads changed."""
+    return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
+
+
+# Ten minutes are longer than anybody looks at a sentence.
+@kept(40, "Translating")
+def _trace(
+    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
+) -> Trace:
+    options: dict[str, Any] = {} if target is not None else {"tap_at": before_step}
+    return _frozen(_translator(name, version).trace(text, target, interventions, **options))
+
+
+@kept(40, "Reading without these heads")
+def _forced_trace(
+    name: str,
+    version: tuple[int, ...],
+    source: tuple[int, ...],
+    target: tuple[int, ...],
+    interventions: tuple[Intervention, ...],
+) -> Trace:
+    return _frozen(_translator(name, version).trace_ids(source, target, interventions))
+
+
+@kept(40)
+def _checks(
+    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
+) -> list[Check]:
+    shown = _trace(name, version, text, target, interventions)
+    return check(shown, _translator(name, version).model, interventions)
+
+
+def _frozen(trace: Trace) -> Trace:
+    for array in vars(trace).values():
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
+    return trace

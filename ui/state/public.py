@@ -1,0 +1,54 @@
+"""A public demonstration: everything can be looked at, and nothing is brought, trained or deleted.
+
+HEADLIGHT_PUBLIC=1 makes it one. What this hides is refused by the library as well (`models.confine_public`), for a
+page is not the only one who can ask.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from transformer.access import REFUSAL
+
+# The address of a page, which stays; or an absolute path up to its last name. Folders may have spaces in their names,
+# so words between two slashes are taken for one; one that begins with - is an option of a command, with ~ a path.
+_WORD = r"[^\s/'\":,;()]"
+_PLACE = re.compile(
+    r"(?P<page>https?://[^\s'\"]+)"
+    r"|(?:~(?:[a-z_][\w-]*)?|(?<![\w./]))/+"
+    rf"(?:{_WORD}+(?: +(?![-~]){_WORD}+)*/+)*(?=[\w.])"
+)
+_DEEPEST = 20  # of what is nested in a card
+
+
+def public() -> bool:
+    return os.environ.get("HEADLIGHT_PUBLIC", "") not in ("", "0")
+
+
+def private_only() -> None:
+    """Raises ValueError in a public demonstration."""
+    if public():
+        raise ValueError(REFUSAL)
+
+
+def without_places(text: str) -> str:
+    """A text that may name files, as strangers may read it: in a public demonstration, the files without their
+    folders."""
+    return _PLACE.sub(lambda found: found["page"] or "", text) if public() else text
+
+
+def card_without_places(card: dict[str, Any]) -> dict[str, Any]:
+    """A model's card, of which the same holds: it tells of commands and of data."""
+    return _each_text(card, _DEEPEST) if public() else card
+
+
+def _each_text(value: Any, left: int) -> Any:
+    if isinstance(value, str):
+        return without_places(value)
+    if isinstance(value, dict | list) and not left:  # a card of somebody who means no good
+        return None
+    if isinstance(value, dict):
+        return {without_places(name): _each_text(inner, left - 1) for name, inner in value.items()}
+    return [_each_text(inner, left - 1) for inner in value] if isinstance(value, list) else value

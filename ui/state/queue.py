@@ -1,0 +1,151 @@
+"""Who asks the model when: so many at once, first come, first served, and nobody for longer than a slice at a time.
+
+A session that waits says so on its page; one that moved on or vanished gives its place up.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import streamlit as st
+
+from ui.state.streamlit_internals import end_superseded_run, in_session
+
+T = TypeVar("T")
+
+SLICE = 0.3  # seconds that a long request may go on while others wait
+LOOK = 0.2  # seconds between two looks at whether a session that waits is still there
+SILENT = 0.4  # seconds of waiting that nobody is told of
+PLACE = "waits"  # where in the session the place for the note is
+
+
+def at_once(cores: int) -> int:
+    """How many ask the model at the same time: half of the cores, since pages are drawn and runs train on them too;
+    and few, since small models wait for Python's lock more than they compute."""
+    return max(1, min(4, cores // 2))
+
+
+class Turns:
+    """A queue for `places`, in which who was served goes to the end. A thread that has a turn may ask for it again."""
+
+    def __init__(self, places: int):
+        self._changed = threading.Condition()
+        self._free = places
+        self._queue: deque[object] = deque()
+        self._places = places
+        self._mine = threading.local()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        if self.held:
+            yield
+            return
+        self._take()
+        try:
+            yield
+        finally:
+            self._give()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Without the turn that this thread may have: it is given up, and waited for again."""
+        if not self.held:
+            yield
+            return
+        self._give()
+        yield  # where this ends in an error, nothing is held, and `turn` has nothing to give back
+        self._take()
+
+    def breathe(self) -> None:
+        """Between two steps of long work: ends it where its session moved on, and lets others go first in time."""
+        if not self.held:
+            return
+        end_superseded_run()
+        if time.monotonic() - self._mine.since > SLICE and self._queue:
+            with self.aside():
+                pass
+
+    @property
+    def held(self) -> bool:
+        return getattr(self._mine, "since", None) is not None
+
+    def _take(self) -> None:
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+        try:
+            with noted() as note:
+                while (before := self._before(ticket)) > 0:
+                    note(f"{before} sentence{'s' if before > 1 else ''} before yours")
+        except BaseException:
+            with self._changed:
+                if ticket in self._queue:
+                    self._queue.remove(ticket)
+                else:
+                    self._free += 1
+                self._changed.notify_all()
+            raise
+        self._mine.since = time.monotonic()
+
+    def _before(self, ticket: object) -> int:
+        """How many are before this one after some time; with 0 it has a place and is out of the queue."""
+        with self._changed:
+            if not (self._free and self._queue[0] is ticket):
+                self._changed.wait(LOOK)
+            if self._free and self._queue[0] is ticket:
+                self._queue.popleft()
+                self._free -= 1
+                self._changed.notify_all()
+                return 0
+            return self._queue.index(ticket) + self._places - self._free
+
+    def _give(self) -> None:
+        if not self.held:
+            return
+        self._mine.since = None
+        with self._changed:
+            self._free += 1
+            self._changed.notify_all()
+
+
+try:
+    TURNS = Turns(at_once(len(os.sched_getaffinity(0))))
+except AttributeError:  # not on Linux
+    TURNS = Turns(at_once(os.cpu_count() or 1))
+
+
+def between(steps: Iterable[T]) -> Iterator[T]:
+    """The steps of a decode, after each of which others may go first."""
+    for step in steps:
+        yield step
+        TURNS.breathe()
+
+
+def before_step(index: int) -> None:
+    """The same for who takes a `tap_at` and hands out no steps: it is asked before each step, and taps nothing."""
+    TURNS.breathe()
+
+
+@contextmanager
+def noted() -> Iterator[Callable[[str], None]]:
+    """Says on the page what is waited for, once that takes long enough to be noticed; nothing where there is none."""
+    began, said = time.monotonic(), ""
+    place = None
+
+    def note(text: str) -> None:
+        nonlocal said, place
+        end_superseded_run()
+        if time.monotonic() - began > SILENT and text != said and in_session():
+            place, said = st.session_state.get(PLACE), text
+            if place is not None:
+                place.caption(f":material/hourglass_empty: {text}")
+
+    yield note
+    if place is not None:
+        place.empty()

@@ -1,0 +1,37 @@
+"""The parts of Streamlit that it has no public name for, each used in one function. A test names its version."""
+
+from __future__ import annotations
+
+from streamlit.runtime import Runtime
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def ignore_pages_folder() -> None:
+    """Keeps Streamlit from running the scripts in pages/ by itself, as it did before there was st.navigation.
+
+    Otherwise it would until a script of this process has called st.navigation: the first visitor who follows a link to
+    a page would get that page without what navigation.py puts around it.
+    """
+    PagesManager.uses_pages_directory = False
+
+
+def in_session() -> bool:
+    """Whether a session's script runs in this thread."""
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+def end_superseded_run() -> None:
+    """Ends this run of the script where its session moved on or is gone; does nothing where no session is."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        context.yield_check()
+
+
+def forget_sessions(runtime: Runtime) -> None:
+    """Lets go of the sessions that did not come back in time, with all that was typed in them.
+
+    Streamlit does so when another session leaves, and on a quiet server never.
+    """
+    kept = runtime._session_mgr._session_storage._cache  # type: ignore[attr-defined]
+    runtime._get_async_objs().eventloop.call_soon_threadsafe(kept.expire)

@@ -1,0 +1,38 @@
+"""Lets go of what nobody needs any more, also while nobody comes: values, sessions, and garbage.
+
+Streamlit collects garbage after every run, over the objects of all sessions: with thirty of them that takes twice as
+long as drawing a head, and holds everybody up. config.toml has it leave that to this.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+
+from streamlit.runtime import get_instance
+
+from ui.state import cache
+from ui.state.jobs import JOBS
+from ui.state.streamlit_internals import forget_sessions
+
+log = logging.getLogger("headlight")
+EVERY = 20.0  # seconds between two sweeps
+
+
+def sweep_forever() -> None:
+    """Starts the thread that sweeps."""
+
+    def sweep() -> None:
+        while True:
+            time.sleep(EVERY)
+            cache.sweep()
+            JOBS.sweep()
+            try:
+                forget_sessions(get_instance())
+            except (AttributeError, RuntimeError):  # another Streamlit, or one that is ending
+                log.debug("sessions are left to Streamlit", exc_info=True)
+            gc.collect()
+
+    threading.Thread(target=sweep, daemon=True, name="sweep").start()

@@ -1,0 +1,150 @@
+"""What a page shows, as one value that lives in the address bar: a link opens the same view again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Self, TypeVar
+
+import streamlit as st
+
+from transformer.trace import KINDS, Kind
+
+V = TypeVar("V", bound="View")
+LONGEST_TEXT = 10_000  # characters that a link may carry
+
+
+@dataclass(frozen=True)
+class View:
+    """What all pages share; a page's own view adds its fields. `None` is the page's own choice."""
+
+    OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
+    PAGE: ClassVar[str | None] = None  # the name in the page's address, for what a model offers to this page
+
+    model: str | None = None
+    text: str | None = None
+    target: str | None = None  # a translation that was typed; None is the model's own
+    kind: Kind = "cross"
+    layer: int | None = None  # from 1
+    head: int | None = None  # from 1
+
+    def to_query(self) -> dict[str, str]:
+        """The parameters that differ from the defaults."""
+        values: dict[str, str] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == field.default:
+                continue
+            if isinstance(value, tuple):
+                values[field.name] = ",".join(map(str, value))
+            elif isinstance(value, bool):
+                values[field.name] = str(int(value))
+            else:
+                values[field.name] = str(value)
+        return values
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """The view that an address describes; what makes no sense in it is left at the default."""
+        return cls(
+            model=query.get("model", "")[:200] or None,
+            text=query["text"][:LONGEST_TEXT] if "text" in query else None,
+            target=query["target"][:LONGEST_TEXT] if "target" in query else None,
+            kind=one_of(query.get("kind"), KINDS, cls.kind),  # type: ignore[arg-type]
+            layer=whole(query.get("layer", ""), 1, 9999),
+            head=whole(query.get("head", ""), 1, 9999),
+            **cls.own(query),
+        )
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        """The fields that a page adds, as the address has them."""
+        return {}
+
+
+def whole(text: str | None, least: int, most: int) -> int | None:
+    """The whole number that an address says, or None where it is none or out of range."""
+    found = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
+    return found if found is not None and least <= found <= most else None
+
+
+def number(text: str | None, least: float, most: float) -> float | None:
+    """The number that an address says, or None where it is none or out of range."""
+    found = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
+    return found if found is not None and least <= found <= most else None
+
+
+def one_of(value: str | None, choices: tuple[str, ...], default: str) -> str:
+    return value if value in choices else default
+
+
+def current(page: type[V]) -> V:
+    """The view of this session on a page: the address where it says something new (a link, Back), else what was
+    last chosen, here or, of what all pages share, on another page.
+
+    Two places hold it: the session, as the parameters of all pages, since Streamlit drops them from the address
+    when a page is chosen in the menu; and the address, with those of this page. Whichever changed last is right:
+    after a widget's callback that is the session, for the browser may have sent the address of the moment before.
+    """
+    st.session_state.setdefault("opened", set()).add(page)
+    query, kept = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
+    if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
+        mine = {field.name for field in fields(page)}
+        for name in mine:
+            kept.pop(name, None)
+        kept |= {name: value for name, value in query.items() if name in mine}
+        st.session_state["address"] = query
+        reseed()
+    st.session_state["view"] = view = page.from_query(kept)
+    return view
+
+
+def update(**changes: object) -> None:
+    """Changes the view of this session; the address follows when the page is drawn.
+
+    With another model or sentence, every page forgets what meant the one before.
+    """
+    view: View = st.session_state["view"]
+    lost = _lost(changes)
+    mine = {field.name: field.default for field in fields(view) if field.name in lost}
+    if any(getattr(view, name) != value for name, value in mine.items()):
+        reseed()
+    st.session_state["touched"] = True
+    st.session_state["view"] = view = replace(view, **mine | changes)  # type: ignore[arg-type]
+    kept, gone = st.session_state["kept"], lost | {field.name for field in fields(view)}
+    st.session_state["kept"] = {name: value for name, value in kept.items() if name not in gone} | view.to_query()
+
+
+def _lost(changes: Mapping[str, object]) -> set[str]:
+    """The fields that mean nothing after the changes, of every page that this session opened: no other kept any."""
+    opened = st.session_state["opened"]
+    of_model = {name for page in opened for name in page.OF_MODEL} if "model" in changes else set()
+    other_sentence = changes.keys() & {"model", "text"}
+    of_sentence = {name for page in opened for name in page.OF_SENTENCE} if other_sentence else set()
+    return of_model | of_sentence
+
+
+def take(field: str, key: str) -> None:
+    """A widget's callback: its value becomes that field of the view."""
+    update(**{field: st.session_state[key]})
+
+
+def reseed() -> None:
+    """Makes every widget start anew from the view, after something else than the widget changed it."""
+    st.session_state["seeds"] = st.session_state.get("seeds", 0) + 1
+
+
+def write_address() -> None:
+    """Makes the address bar say what is shown."""
+    query = st.session_state["view"].to_query()
+    if query != st.query_params.to_dict():
+        st.query_params.from_dict(query)
+    st.session_state["address"] = query
+    st.session_state["touched"] = False
+
+
+def widget_key(name: str) -> str:
+    """The key of a widget that takes its first value from the view."""
+    return f"{name}-{st.session_state.get('seeds', 0)}"

@@ -1,0 +1,123 @@
+"""A corpus that somebody uploads: kept beside the runs, and refused with line and reason where it is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from transformer.data.about import LANGUAGES
+from transformer.data.files import columns, lines
+from transformer.data.uploads import LARGEST, check, keep
+from ui.state import models
+from ui.state.models import UPLOADS
+from ui.state.public import private_only
+from ui.widgets.errors import cannot
+from ui.widgets.text import plural
+
+TABLES = tuple(ending + packed for ending in (".tsv", ".csv", ".jsonl") for packed in ("", ".gz"))
+USUAL = {"source", "target", "src", "tgt", *LANGUAGES, *(name.lower() for name in LANGUAGES.values())}  # of a column
+
+
+def upload() -> str | None:
+    private_only()
+    given = st.file_uploader(
+        "File, or two text files",
+        accept_multiple_files=True,
+        max_upload_size=LARGEST // 2**20,
+        key="training-upload",
+        label_visibility="collapsed",
+    )
+    try:
+        paths = _kept(given)
+        if not paths:
+            return None
+        spec = _spec(paths)
+        verdict = _verdict(spec, tuple(path.stat().st_mtime_ns for path in paths))
+        if verdict is not None:
+            raise ValueError(verdict)
+    except ValueError as error:
+        cannot(error, "This cannot be trained on")
+        return None
+    return spec
+
+
+def _kept(given: list[Any]) -> list[Path]:
+    """The copies of the uploads, each made once; those that were taken back are removed."""
+    held: dict[str, Path] = st.session_state.setdefault("uploads", {})
+    for gone in held.keys() - {file.file_id for file in given}:
+        held.pop(gone).unlink(missing_ok=True)
+    for file in given:
+        if file.file_id not in held:
+            held[file.file_id] = keep(file, file.name, uploads())
+    return [held[file.file_id] for file in given]
+
+
+def settle() -> None:
+    """A run was started with the uploads: from now on they are its own."""
+    st.session_state.pop("uploads", None)
+
+
+def uploads() -> Path:
+    return models.RUNS / UPLOADS
+
+
+def _spec(paths: list[Path]) -> str:
+    """The corpus in the uploaded files. Raises ValueError where they are none."""
+    tables = [path.name for path in paths if path.name.endswith(TABLES)]
+    if len(paths) > 2 or (len(paths) == 2 and tables):
+        told = f"{tables[0]} is a table" if tables else f"These are {len(paths)} files"
+        raise ValueError(f"{told}; upload one table, or two text files, and nothing else.")
+    if len(paths) == 2:
+        names = [path.name for path in paths]
+        first = st.selectbox("The source is", names, key="upload-source")
+        return ",".join(map(str, paths if first == names[0] else paths[::-1]))
+    if not paths[0].name.endswith(TABLES):
+        raise ValueError(
+            f"{paths[0].name} alone is half a corpus: add the file with its translations, line for line, or upload a "
+            "table (.tsv, .csv, .jsonl)."
+        )
+    return _table(paths[0])
+
+
+def _table(path: Path) -> str:
+    """The table with the two columns that are chosen. Raises ValueError where its first line has not as many."""
+    start = next(lines(path), "")
+    if "\0" in start or start != _printable(start):
+        return str(path)  # what it is instead is for the check to say
+    try:
+        found = [_printable(name) for name in columns(path)]
+    except ValueError:
+        found = []
+    if len(found) < 2:
+        why = _verdict(str(path), (path.stat().st_mtime_ns,))
+        raise ValueError(why or f"{path.name}, line 1 has {plural(len(found), 'column')}; two are needed.")
+    options = found
+    if not path.name.endswith((".jsonl", ".jsonl.gz")):
+        headed = sum(cell.strip().lower() in USUAL for cell in found) >= 2
+        if not st.checkbox("The first line names the columns", headed, key=f"headed-{path.name}"):
+            options = [str(number) for number in range(len(found))]
+
+    def shown(option: str) -> str:
+        return option if options is found else f"Column {int(option) + 1}: {found[int(option)][:30]}"
+
+    sides = []
+    for number, (box, side) in enumerate(zip(st.columns(2, gap="small"), ("Source", "Target"), strict=True)):
+        key = f"column-{path.name}-{side}-{options[0]}"
+        sides.append(box.selectbox(side, options, index=number, format_func=shown, key=key))
+    return ":".join([str(path), *sides])
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@st.cache_data(max_entries=20, ttl=600, show_spinner="Reading the file to its end")
+def _verdict(spec: str, written: tuple[int, ...]) -> str | None:
+    """What is wrong with the corpus, if anything: its line and the reason."""
+    try:
+        check(spec)
+    except ValueError as error:
+        return str(error)
+    return None

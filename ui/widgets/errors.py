@@ -1,0 +1,43 @@
+"""What went wrong, in a sentence: errors of a page, and of what a button or an upload asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from transformer.quoting import worded
+from ui.state import models
+from ui.state.public import without_places
+from ui.widgets.text import literal
+
+log = logging.getLogger("headlight")
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Says what went wrong in a sentence; what the program did not expect goes to the log, not to the page."""
+    try:
+        yield
+    except ValueError as error:
+        st.info(without_places(str(error)), icon=":material/info:")
+    except Exception:
+        log.exception("a page failed")
+        st.error(
+            "Something went wrong here. The log has the details; try another sentence or model.",
+            icon=":material/error:",
+        )
+
+
+def without_folders(message: str) -> str:
+    """A message without the folders that only the machine needs to know."""
+    shown = message.replace(f"{models.RUNS / models.UPLOADS}/", "").replace(f"{models.RUNS}/", "")
+    return without_places(shown)
+
+
+def cannot(error: Exception | str, title: str | None = None) -> None:
+    """Draws why something cannot be done."""
+    shown = without_folders(error if isinstance(error, str) else worded(error))
+    st.warning(literal(shown), icon=":material/error:", title=title)

@@ -1,0 +1,49 @@
+"""Says, where a sentence is typed, that it is far from what the model was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.typical import threshold_of, unlike
+from ui.state import models
+from ui.state.public import without_places
+from ui.widgets.text import literal
+
+LONGEST = 300  # characters of what a card says of its data
+
+
+def far_note(
+    name: str,
+    model: Translator,
+    text: str,
+    log_prob_per_token: float | None = None,
+    who: str = "the model",
+) -> None:
+    """Draws the note, or nothing, also where the model's card has no threshold.
+
+    It is about the source alone: neither a translation that somebody typed nor heads that are off change it.
+    `log_prob_per_token` is of the model's own translation; without it, that of the trace that pages share is taken.
+    `who` is Markdown. Raises ValueError where the model cannot read the text.
+    """
+    if threshold_of(model.card) is None:
+        return
+    if log_prob_per_token is None:
+        log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
+    if unlike(model.card, log_prob_per_token):
+        st.caption(f":material/info: {note(who, model.card)}")
+
+
+def note(who: str, card: Mapping[str, Any]) -> str:
+    """What is said, as Markdown, and what the model was trained on where its card says so."""
+    said = f"This sentence is unlike what {who} was trained on, so its translation and its attention may mean little."
+    data = card.get("data")
+    if not isinstance(data, str) or not data.strip():
+        return said
+    data = " ".join(without_places(data).split()).rstrip(".")
+    if len(data) > LONGEST:
+        data = f"{data[:LONGEST].rstrip()} …"
+    return f"{said} It was trained on: {literal(data)}."

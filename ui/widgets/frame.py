@@ -1,0 +1,75 @@
+"""What every page has: the sidebar, a title with its question, and errors told in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Translator
+from ui.state.models import model_names, translator
+from ui.state.queue import PLACE
+from ui.state.view import V, current, write_address
+from ui.widgets.copy_link import copy_link
+from ui.widgets.errors import plain_errors
+from ui.widgets.sidebar import sidebar
+from ui.widgets.text import literal
+
+
+@dataclass(frozen=True)
+class Opened(Generic[V]):
+    """An open page: its view, the model that it is about, and the place beside the title for what it exports."""
+
+    view: V
+    name: str  # of the model
+    model: Translator
+    actions: DeltaGenerator
+
+
+@contextmanager
+def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
+    """A page about a model. The body is not run to its end where something goes wrong: the page says what."""
+    view, names = current(view_class), model_names()
+    sidebar(view, names)
+    actions = _heading(title, question)
+    st.session_state[PLACE] = st.empty()
+    if not names:
+        st.info("There is no model in checkpoints/ yet. Train one: `python -m transformer train --help`.")
+        st.stop()
+    name = view.model if view.model in names else names[0]
+    if view.model not in (None, name):
+        st.caption(f":material/info: There is no model “{literal(view.model or '')}” here; this is {name}.")
+    model = None
+    with plain_errors():
+        model = translator(name)
+    if model is None:  # its files are broken, which was said; another can be chosen
+        write_address()
+        st.stop()
+    with plain_errors():
+        yield Opened(view, name, model, actions)
+    write_address()
+
+
+@contextmanager
+def page_without_model(view_class: type[V], title: str, question: str) -> Iterator[tuple[V, DeltaGenerator]]:
+    """A page that is not about the model that the others show: its view, and the place beside the title."""
+    view = current(view_class)
+    sidebar(view, [])
+    with st.sidebar:
+        copy_link()
+    actions = _heading(title, question)
+    with plain_errors():
+        yield view, actions
+    write_address()
+
+
+def _heading(title: str, question: str) -> DeltaGenerator:
+    """The title with its question; returns the place at the right of both."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.title(title, anchor=False, width="content")
+        st.markdown(f":gray[{question}]", width="stretch")
+        return st.container(width="content")

@@ -1,0 +1,176 @@
+"""The sentence, and its translation underlined by the probability of each token."""
+
+from __future__ import annotations
+
+import html
+import math
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import Trace, Translator
+from transformer.analysis import text_diff
+from transformer.charts.colours import LESS, MORE, theme_named
+from transformer.checkpoints.examples import examples
+from transformer.data.tokenizers import BYTES
+from transformer.trace import Tokens
+from ui.state.view import View, reseed, take, update, widget_key
+from ui.widgets.text import literal, signed
+
+
+def source_input(model: Translator, view: View) -> str:
+    """The box in which a sentence is typed, and the examples beside it; what is to be translated.
+
+    Where nothing was typed it is the first of all examples, on every page the same.
+    """
+    card, every = model.card, examples(model.card)
+    offered = {example.text: example.why for example in examples(card, view.PAGE)}
+    text = view.text if view.text is not None else every[0].text if every else ""
+    box, menu = st.columns([1, 0.001], vertical_alignment="bottom", gap="small") if not offered else _box_and_menu()
+    key = widget_key("text")
+    with box:
+        st.text_input(
+            f"{card.get('source', 'Source')} sentence",
+            text,
+            key=key,
+            on_change=take,
+            args=("text", key),
+            placeholder="Type a sentence and press Enter",
+            icon=":material/edit:",
+        )
+    if offered:
+        with menu:
+            key = widget_key("example")
+            st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=literal)
+    if why := next((example.why for example in every if example.text == text), ""):
+        st.caption(f":material/lightbulb: {literal(why)}")
+    return text
+
+
+def _box_and_menu() -> list[st.delta_generator.DeltaGenerator]:
+    return st.columns([4, 1.5], vertical_alignment="bottom", gap="small")
+
+
+def _take_example(key: str) -> None:
+    if (example := st.session_state[key]) is not None:
+        update(text=example, target=None)
+        reseed()
+
+
+def target_input(model: Translator, view: View, own: str) -> None:
+    """The switch between the model's translation and one that is typed, and the box for it."""
+    key = widget_key("typed")
+    st.session_state.setdefault(key, view.target is not None)
+    st.toggle(
+        "Type your own",
+        key=key,
+        on_change=_take_typed,
+        args=(key, own),
+        help="Reads a translation that you write along with the source: what would the model look at, "
+        "and how likely would each token be, if it had written this?",
+    )
+
+
+def _take_typed(key: str, own: str) -> None:
+    update(target=own if st.session_state[key] else None)
+    reseed()
+
+
+def target_box(view: View) -> None:
+    key = widget_key("target")
+    st.text_input(
+        "Your translation", view.target, key=key, on_change=take, args=("target", key), label_visibility="collapsed"
+    )
+
+
+def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, DeltaGenerator]:
+    """The sentence's box, and beside it the place for `translation`.
+
+    Returns what is to be translated, the place below its box, and the one for `translation`.
+    """
+    source, target = st.columns([5, 6], gap="medium")
+    with source:
+        text = source_input(model, view)
+        below = st.container()
+    with target:
+        place = st.container()
+    if view.target is not None:  # before the model reads it, so that one that cannot be read can be changed
+        with place:
+            _written_by(model, view, "")
+            target_box(view)
+    return text, below, place
+
+
+def translation(place: DeltaGenerator, model: Translator, view: View, trace: Trace, own: str, note: str = "") -> None:
+    """What was written; `own` is the model's own translation, and `note` stands behind the log-probability."""
+    with place:
+        if view.target is None:
+            _written_by(model, view, own)
+        token_strip(trace, model, note)
+        unknown_note(trace)
+
+
+def _written_by(model: Translator, view: View, own: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        who, side = "the model" if view.target is None else "you", model.card.get("target", "Translation")
+        st.caption(f"{side}, written by {who}, each token over its probability")
+        target_input(model, view, own)
+
+
+def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
+    """What was written, each token over a bar as long as its probability."""
+    theme = theme_named(st.context.theme.type or "light")
+    parts = []
+    for label, special, log_prob in zip(
+        trace.writes.labels, trace.writes.special, trace.log_probs.tolist(), strict=True
+    ):
+        probability = math.exp(log_prob)
+        size = "0.87rem" if special else "1.13rem"
+        parts.append(
+            f'<span title="probability {probability:.3f}" style="display:inline-block;margin:0 0.45em 4px 0;'
+            f'font-size:{size}">{html.escape(label)}<span style="display:block;height:3px;border-radius:2px;'
+            f'background:{theme.line}"><span style="display:block;height:3px;border-radius:2px;'
+            f'width:{100 * probability:.1f}%;background:{theme.accent}"></span></span></span>'
+        )
+    side = html.escape(str(model.card.get("target", "translation")))
+    spoken = html.escape(f"{side}: {trace.translation}. Log-probability {trace.log_prob:.2f}.")
+    st.html(
+        f'<div class="translation" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}'
+        f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">log-probability '
+        f"{signed(trace.log_prob)}{html.escape(note)}</span></div>"
+    )
+    if not trace.finished:
+        st.caption(":material/info: The model reached its length limit before it ended the sentence.")
+
+
+def unknown_note(trace: Trace) -> None:
+    """Says it where the model reads tokens that it doesn't know."""
+    unknown_tokens(trace.source)
+
+
+def unknown_tokens(source: Tokens) -> None:
+    """The same of a sentence alone; and of characters that it reads byte by byte."""
+    if any(piece in BYTES for piece in source.pieces):
+        st.caption(
+            ":material/info: A character of the sentence is not in the model's vocabulary; it reads the bytes that "
+            r"the character is stored as, such as \<0xE7>."
+        )
+    unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
+    if unknown:
+        what = "1 piece of the sentence is" if len(unknown) == 1 else f"{len(unknown)} pieces of the sentence are"
+        name = unknown[0].replace("<", r"\<")  # which Markdown would take for a tag
+        st.caption(f":material/info: {what} not in the model's vocabulary; it reads {name} there.")
+
+
+def difference(before: str, after: str) -> None:
+    """Two translations as one text: words that went are struck through, words that came are underlined."""
+    styles = {
+        "equal": ("span", ""),
+        "delete": ("del", f"text-decoration:line-through;text-decoration-color:{LESS};opacity:0.7"),
+        "insert": ("ins", f"text-decoration:none;border-bottom:3px solid {MORE};font-weight:600"),
+    }
+    parts = []
+    for op, text in text_diff(before, after):
+        tag, style = styles[op]
+        parts.append(f'<{tag} style="{style}">{html.escape(text)}</{tag}>')
+    st.html(f'<div class="difference" style="font-size:1.13rem;line-height:1.5">{"".join(parts)}</div>')

@@ -1,0 +1,57 @@
+"""What stands beside every page: the model, its facts, and a link to what is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.model import count_parameters
+from ui.state.models import translator
+from ui.state.view import View, reseed, update, widget_key
+from ui.widgets.copy_link import copy_link
+from ui.widgets.errors import plain_errors
+
+ASSETS = Path(__file__).parents[1] / "assets"
+
+
+def sidebar(view: View, names: list[str]) -> None:
+    """Draws the logo, the choice of a model among `names`, its facts, and the link."""
+    theme = st.context.theme.type or "light"
+    st.logo(ASSETS / f"headlight-{theme}.svg", size="large")
+    if not names:
+        return
+    chosen = view.model if view.model in names else names[0]
+    key = widget_key("model")
+    with st.sidebar:
+        st.selectbox("Model", names, index=names.index(chosen), key=key, on_change=_take_model, args=(key,))
+        with plain_errors():
+            st.caption("  \n".join(facts(translator(chosen))))
+        copy_link()
+
+
+def _take_model(key: str) -> None:
+    """Another model reads another language, so only the way of looking stays."""
+    update(model=st.session_state[key], text=None, target=None)
+    reseed()
+
+
+def facts(model: Translator) -> list[str]:
+    """A model in three lines."""
+    config, card = model.model.config, model.card
+    encoder, decoder = config.encoder, config.decoder
+    heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"
+    size = count_parameters(model.model)
+    shown = f"{size / 1e6:.2f} M" if size >= 100_000 else f"{size:,}"
+    lines = [
+        str(card.get("title", "A model without a card")),
+        f"{encoder.n_layers} + {decoder.n_layers} layers, {heads} heads, d_model {config.d_model}",
+        f"{shown} parameters",
+    ]
+    scores = card.get("scores", {})
+    if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little of a grammar
+        lines[-1] += f", {scores['exact']:.1%} exactly right"
+    elif "BLEU" in scores:
+        lines[-1] += f", BLEU {scores['BLEU']:.1f}"
+    return lines
