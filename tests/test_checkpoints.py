@@ -87,6 +87,7 @@ def test_a_missing_folder_and_a_missing_card(folder: Path) -> None:
         ({"target_vocab_size": 300, "tied": "none"}, "lacks the tensor"),
         ({"surprise": 1}, "surprise"),
         ({"norm": ["pre"]}, "norm"),
+        ({"model_type": "marian"}, r"Hugging Face model \(marian\); import it first: python -m transformer import "),
     ],
 )
 def test_a_configuration_that_does_not_fit_is_refused(folder: Path, change: dict, what: str) -> None:

@@ -1,5 +1,6 @@
 """Text in; translation, log-probabilities and trace out."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer import Trace, Transformer, Translator, charts, checkpoints
 from transformer.decoding import finish, greedy
 from transformer.prepared import Prepared
-from transformer.taps import Ablate, Recorder, Site
+from transformer.taps import Ablate, Recorder, Site, chain
 
 SENTENCE = "a little girl is running"
 
@@ -194,3 +195,28 @@ def test_weights_in_half_precision(tmp_path: Path) -> None:
     assert (other.cross != one.cross).any()
     with pytest.raises(ValueError, match="The precision is 'int8'; choose one of float32, bfloat16"):
         Translator.load(tmp_path, "int8")
+
+
+@pytest.mark.parametrize(
+    ("site", "head", "said"),
+    [
+        (Site("decoder", 3, "cross"), 1, "cross attention in decoder layer 3; this model has such layers 0 to 2"),
+        (Site("encoder", -1, "self"), 1, "self attention in encoder layer -1; this model has such layers 0 to 1"),
+        (Site("encoder", 0, "cross"), 1, "cross attention in encoder layer 0; this model has none"),
+        (Site("decoder", 2, "cross"), 2, "for head 2; this model has heads 0 to 1 there"),
+        (Site("encoder", 0, "self"), -1, "for head -1; this model has heads 0 to 3 there"),
+    ],
+)
+def test_an_intervention_on_a_head_that_is_not_there_is_refused(
+    translator: Translator, site: Site, head: int, said: str
+) -> None:
+    """It would change nothing, and whoever reads the result would believe that the head does nothing."""
+    there = Ablate(Site("decoder", 2, "cross"), 1)
+    for ask in (
+        lambda taps: translator.trace(SENTENCE, interventions=taps),
+        lambda taps: translator.translate(SENTENCE, beam_size=1, tap=chain(*taps)),
+        lambda taps: translator.trace_ids([4, 5, 3], [2, 4, 3], taps),
+    ):
+        ask([there])
+        with pytest.raises(ValueError, match=re.escape(said)):
+            ask([there, Ablate(site, head)])

@@ -5,7 +5,7 @@ Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -126,6 +126,25 @@ class Replace:
 
 
 Intervention = Ablate | Scale | Uniform | Replace
+
+
+def require_heads(tap: Tap | None, heads: Mapping[Site, int]) -> None:
+    """Raises ValueError where an intervention is meant for a head that a model lacks: it would change nothing.
+
+    `heads` says how many heads the model has at each site. Taps of other sorts are not asked.
+    """
+    for one in tap.taps if isinstance(tap, Chain) else (tap,):
+        if not isinstance(one, Intervention):
+            continue
+        if one.site not in heads:
+            layers = sum((site.stack, site.kind) == (one.site.stack, one.site.kind) for site in heads)
+            there = f"such layers 0 to {layers - 1}" if layers else "none"
+            raise ValueError(
+                f"{one} is for {one.site.kind} attention in {one.site.stack} layer {one.site.layer}; this "
+                f"model has {there}."
+            )
+        if not 0 <= one.head < heads[one.site]:
+            raise ValueError(f"{one} is for head {one.head}; this model has heads 0 to {heads[one.site] - 1} there.")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from transformer.decoding import Hypothesis, beam, finish, greedy, sample
 from transformer.model import Transformer
 from transformer.prepared import Prepared
 from transformer.quoting import quoted
-from transformer.taps import Recorder, Tap, chain
+from transformer.taps import Recorder, Site, Tap, chain, require_heads
 from transformer.trace import Tokens, Trace
 
 LENGTH_PENALTY = 1.0  # Wu et al. 2016, equation 14; chosen on the Multi30k validation sets
@@ -84,6 +84,17 @@ class Translator:
     def prepared(self) -> Prepared:
         """The model ready to run and to be decoded with, made once."""
         return Prepared(self.model)
+
+    @cached_property
+    def _heads(self) -> dict[Site, int]:
+        """How many heads each attention has."""
+        config = self.model.config
+        encoder = {Site("encoder", layer, "self"): config.encoder.n_heads for layer in range(config.encoder.n_layers)}
+        layers = range(config.decoder.n_layers)
+        decoder = {
+            Site("decoder", layer, kind): config.decoder.n_heads for kind in ("self", "cross") for layer in layers
+        }
+        return encoder | decoder
 
     @property
     def card(self) -> dict[str, Any]:
@@ -159,6 +170,7 @@ class Translator:
     def _search(
         self, sources: list[list[int]], beam_size: int, length_penalty: float, options: dict[str, Any]
     ) -> list[list[Translation]]:
+        require_heads(options.get("tap"), self._heads)
         src = self.source_batch(sources)
         if beam_size == 1:
             steps = greedy(self.prepared, src, **options)
@@ -187,8 +199,10 @@ class Translator:
         """log p(next token | source, target so far) after each target token, in float32: [B, T, V].
 
         `src_ids` [B, S] and `tgt_ids` [B, T] are integer ids, padded with the configuration's `pad_id`; padding is
-        hidden from every attention. Raises ValueError for ids that are not in the vocabulary.
+        hidden from every attention. Raises ValueError for ids that are not in the vocabulary, and for an intervention
+        on a head that the model lacks.
         """
+        require_heads(tap, self._heads)
         config = self.model.config
         src = self._ids(src_ids, config.source_vocab_size, "src_ids")
         tgt = self._ids(tgt_ids, config.target_vocab_size, "tgt_ids")
@@ -218,7 +232,8 @@ class Translator:
     ) -> Trace:
         """What every head looks at while the model reads `text` and writes `target`, or its own translation.
 
-        `interventions` change heads, in the search for the translation as well as in the pass that is recorded.
+        `interventions` change heads, in the search for the translation as well as in the pass that is recorded. Raises
+        ValueError for one on a head that the model lacks.
         """
         tap = chain(*interventions)
         source = self.encode(text)

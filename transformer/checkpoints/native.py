@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -65,6 +66,11 @@ def load(folder: str | Path) -> Checkpoint:
         raise ValueError(f"There is no checkpoint folder {short(folder)}.")
     config_file = folder / CONFIG
     values = read_json(config_file, LARGEST_FACTS)
+    if isinstance(values, dict) and "model_type" in values:
+        raise ValueError(
+            f"{short(folder)} is a Hugging Face model ({short(values['model_type'])}); import it first: "
+            f"python -m transformer import {shlex.quote(short(folder))} --out checkpoints/NAME"
+        )
     try:
         config = from_json(values)
     except ValueError as error:
