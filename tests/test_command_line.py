@@ -23,6 +23,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_translate_prints_a_line_a_sentence(folder: str, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     assert main(["translate", folder, "a", "little", "girl"]) == 0
     alone = capsys.readouterr().out
+    assert main(["translate", folder, "--beam", "5", "a", "little", "girl"]) == 0  # options may come first
+    assert capsys.readouterr().out == alone
+    with pytest.raises(SystemExit):
+        main(["translate", folder, "--beam", "5", "a girl", "--bean"])
+    assert "unrecognized arguments: a girl --bean" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", io.StringIO("a little girl\n\ntwo dogs\n"))
     assert main(["translate", folder]) == 0
     lines = capsys.readouterr().out.splitlines(keepends=True)
@@ -46,6 +51,9 @@ def test_trace_writes_what_can_be_loaded(folder: str, tmp_path: Path, capsys: py
     trace = Trace.load(out)
     assert trace.cross.shape == (3, 2, 3, 4) and trace.translation == "two dogs"
     assert str(out) in capsys.readouterr().out
+    assert main(["trace", folder, "a girl", "--out", str(tmp_path / "none" / "girl.npz")]) == 1
+    said = capsys.readouterr().err
+    assert "There is no folder" in said and "make it, or choose another place for girl.npz" in said
 
 
 def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

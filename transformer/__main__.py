@@ -105,6 +105,8 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         options, others = self.parse_known_args(args, namespace)
+        if getattr(options, "sentence", None) == [] and not any(word.startswith("-") for word in others):
+            options.sentence, others = others, []  # argparse itself takes a sentence only before the options
         if others:
             self.error(f"unrecognized arguments: {short(' '.join(others))}")
         return options

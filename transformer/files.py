@@ -24,8 +24,16 @@ LARGEST_JSON = 50_000_000  # bytes; a configuration or card is a few thousand, a
 MOST_VALUES = 5_000_000  # each takes many times its own size in memory; a tokenizer of 250,000 tokens has 1 million
 
 
+def require_folder(path: Path) -> None:
+    """Raises ValueError where there is no folder for a file of that name."""
+    if not path.parent.is_dir():
+        raise ValueError(f"There is no folder {short(path.parent)}; make it, or choose another place for {path.name}.")
+
+
 def write_text(path: str | Path, text: str) -> None:
+    """Writes a whole file. Raises ValueError where there is no folder for it."""
     path = Path(path)
+    require_folder(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path)

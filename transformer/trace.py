@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from transformer.files import open_regular
+from transformer.files import open_regular, require_folder
 from transformer.quoting import quoted, short
 
 Kind = Literal["encoder", "decoder", "cross"]
@@ -104,8 +104,9 @@ class Trace:
         return later if kind == "decoder" else np.zeros_like(later)
 
     def save(self, path: str | Path) -> None:
-        """Writes everything as one compressed .npz without pickles."""
+        """Writes everything as one compressed .npz without pickles. Raises ValueError where there is no folder for it."""
         path = Path(path)
+        require_folder(path)
         arrays: dict[str, Any] = {
             "text": np.array(self.text),
             "translation": np.array(self.translation),

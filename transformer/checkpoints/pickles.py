@@ -54,7 +54,8 @@ class Machine:
         if self.foreign:
             raise refusal(*self.foreign, self.tensors)
         if damage:
-            raise Refused(f"The file is damaged, or no PyTorch file, at byte {at:,} ({damage}).")
+            what = f"The file is damaged, or no PyTorch file, at byte {at:,} ({damage})."
+            raise Refused(what, (), "Choose one that torch.save wrote, or copy it again.")
         return value
 
     def _step(self, name: str, argument: Any, at: int) -> None:
