@@ -104,7 +104,7 @@ class Trace:
         return later if kind == "decoder" else np.zeros_like(later)
 
     def save(self, path: str | Path) -> None:
-        """Writes everything as one compressed .npz without pickles. Raises ValueError where there is no folder for it."""
+        """Writes everything as one compressed .npz without pickles. Raises ValueError where it has no folder."""
         path = Path(path)
         require_folder(path)
         arrays: dict[str, Any] = {
