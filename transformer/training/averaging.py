@@ -30,15 +30,15 @@ def keep(folder: RunFolder, step: int, count: int) -> None:
     name = folder.weights / f"{folder.checkpoint(step).name}.safetensors"
     part = name.with_suffix(".part")
     remove(part)
-    weights = folder.checkpoint(step) / WEIGHTS
+    written = folder.checkpoint(step) / WEIGHTS
     try:
-        os.link(weights, part)  # no room is taken while the checkpoint itself is there
+        os.link(written, part)  # no room is taken while the checkpoint itself is there
     except OSError:  # not every file system has hard links
-        shutil.copyfile(weights, part)
+        shutil.copyfile(written, part)
     os.replace(part, name)
-    found = _kept(folder)
-    for old in {*found} - {*[kept for kept in found if kept <= step][-count:]}:
-        found[old].unlink()
+    weights = _kept(folder)
+    for old in {*weights} - {*[kept for kept in weights if kept <= step][-count:]}:
+        weights[old].unlink()
 
 
 def enough(folder: RunFolder) -> bool:

@@ -56,14 +56,14 @@ def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0, f
     reads, writes = batch.tgt[:, :-1], batch.tgt[:, 1:]
     memory = model.encode(batch.src)
     if forcing < 1.0:
-        reads = own_words(model, reads, memory, batch.src, 1.0 - forcing)
+        reads = scheduled_sampling_inputs(model, reads, memory, batch.src, 1.0 - forcing)
     states = model.decode(reads, memory, batch.src)
     real = writes != model.config.pad_id
     return cross_entropy(states[real], model.output.weight, model.output.bias, writes[real], label_smoothing)
 
 
-def own_words(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, share: float) -> Tensor:
-    """`reads` [B, T] with about `share` of the tokens replaced by what the model holds likeliest there.
+def scheduled_sampling_inputs(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, share: float) -> Tensor:
+    """`reads` [B, T] with about `share` of the tokens replaced by the model's most probable ones.
 
     All are replaced at once, after one more pass of the decoder over the true tokens, since a transformer reads
     them in parallel (Mihaylova and Martins 2019). The start and the padding stay.

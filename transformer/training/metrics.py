@@ -15,7 +15,8 @@ from transformer.training.evaluation import Evaluation
 from transformer.training.folder import RunFolder
 from transformer.training.loop import StepReport
 
-MOST_UPDATES, LARGEST = 100_000_000, 1e100
+MOST_STEPS, LARGEST = 100_000_000, 1e100
+TAIL = 1_000_000  # bytes at the end of the metrics in which the latest scores are looked for
 NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "epoch")
 SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
 
@@ -43,7 +44,7 @@ def sound_line(text: bytes) -> dict[str, Any] | None:
         line = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MOST_UPDATES:
+    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MOST_STEPS:
         return None
     evaluation = line.get("evaluation", {})
     if not isinstance(evaluation, dict):
@@ -60,6 +61,20 @@ def sound_line(text: bytes) -> dict[str, Any] | None:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
+    """The scores of a run's latest evaluation, from the end of its metrics; nothing where there are none."""
+    try:
+        with open_regular(folder.metrics) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read(TAIL).splitlines()
+    except (OSError, ValueError):
+        return {}
+    for text in reversed(lines):
+        if b'"evaluation"' in text and (line := sound_line(text)) is not None:
+            return dict(line["evaluation"])
+    return {}
 
 
 class Journal:

@@ -167,10 +167,10 @@ def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
 
 def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """Nested settings by their full names: {"training": {"steps": 5}} as {"training.steps": 5}."""
-    found: dict[str, Any] = {}
+    flattened: dict[str, Any] = {}
     for name, value in values.items():
-        found |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
-    return found
+        flattened |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return flattened
 
 
 def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:

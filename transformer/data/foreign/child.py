@@ -64,5 +64,5 @@ def fault(text: str) -> str:
 if __name__ == "__main__":
     limit()
     sys.path.append(sys.argv[1])
-    found = fault(sys.stdin.buffer.read().decode("utf-8"))
-    sys.stdout.buffer.write(f"tried{found}".encode("utf-8", "replace"))
+    wrong = fault(sys.stdin.buffer.read().decode("utf-8"))
+    sys.stdout.buffer.write(f"tried{wrong}".encode("utf-8", "replace"))
