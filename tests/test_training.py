@@ -238,7 +238,7 @@ def test_a_loss_that_is_no_number_ends_the_training_and_spoils_no_weight(precisi
     with torch.no_grad():
         checkpoint.model.output.weight[5, 3] = torch.nan
     before = weights(checkpoint)
-    with pytest.raises(Diverged, match="loss became nan at update 2"):
+    with pytest.raises(Diverged, match="loss became nan at step 2"):
         trainer.update(batches)
     assert all(torch.equal(p.nan_to_num(), before[name].nan_to_num()) for name, p in weights(checkpoint).items())
 
@@ -247,7 +247,7 @@ def test_a_gradient_that_is_no_number_is_told_from_the_loss() -> None:
     checkpoint = small_checkpoint()
     trainer = Trainer(checkpoint.model, CONFIG)
     checkpoint.model.output.weight.register_hook(lambda gradient: gradient * torch.inf)
-    with pytest.raises(Diverged, match="gradient became (nan|inf) at update 1, at a loss of"):
+    with pytest.raises(Diverged, match="gradient became (nan|inf) at step 1, at a loss of"):
         trainer.update(iter(BatchStream(pairs(checkpoint)[2], 64)))
 
 

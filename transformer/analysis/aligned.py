@@ -1,4 +1,4 @@
-"""The same sentence as two models cut it, brought onto common rows and columns.
+"""The same sentence as two models cut it, on common rows and columns.
 
 Q queries are the rows, K keys the columns.
 """
@@ -34,7 +34,7 @@ class Axis:
 
 
 def axis(first: Tokens, second: Tokens) -> Axis:
-    """Token by token where both cut alike, else word by word; special tokens share a place at the end or the start.
+    """Token by token where both tokenise alike, else word by word; special tokens share a column at the end or start.
 
     Raises Different where the words themselves differ.
     """

@@ -84,7 +84,7 @@ def measures(trace: Trace, place: Layout) -> Measures:
 
 
 def sharpest(trace: Trace, kind: str) -> tuple[int, int]:
-    """The head to open first: the one that looks most narrowly at something else than special tokens."""
+    """The head to open first: the one with the narrowest attention to other than special tokens."""
     return narrowest(measures(trace, layout(trace, kind, words=False, hide=False)))
 
 

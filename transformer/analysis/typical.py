@@ -1,4 +1,4 @@
-"""Whether a sentence is like those that a model was trained on, by how sure the model is of what it writes for it.
+"""Whether a sentence is like those that a model was trained on, by how sure the model is of its own translation.
 
 The sign is the mean log-probability per token of the model's own best translation, its end included. The threshold is
 from sentences that are like those trained on and were not trained on: below it lie `SHARE` of them.

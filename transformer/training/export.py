@@ -98,7 +98,7 @@ def best_of(run: RunFolder) -> Path:
     if best is None:
         wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
         raise ValueError(
-            f"{short(run.path)} has no checkpoint whose model is whole ({wrong}). Resume the run to train it again."
+            f"{short(run.path)} has no checkpoint with an intact model ({wrong}). Resume the run to train it again."
             if wrong
             else f"{short(run.path)} has no checkpoint yet."
         )

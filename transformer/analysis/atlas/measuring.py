@@ -110,7 +110,7 @@ def _by_sentence(values: Tensor, pronouns: Pronouns, sentences: int) -> Values:
 
 
 def chances(look: Look) -> dict[str, Values]:
-    """What a head would measure that looks at all it may see by the same share: `measures` with a single head.
+    """What uniform attention would measure: `measures` with a single head.
 
     Of aligned words, the mean share of wrong ones among those that could be chosen. Of pronouns, in its place, how
     often each of RULES is right.
