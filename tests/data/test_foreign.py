@@ -100,7 +100,7 @@ def test_an_attack_is_refused_in_a_sentence(attacked: dict[str, str], name: str)
         ({"model": []}, "it has no model"),
         ({"model": {**BPE, "vocab": {"a": 4_294_967_294}}}, "has the id 4294967294; ids are from 0 to 1,999,999"),
         ({"model": {**BPE, "vocab": {"a": 0, "b": 0}}}, "two of its tokens have the same id"),
-        ({"model": {**BPE, "merges": [["a", "n"]]}}, "it merges 'a' and 'n', which are not tokens, or whose result is not"),
+        ({"model": {**BPE, "merges": [["a", "n"]]}}, "it merges 'a' and 'n', which are not tokens, or make none"),
         ({"model": {**BPE, "merges": ["a b n"]}}, "it has the merge 'a b n', which is not a pair"),
         ({"model": {**BPE, "vocab": {"\ud800": 0}}}, "which is not a text of at most 1,000 bytes"),
         (unigram([["a", float("nan")]]), "which is not a piece with a score"),
