@@ -192,7 +192,7 @@ def test_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:
     [
         (b"", "a.pt", "empty"),
         (b"\x89HDF\r\n\x1a\n" + bytes(50), "model.h5", "Keras"),
-        (b"GGUF" + bytes(50), "a.gguf", "decoder alone"),
+        (b"GGUF" + bytes(50), "a.gguf", "decoder-only"),
         (b"version https://git-lfs.github.com/spec/v1\noid", "pytorch_model.bin", "git lfs pull"),
         (b"\xfd7zXZ\x00" + bytes(50), "a.tar.xz", "tar.gz"),
         (b"hello, I am a poem", "poem.txt", "not a weights file"),
