@@ -54,7 +54,7 @@ def read_header(path: Path) -> Header:
         raise Refused(f"The header of {path.name} cannot be read: {str(error)[:100]}.", (), AGAIN) from None
     _require_in_order(path, places, 8 + length, size)
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
-        raise Refused(f"The metadata in the header of {path.name} are not text.", (), AGAIN)
+        raise Refused(f"The metadata in the header of {path.name} is not text.", (), AGAIN)
     return Header(places, metadata, 8 + length)
 
 

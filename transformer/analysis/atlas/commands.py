@@ -30,9 +30,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 def add_verbs(verb: Verb) -> None:
     """Adds `heads` by means of `verb(run, help)`, which makes its parser."""
-    sub = verb(
-        heads, "Measure every head over a corpus: what each does, with confidence intervals, and since which step."
-    )
+    sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
     sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/reverse")
     sub.add_argument("--corpus", required=True, help=f"the corpus: {FORMS}")
     sub.add_argument("--split", choices=PARTS, help="the split; test if absent, or all pairs where it has no splits")
