@@ -142,7 +142,7 @@ def test_a_shard_that_is_no_file_of_the_folder(tmp_path: Path, shard: str | int)
 def test_a_shard_that_lacks_what_the_index_says(tmp_path: Path) -> None:
     save_file(tensors(), tmp_path / "a.safetensors")
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"other": "a.safetensors"}}))
-    assert "lacks the tensor 'other'" in str(refusal(tmp_path))
+    assert "is missing the tensor 'other'" in str(refusal(tmp_path))
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "tar.bz2"])

@@ -80,9 +80,7 @@ def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator
             raise ValueError(f"it has the merge {shown(value)}, which is not a pair")
         left, right = pair
         if not (left in vocabulary and right in vocabulary and left + right[cut:] in vocabulary):
-            raise ValueError(
-                f"it merges {shown(left)} and {shown(right)}, which are not tokens, or make none"
-            )
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which are not tokens, or make none")
         if not right.startswith(prefix):
             raise ValueError(f"it merges {shown(left)} and {shown(right)}, which does not begin with {shown(prefix)}")
         yield pair
