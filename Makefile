@@ -1,4 +1,4 @@
-# Headlight: `make run` opens the app, `make test` runs every check. Both set up all that they need:
+# Headlight: `make run` opens the app, `make test` runs every check. Both set up what they need:
 # a virtual environment, the pinned requirements and, for tests, a Chromium.
 
 SHELL := bash
@@ -16,8 +16,8 @@ APP_READY := $(VENV)/app.stamp
 DEV_READY := $(VENV)/dev.stamp
 TOOLS_READY := $(TOOLS)/tools.stamp
 # Each file by its hash, nothing that the lock does not name, and nothing built here: that would fetch build tools of
-# any version. What has other files on other indexes, torch alone, is installed after it from the list with its reasons,
-# and finds all that it asks for.
+# any version. Only torch, which has other files on other indexes, is installed afterwards from the list with its reasons,
+# when all its dependencies are there.
 PIP := -m pip install --quiet
 LOCKED := $(PIP) --require-hashes --no-deps --only-binary :all: --requirement
 AUDIT := $(TOOLS)/bin/pip-audit --progress-spinner off --strict --disable-pip
@@ -42,7 +42,7 @@ run: $(APP_READY) ## Open the app in the browser (PORT=8501)
 serve: $(APP_READY) ## Serve it to others (HOST=0.0.0.0 PORT=8501, HEADLIGHT_PASSWORD=... or HEADLIGHT_PUBLIC=1)
 	@PORT=$(PORT) $(BIN)/python -m tools.production $(OPTIONS)
 
-desktop: $(APP_READY) ## Open the app in a window of its own
+desktop: $(APP_READY) ## Open the app in its own window
 	@$(BIN)/python -m tools.desktop
 
 # Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
@@ -56,22 +56,22 @@ lint: $(DEV_READY) ## Run ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
-# Each fuzzer takes so many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test` tries
-# it again. Ten minutes in all, whatever becomes of them.
-fuzz: $(DEV_READY) ## Try damaged files and wild messages for ten minutes (HEADLIGHT_FUZZ_SECONDS=15)
+# Each fuzzer runs for that many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test`
+# tries it again. Ten minutes in all.
+fuzz: $(DEV_READY) ## Try damaged files and random messages for ten minutes (HEADLIGHT_FUZZ_SECONDS=15)
 	@HEADLIGHT_FUZZ_SECONDS=$${HEADLIGHT_FUZZ_SECONDS:-15} timeout --kill-after=10 600 \
 		$(BIN)/python -m pytest -m fuzz --numprocesses 2
 
-# All that share an environment are resolved as one, so that they agree; what is locked stays until a list changes.
-lock: $(TOOLS_READY) ## Remake requirements*.lock after a change of requirements*.txt
+# Lists that share an environment are resolved together, so that they agree; locked versions stay until a list changes.
+lock: $(TOOLS_READY) ## Rebuild requirements*.lock after a change to requirements*.txt
 	@$(RESOLVE) requirements-bench.txt requirements-dev.txt --output-file requirements-bench.lock
 	@$(RESOLVE) requirements.txt --constraints requirements-bench.lock --output-file requirements.lock
 	@$(RESOLVE) requirements-dev.txt --constraints requirements-bench.lock --output-file requirements-dev.lock
 	@$(RESOLVE) requirements-joeynmt.txt --output-file requirements-joeynmt.lock
 	@$(RESOLVE) requirements-tools.txt --output-file requirements-tools.lock
 
-# Strict: a package that could not be asked about is no package that is known to be safe.
-audit: $(TOOLS_READY) ## Ask whether a locked version is known to be unsafe (needs a network)
+# Strict: a package that could not be checked is not known to be safe.
+audit: $(TOOLS_READY) ## Check the locked versions for known vulnerabilities (needs a network)
 	@grep --only-matching '^torch==[^ ]*' requirements.txt > $(TOOLS)/torch.txt
 	@$(AUDIT) --no-deps --requirement $(TOOLS)/torch.txt
 	@$(AUDIT) --require-hashes $(addprefix --requirement ,$(wildcard requirements*.lock))
@@ -79,7 +79,7 @@ audit: $(TOOLS_READY) ## Ask whether a locked version is known to be unsafe (nee
 screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/images
 	@$(BIN)/python -m tools.screenshots
 
-bench: $(APP_READY) browser ## Measure beside the peers, into benchmarks/results
+bench: $(APP_READY) browser ## Compare with the alternatives, into benchmarks/results
 	@$(BIN)/python $(LOCKED) requirements-bench.lock
 	@test -x $(JOEYNMT)/bin/python || { $(PYTHON) -m venv $(JOEYNMT) \
 		&& $(JOEYNMT)/bin/python $(LOCKED) requirements-joeynmt.lock \

@@ -83,7 +83,7 @@ def test_the_command_says_and_writes_it(
     out = tmp_path / "scores.json"
     assert main(["evaluate", str(tmp_path / "model"), "--data", "english-french:combinations", "--json", str(out)]) == 0
     facts, said = json.loads(out.read_text()), capsys.readouterr().out
-    assert f"pronouns understood 100.0% of {facts['pronouns_counted']}" in said
+    assert f"pronouns resolved 100.0% of {facts['pronouns_counted']}" in said
     assert facts["exact"] == 1 and facts["on"] == "english-french (combinations)"
 
 

@@ -89,7 +89,7 @@ def test_a_gzip_file_that_unpacks_to_more_than_text_does(
     monkeypatch.setattr(files, "SMALL", 1_000_000)
     path = tmp_path / "a.tsv.gz"
     path.write_bytes(gzip.compress(line * 3_000_000))
-    with pytest.raises(ValueError, match="more than text packs into so small a file"):
+    with pytest.raises(ValueError, match="more than text compresses into so small a file"):
         for _ in lines(path):
             pass
     path.write_bytes(gzip.compress(line * 10_000))  # as odd, but small

@@ -194,7 +194,8 @@ def visit(server: Public, visitor: Visitor, there: list[Place]) -> list[list[str
 
 def test_imported_models_are_looked_at(server: Public) -> None:
     """Their tokenizer is tried in a process of its own, and nothing else is started for it."""
-    since, visitor = server.mark(), Visitor([], ["no tokenizer that works here", "Something went wrong", "parameters"])
+    since = server.mark()
+    visitor = Visitor([], ["not a tokenizer that works here", "Something went wrong", "parameters"])
 
     async def come() -> None:
         for page in ("", "decoding", "heads", "checkpoints"):

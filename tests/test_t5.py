@@ -225,7 +225,7 @@ def test_an_unknown_architecture_is_refused(small: Translator, tmp_path: Path, n
     checkpoints.save(small.checkpoint, tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "architecture": named}))
-    with pytest.raises(ValueError, match="architecture is .*; this program knows transformer, t5"):
+    with pytest.raises(ValueError, match="architecture is .*; choose one of transformer, t5"):
         Translator.load(tmp_path)
 
 
@@ -254,7 +254,7 @@ def test_a_wrong_field_is_refused(small: Translator, change: dict[str, Any], sai
 def test_what_every_t5_has_cannot_be_set() -> None:
     values = T5Config(9, 9).to_dict()
     assert "positions" not in values and T5Config.from_dict(json.loads(json.dumps(values))) == T5Config(9, 9)
-    with pytest.raises(ValueError, match="'norm' that is not known"):
+    with pytest.raises(ValueError, match="unknown field 'norm'"):
         T5Config.from_dict({**values, "norm": "post"})
 
 
@@ -265,7 +265,7 @@ def test_another_activation_is_refused(tmp_path: Path) -> None:
     theirs("t5 1.0").save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "feed_forward_proj": "gated-tanh"}))
-    with pytest.raises(Refused, match="'gated-tanh'; those that open here are relu, gated-gelu"):
+    with pytest.raises(Refused, match="'gated-tanh'; supported are relu, gated-gelu"):
         examine(tmp_path)
 
 

@@ -13,7 +13,7 @@ from transformer import ModelConfig, StackConfig, TrainConfig
 from transformer.checkpoints import Checkpoint
 from transformer.data.batches import BatchStream, Example, collate
 from transformer.training import HELP, Diverged, Evaluator, Recipe, Trainer, learning_rate, teacher_forcing, train
-from transformer.training.loop import batch_loss, own_words, random_seed
+from transformer.training.loop import batch_loss, random_seed, scheduled_sampling_inputs
 
 CONFIG = TrainConfig(
     steps=120, batch_tokens=64, learning_rate=0.01, warmup=10, label_smoothing=0.0, precision="float32"
@@ -162,13 +162,13 @@ def test_teacher_forcing_falls_to_three_tenths_only_where_it_is_scheduled() -> N
     assert {teacher_forcing(epoch, CONFIG) for epoch in range(40)} == {1.0}
 
 
-def test_own_words_are_what_the_model_holds_likeliest_after_the_true_words() -> None:
+def test_scheduled_sampling_inputs_are_the_most_probable_tokens_after_the_true_ones() -> None:
     checkpoint = small_checkpoint()
     batch, model = collate(pairs(checkpoint)[2]), checkpoint.model
     reads = batch.tgt[:, :-1]
     memory = model.encode(batch.src)
     torch.manual_seed(0)
-    mixed = own_words(model, reads, memory, batch.src, share=0.4)
+    mixed = scheduled_sampling_inputs(model, reads, memory, batch.src, share=0.4)
     logits = model(batch.src, reads)
     logits[..., 0] = -torch.inf  # padding is no word
     likeliest = torch.cat([reads[:, :1], logits.argmax(-1)[:, :-1]], 1)
@@ -177,12 +177,12 @@ def test_own_words_are_what_the_model_holds_likeliest_after_the_true_words() -> 
     differ = (likeliest != reads)[:, 1:] & words
     assert 0.2 < changed.sum() / differ.sum() < 0.6  # the untrained model is hardly ever right by chance
     assert torch.equal(mixed[:, 0], reads[:, 0]) and torch.equal(mixed[reads == 0], reads[reads == 0])
-    everything = own_words(model, reads, memory, batch.src, share=1.0)
+    everything = scheduled_sampling_inputs(model, reads, memory, batch.src, share=1.0)
     assert torch.equal(everything[:, 1:][words], likeliest[:, 1:][words])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_reading_its_own_words_leaves_a_gradient_for_every_parameter(dtype: torch.dtype) -> None:
+def test_reading_its_scheduled_sampling_inputs_leaves_a_gradient_for_every_parameter(dtype: torch.dtype) -> None:
     """Under autocast, a first pass without gradients would leave weights in its cache that have none."""
     checkpoint = small_checkpoint(dropout=0.0)
     batch, found = collate(pairs(checkpoint)[2]), []
@@ -238,7 +238,7 @@ def test_a_loss_that_is_no_number_ends_the_training_and_spoils_no_weight(precisi
     with torch.no_grad():
         checkpoint.model.output.weight[5, 3] = torch.nan
     before = weights(checkpoint)
-    with pytest.raises(Diverged, match="loss became nan at update 2"):
+    with pytest.raises(Diverged, match="loss became nan at step 2"):
         trainer.update(batches)
     assert all(torch.equal(p.nan_to_num(), before[name].nan_to_num()) for name, p in weights(checkpoint).items())
 
@@ -247,7 +247,7 @@ def test_a_gradient_that_is_no_number_is_told_from_the_loss() -> None:
     checkpoint = small_checkpoint()
     trainer = Trainer(checkpoint.model, CONFIG)
     checkpoint.model.output.weight.register_hook(lambda gradient: gradient * torch.inf)
-    with pytest.raises(Diverged, match="gradient became (nan|inf) at update 1, at a loss of"):
+    with pytest.raises(Diverged, match="gradient became (nan|inf) at step 1, at a loss of"):
         trainer.update(iter(BatchStream(pairs(checkpoint)[2], 64)))
 
 

@@ -176,7 +176,7 @@ def test_a_damaged_checkpoint_costs_the_updates_since_the_one_before(
     aside = run.checkpoints / f"{run.checkpoint(LAST).name}.damaged"
     if noticed:
         said = " ".join(found.mended)
-        assert "step-0000014 is damaged" in said and "goes on from update 12" in said and name in said
+        assert "step-0000014 is damaged" in said and "goes on from step 12" in said and name in said
         assert all(text in run.log.read_text() for text in found.mended)
         assert left is None or (aside / name).read_bytes() == left
     assert not found.damaged
@@ -188,10 +188,10 @@ def test_an_empty_folder_with_a_huge_number_is_no_checkpoint(run: RunFolder, fol
     (run.checkpoints / f"step-{'9' * 40}").write_text("")
     (run.checkpoints / "step-15").mkdir()
     found = status(run.path)
-    assert found.saved_step == LAST and "goes on from update 14" in found.advice
+    assert found.saved_step == LAST and "goes on from step 14" in found.advice
     assert any("step-9999999 in checkpoints/ is damaged" in text for text in found.damaged)
     looked_at(run)
-    extend(run.path, END, launcher=lambda folder: os.getpid())  # was "has made 9,999,999 updates already"
+    extend(run.path, END, launcher=lambda folder: os.getpid())  # was "has made 9,999,999 steps already"
     run.status.unlink()
     assert work(run.path) == "finished"
     assert_ends_as(run, RunFolder(folder / "quiet"))
@@ -221,7 +221,7 @@ def test_metrics_lose_the_lines_that_are_lost_and_no_others(run: RunFolder, fold
     quiet = {line["step"]: line for line in lines(RunFolder(folder / "quiet"))}
     found = lines(run)
     assert len(found) == known + END - whole and all(line == quiet[line["step"]] for line in found)
-    assert f"metrics.jsonl lacks {whole - known:,} of the {LAST:,} updates" in " ".join(status(run.path).mended)
+    assert f"metrics.jsonl lacks {whole - known:,} of the {LAST:,} steps" in " ".join(status(run.path).mended)
     if left and damage is not cut:
         assert (run.path / "metrics.jsonl.damaged").read_bytes() == left
 
@@ -241,7 +241,7 @@ def test_a_damaged_corpus_is_read_again(run: RunFolder, folder: Path, name: str,
     assert work(run.path) == "finished"
     assert_ends_as(run, RunFolder(folder / "quiet"))
     assert (run.path / "data.damaged").is_dir()
-    assert "It is read anew from" in " ".join(status(run.path).mended)
+    assert "It is read again from" in " ".join(status(run.path).mended)
     assert "has changed" not in " ".join(status(run.path).mended)
     assert work(run.path) == "finished" and not status(run.path).mended  # once is enough
 
@@ -290,7 +290,7 @@ def test_without_any_recipe_the_sentence_leads_to_a_new_run(run: RunFolder, monk
     as_older_versions_wrote_it(run)
     cut(run.config)
     looked_at(run)
-    with pytest.raises(ValueError, match="config.json is no recipe") as error:
+    with pytest.raises(ValueError, match="config.json is not the recipe") as error:
         resume(run.path)
     start = str(error.value).rsplit(" ", 1)[1].rstrip(".")
     command = json.loads((Path(start) / "card.json").read_text())["command"]
@@ -350,11 +350,11 @@ def test_without_a_whole_checkpoint_the_run_says_so_and_begins_again(run: RunFol
     for path in run.step_folders():
         cut(path / "optimizer.safetensors")
     looked_at(run)
-    with pytest.raises(ValueError, match="no checkpoint that is whole"):
+    with pytest.raises(ValueError, match="no intact checkpoint"):
         extend(run.path, 2 * END)
     assert work(run.path) == "crashed"
     found = status(run.path)
-    assert "No checkpoint is whole" in found.cause and "Resume the run once more" in found.cause
+    assert "No checkpoint is intact" in found.cause and "Resume the run once more" in found.cause
     usable = run.checkpoints / next(word for word in found.cause.split() if word.startswith("step-"))
     assert claim(small_recipe_from(run, usable), run.path.parent / "other").start.is_dir()
     assert work(run.path) == "finished"

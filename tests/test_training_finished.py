@@ -42,13 +42,13 @@ def test_lost_metrics_are_said_until_the_run_has_said_what_cannot_be_had_again(r
     damage(run.metrics)
     known = len(lines(run))
     found = status(run.path)
-    said = f"metrics.jsonl lacks {STEPS - known} of the 12 updates"
+    said = f"metrics.jsonl lacks {STEPS - known} of the 12 steps"
     assert found.damaged == [f"{said}."] and "Resume it" in found.advice
-    resume(run.path, launcher=here)  # was "has finished at update 12; give it more updates to go on"
+    resume(run.path, launcher=here)  # was "has finished at step 12; give it more steps to go on"
     assert work(run.path) == "finished"
     found = status(run.path)
     assert said in " ".join(found.mended) and not found.damaged and len(lines(run)) == known
-    with pytest.raises(ValueError, match="has finished at update 12"):
+    with pytest.raises(ValueError, match="has finished at step 12"):
         resume(run.path, launcher=here)
 
 
@@ -60,7 +60,7 @@ def test_what_is_lost_twice_is_said_twice(run: RunFolder) -> None:
     assert work(run.path) == "finished" and not status(run.path).damaged
     known = len(lines(run))
     cut(run.metrics)
-    assert f"lacks {20 - len(lines(run))} of the 20 updates" in status(run.path).damaged[0] and len(lines(run)) < known
+    assert f"lacks {20 - len(lines(run))} of the 20 steps" in status(run.path).damaged[0] and len(lines(run)) < known
 
 
 def test_a_status_that_is_lost_loses_only_the_word_that_the_gap_was_said(run: RunFolder) -> None:
@@ -81,8 +81,8 @@ def test_a_corpus_that_is_gone_is_read_again(run: RunFolder, name: str) -> None:
     resume(run.path, launcher=here)
     assert work(run.path) == "finished"
     found = status(run.path)
-    assert "It is read anew from" in " ".join(found.mended) and not found.damaged and path.exists()
-    with pytest.raises(ValueError, match="has finished at update 12"):
+    assert "It is read again from" in " ".join(found.mended) and not found.damaged and path.exists()
+    with pytest.raises(ValueError, match="has finished at step 12"):
         resume(run.path, launcher=here)
 
 

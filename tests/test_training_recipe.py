@@ -86,7 +86,7 @@ def test_a_recipe_survives_json(recipe: Recipe) -> None:
 def test_junk_is_refused_with_the_file_that_holds_it(junk: Any, tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_text(json.dumps(junk))
-    with pytest.raises(ValueError, match="config.json is no recipe of a run"):
+    with pytest.raises(ValueError, match="config.json is not the recipe of a run"):
         Recipe.load(path)
 
 
@@ -162,13 +162,13 @@ def test_a_network_is_measured_in_a_process_of_its_own(tmp_path: Path, monkeypat
     speed = measure(replace(RECIPE, threads=1))
     assert speed.tokens_per_second > 0 and 50e6 < speed.memory < 5e9
     monkeypatch.setattr("transformer.training.estimate.TOO_LONG", 0.05)
-    with pytest.raises(ValueError, match="makes no two updates"):
+    with pytest.raises(ValueError, match="cannot make two steps"):
         measure(RECIPE)
 
 
 def test_data_are_checked_before_a_run_begins(tmp_path: Path) -> None:
     Recipe(pairs_file(tmp_path), MODEL, validation="copy").check()
-    with pytest.raises(ValueError, match="names no corpus"):
+    with pytest.raises(ValueError, match="is not a corpus"):
         Recipe("nothing", MODEL).check()
-    with pytest.raises(ValueError, match="names no corpus"):
+    with pytest.raises(ValueError, match="is not a corpus"):
         Recipe("reverse", MODEL, validation="nothing").check()

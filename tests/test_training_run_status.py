@@ -69,7 +69,7 @@ def test_a_worker_that_is_gone_or_a_zombie_has_crashed(run: RunFolder, sleeper: 
     assert status(run.path).state == "crashed"  # nobody has asked after it, so its number is still taken
     sleeper.wait()
     found = status(run.path)
-    assert found.state == "crashed" and not found.alive and "without a word" in found.cause
+    assert found.state == "crashed" and not found.alive and "without a message" in found.cause
 
 
 @pytest.mark.parametrize("state", ENDED)

@@ -116,7 +116,7 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
     resume(run.path)
     assert wait_for(run, "finished", "crashed").state == "finished"
     assert_same_run(quiet, run)
-    with pytest.raises(ValueError, match="has finished at update 400"):
+    with pytest.raises(ValueError, match="has finished at step 400"):
         resume(run.path)
 
 
@@ -194,7 +194,7 @@ def test_a_run_whose_data_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -
 def test_a_longer_run_goes_on_from_its_end(tmp_path: Path) -> None:
     run = finished_run(tmp_path, steps=20, schedule="constant")
     longer = finished_run(tmp_path, "longer", steps=40, schedule="constant")
-    with pytest.raises(ValueError, match="has made 20 updates already"):
+    with pytest.raises(ValueError, match="has made 20 steps already"):
         extend(run.path, 20)
     extend(run.path, 40)
     wait_for(run, "finished", "crashed")
@@ -239,7 +239,7 @@ def test_early_stopping_ends_when_nothing_got_better_and_more_updates_wait_anew(
     run = finished_run(tmp_path, **settings)  # type: ignore[arg-type]
     assert steps_made(run) == 20
     found = status(run.path)
-    assert found.state == "finished" and "3 evaluations were no better than that of update 5" in found.cause
+    assert found.state == "finished" and "3 evaluations were no better than that of step 5" in found.cause
     recipe = run.recipe()
     write_json(run.config, replace(recipe, training=replace(recipe.training, steps=200)).to_dict())
     work(run.path)
@@ -250,7 +250,7 @@ def test_a_run_that_diverges_says_so_and_keeps_its_last_good_checkpoint(tmp_path
     run = new_run(tmp_path, steps=1000, learning_rate=1e29, warmup=0, schedule="constant", checkpoint_every=1)
     assert work(run.path) == "diverged"
     found = status(run.path)
-    assert "became" in found.cause and f"update {steps_made(run) + 1}" in found.cause
+    assert "became" in found.cause and f"step {steps_made(run) + 1}" in found.cause
     assert "lower learning rate" in found.advice
     assert found.log[-1].endswith(found.cause)
     model = checkpoints.load(run.checkpoints / "best").model

@@ -23,10 +23,10 @@ PLACES = (  # where they are on macOS and Windows, and not on the path
 
 def browser() -> str:
     """A browser that can show a page as a window. Raises ValueError where there is none."""
-    found = next(filter(None, map(shutil.which, (*BROWSERS, *PLACES))), None)
-    if found is None:
+    browser = next(filter(None, map(shutil.which, (*BROWSERS, *PLACES))), None)
+    if browser is None:
         raise ValueError("No Chromium, Chrome or Edge found: install one, or open the app with `make run`.")
-    return found
+    return browser
 
 
 def window(url: str, profile: str) -> list[str]:

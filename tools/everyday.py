@@ -39,16 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     card = Path(given.checkpoint) / CARD
     try:
-        found = judged(given.checkpoint, given.list)
+        judgement = judged(given.checkpoint, given.list)
         facts = read_json(card) if card.exists() else {}
         command = f"python -m tools.everyday {given.checkpoint} {given.list}"
-        write_json(card, facts | {KEY: {**found, "command": command}})
+        write_json(card, facts | {KEY: {**judgement, "command": command}})
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    for failure in found["failed"]:
+    for failure in judgement["failed"]:
         print(f"{failure['source']}\t{failure['written']}")
-    print(f"{found['accepted']} of {found['of']} accepted.")
+    print(f"{judgement['accepted']} of {judgement['of']} accepted.")
     return 0
 
 

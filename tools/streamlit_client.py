@@ -98,9 +98,9 @@ class Session:
     def widget(self, kind: str, key: str) -> str:
         """The id of a widget by its kind and the beginning of its key."""
         for delta in self.elements.values():
-            found = getattr(delta.new_element, kind)
-            if delta.new_element.WhichOneof("type") == kind and f"-{key}" in found.id:
-                return str(found.id)
+            widget = getattr(delta.new_element, kind)
+            if delta.new_element.WhichOneof("type") == kind and f"-{key}" in widget.id:
+                return str(widget.id)
         raise LookupError(f"There is no {kind} {key} on the page: {self.texts()[-1:]}")
 
     def texts(self) -> list[str]:
@@ -108,9 +108,9 @@ class Session:
 
     def errors(self) -> list[str]:
         """What the page complains about."""
-        found = [delta.new_element for delta in self.elements.values()]
-        return [e.exception.message for e in found if e.WhichOneof("type") == "exception"] + [
-            e.alert.body for e in found if e.WhichOneof("type") == "alert"
+        elements = [delta.new_element for delta in self.elements.values()]
+        return [e.exception.message for e in elements if e.WhichOneof("type") == "exception"] + [
+            e.alert.body for e in elements if e.WhichOneof("type") == "alert"
         ]
 
     # ---- what a reader does ----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def measured(model: Translator, corpus: Corpus) -> dict[str, Any]:
         "log_prob_per_token": round(lowest(kinds), 6),
         "share_below": SHARE,
         "on": corpus.name,
-        "sentences": {name: len(found) for name, found in kinds.items()},
+        "sentences": {name: len(log_probs) for name, log_probs in kinds.items()},
     }
 
 
@@ -67,14 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     card = Path(given.checkpoint) / CARD
     try:
-        found = measured(Translator.load(given.checkpoint), open_split(given.data, "validation", given.folder))
+        values = measured(Translator.load(given.checkpoint), open_split(given.data, "validation", given.folder))
         facts = read_json(card) if card.exists() else {}
         command = shlex.join(["python", "-m", "tools.typical", given.checkpoint, "--data", given.data])
-        write_json(card, facts | {KEY: {**found, "command": command}})
+        write_json(card, facts | {KEY: {**values, "command": command}})
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{found['log_prob_per_token']:.6f} per token, from {sum(found['sentences'].values()):,} sentences.")
+    print(f"{values['log_prob_per_token']:.6f} per token, from {sum(values['sentences'].values()):,} sentences.")
     return 0
 
 

@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read along, such as `head`, has enough; nothing may be written at the exit either
+    except BrokenPipeError:  # the reader, such as `head`, has enough; nothing may be written at the exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
         print(f"{parser.prog}: {worded(error)}", *_details(error), sep="\n", file=sys.stderr)
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _details(error: Exception) -> list[str]:
-    """What was found in a file that is refused, and the command that may help."""
+    """What the refused file contains, and the command that may help."""
     if not isinstance(error, Refused):
         return []
     return [f"  {name}: {value}" for name, value in error.found] + [error.command] * bool(error.command)
@@ -65,23 +65,35 @@ def _parser() -> argparse.ArgumentParser:
 
     def takes_sentences(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
-        sub.add_argument("sentence", nargs="*", help="what to read; standard input, a sentence a line, if absent")
+        sub.add_argument("sentence", nargs="*", help="the sentences; standard input, one per line, if absent")
         sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
         _takes_precision(sub)
 
     sub = verb(translate, "Translate sentences.")
     takes_sentences(sub)
-    sub.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="alpha of Wu et al. 2016; 0 is none")
+    sub.add_argument(
+        "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
+    )
     sub.add_argument("--n-best", type=int, default=1, help="hypotheses to print, best first, with their scores")
-    sub.add_argument("--sample", action="store_true", help="draw the translation at random instead of searching")
-    sub.add_argument("--temperature", type=float, default=1.0, help="for --sample: below 1 is bolder")
-    sub.add_argument("--top-k", type=int, help="for --sample: only the k likeliest tokens")
-    sub.add_argument("--top-p", type=float, default=1.0, help="for --sample: the likeliest tokens up to this share")
+    sub.add_argument("--sample", action="store_true", help="sample the translation instead of searching for the best")
+    sub.add_argument(
+        "--temperature",
+        type=float,
+        default=1.0,
+        help="for --sample: below 1 favours probable tokens, above 1 flattens the distribution",
+    )
+    sub.add_argument("--top-k", type=int, help="for --sample: only the k most probable tokens")
+    sub.add_argument(
+        "--top-p",
+        type=float,
+        default=1.0,
+        help="for --sample: only the nucleus, the smallest set of most probable tokens that reaches p",
+    )
     sub.add_argument("--seed", type=int, default=0, help="for --sample")
 
-    sub = verb(trace, "Save what every head looked at while reading and writing, as .npz.")
+    sub = verb(trace, "Save the attention weights of every head as .npz.")
     takes_sentences(sub)
-    sub.add_argument("--target", help="a translation to be read along, instead of the model's own")
+    sub.add_argument("--target", help="a translation to force-decode instead of the model's own")
     sub.add_argument("--out", required=True, help="the .npz file; numbered where there are several sentences")
 
     commands.add_verbs(verb)
@@ -94,14 +106,14 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", type=Path, metavar="FILE", help="a file for the scores")
     sub.add_argument("--translations", help="a file to write the translations to")
 
-    sub = verb(describe, "Print what a checkpoint is.")
+    sub = verb(describe, "Describe a checkpoint.")
     sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
     sub.add_argument("--json", action="store_true", help="as JSON")
     return parser
 
 
 class _Parser(argparse.ArgumentParser):
-    """Which quotes a long argument in part where it refuses it."""
+    """A parser that quotes only a part of a long argument that it refuses."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         options, others = self.parse_known_args(args, namespace)
@@ -124,7 +136,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Formatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Help that gives the defaults there are, and does not say "(default: None)"."""
+    """Help with the defaults, but without "(default: None)"."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         return action.help if action.default in (None, False) else super()._get_help_string(action)
@@ -137,11 +149,13 @@ def _takes_precision(sub: argparse.ArgumentParser) -> None:
 def _takes_corpus(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
     sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
-    text = "which part of it; test if absent, or all where there are none"
+    text = "the split; test if absent, or all pairs where it has no splits"
     sub.add_argument("--split", choices=PARTS, help=text)
-    sub.add_argument("--folder", help="where Multi30k lies")
+    sub.add_argument("--folder", help="the folder of Multi30k")
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
-    sub.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="alpha of Wu et al. 2016; 0 is none")
+    sub.add_argument(
+        "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
+    )
 
 
 def _sentences(options: argparse.Namespace) -> Iterator[str]:
@@ -160,7 +174,7 @@ def translate(options: argparse.Namespace) -> None:
         for translation in written:
             score = f"{translation.score:9.4f}\t" if options.n_best > 1 else ""
             print(f"{score}{translation.text}", flush=True)
-        typed = options.sentence and not options.sample  # nobody watches a file go by, and what is drawn may be odd
+        typed = options.sentence and not options.sample  # sentences from a file may be many, and sampled ones unusual
         if typed and unlike(translator.card, written[0].log_prob_per_token):
             print(FAR, file=sys.stderr)
 
@@ -188,7 +202,7 @@ def evaluate(options: argparse.Namespace) -> None:
     corpus = open_split(options.data, options.split, options.folder)
     evaluator = Evaluator.of(checkpoint, corpus.name, corpus)
     if evaluator.left_out:
-        print(f"{evaluator.left_out} pairs of {corpus.name} are longer than the model reads", file=sys.stderr)
+        print(f"{evaluator.left_out} pairs of {corpus.name} are longer than the model can read", file=sys.stderr)
     scores = evaluator(checkpoint, options.beam, options.length_penalty)
     print(f"{corpus.report}")
     for name, part in (scores.parts or {"": scores}).items():
@@ -206,7 +220,7 @@ def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
     print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {beam}  {scores.signature}")
     if scores.pronouns is not None:
         right, every = scores.pronouns
-        print(f"pronouns understood {right / every:.1%} of {every:,}, by the word whose form shows what they stand for")
+        print(f"pronouns resolved {right / every:.1%} of {every:,}, judged by the word whose form shows the antecedent")
 
 
 def describe(options: argparse.Namespace) -> None:

@@ -16,7 +16,9 @@ from pathlib import Path
 from threading import local
 from typing import Any
 
-REFUSAL = "This is a public demonstration: what is here is looked at, and nothing is brought, trained or deleted."
+REFUSAL = (
+    "This is a public demonstration: its models can be looked at, but nothing can be imported, trained or deleted."
+)
 
 # As Python's audit events are called.
 _STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile", "os.system"}

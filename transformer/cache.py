@@ -55,7 +55,7 @@ class _OfRows(Observer):
 
 
 class Cache:
-    """Self-attention's keys and values grow by a token a step; cross-attention's are computed once a sentence.
+    """Self-attention's keys and values grow by a token per step; cross-attention's are computed once per sentence.
 
     `source` has a layer's keys and values each, [A, H, K, D], and `visible` [A, 1, 1, K] is False at their padding;
     None where there is none. `rows` is None as long as each sentence has one row. `folded` has the only sentence,

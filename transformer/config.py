@@ -14,7 +14,7 @@ Tied = Literal["none", "output", "all"]
 Schedule = Literal["paper", "linear", "constant"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
-# A configuration may come from a stranger's file: a size beyond these is refused before memory is taken for it.
+# A configuration may come from an untrusted file: a size beyond these is refused before memory is taken for it.
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
 LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
 _LARGEST_TABLE = 2**25  # numbers in the table of positions, which is computed, so no weights file backs its size
@@ -75,7 +75,7 @@ def _known(cls: type, values: object, what: str) -> dict[str, Any]:
     names = [f.name for f in fields(cls) if f.init]
     for name in values:
         if name not in names:
-            raise ValueError(f"{what} has a field {brief(name)} that is not known; the fields are {', '.join(names)}.")
+            raise ValueError(f"{what} has an unknown field {brief(name)}; the fields are {', '.join(names)}.")
     return dict(values)
 
 
@@ -107,7 +107,7 @@ class StackConfig:
 class ModelConfig:
     """Everything that is needed to build the network again; the defaults are the paper's base model.
 
-    `tied` says which embeddings are one and the same matrix: "none"; "output", where the output projection is
+    `tied` says which embeddings share one matrix: "none"; "output", where the output projection is
     the target embedding; or "all", where the source embedding is that matrix too (section 3.4 of the paper).
     `scale_embeddings` multiplies them by √d_model (section 3.4), `embedding_norm` norms them with their positions.
     "stored" positions are a table that came with the weights and is used as it stands.
@@ -229,9 +229,9 @@ class ModelConfig:
 class TrainConfig:
     """How a model is trained. Raises ConfigError naming the field, the value and the remedy.
 
-    `steps` counts updates; each update sees `batch_tokens * accumulate` padded tokens, whatever the number of
+    `steps` counts updates of the weights; each sees `batch_tokens * accumulate` padded tokens, whatever the number of
     processes that share them. `schedule` is "paper" (equation 3 of section 5.3, scaled so that its peak is
-    `learning_rate`), "linear" (up over `warmup` updates, then down to 0 at `steps`) or "constant" (up over `warmup`,
+    `learning_rate`), "linear" (up over `warmup` steps, then down to 0 at `steps`) or "constant" (up over `warmup`,
     then level). `clip`, `patience` and `average` are off at 0. A checkpoint is written at each evaluation too.
     """
 

@@ -1,4 +1,4 @@
-"""Cross-attention to one sentence, its keys and values folded into the maps around them.
+"""Cross-attention in single-sentence decoding: the sentence's keys and values folded into the maps around them.
 
 A head's scores (x Wq + bq) kᵀ are x (Wq kᵀ) + bq kᵀ, and what it adds to the output, p v Wo, is p (v Wo). What
 stands in brackets is the same for every token that is written, so that each of them needs two products in place of

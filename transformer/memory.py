@@ -1,4 +1,4 @@
-"""How this process keeps memory."""
+"""How this process keeps and returns freed memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def give_back() -> None:
 def keep_freed() -> None:
     """Lets this process keep what it frees for what it asks for next; elsewhere than on Linux, does nothing.
 
-    Decoding writes its scores anew at each step, a row a hypothesis and a number a word. By default such a block is
+    Decoding writes new scores at each step, a row per hypothesis and a number per token. By default such a block is
     given back to the system each time, and the first touch of each new page costs more than what is computed there.
     """
     _malloc("mallopt", _MMAP_MAX, 0)

@@ -1,6 +1,6 @@
 """The network made ready to run, and to write token by token: what `Transformer` computes, in about half the time.
 
-It is the flow of `transformer.layers` for inference: no dropout, maps that read the same vector joined into one
+It is `transformer.layers` for inference: no dropout, maps that read the same vector joined into one
 product, and each weight in the order in which the processor's library reads it fastest. The weights may be in half
 precision; all that is not a linear map is computed in single.
 

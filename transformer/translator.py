@@ -70,7 +70,7 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path, precision: str = "float32") -> Translator:
-        """Opens a checkpoint folder, its weights in "float32", or in "bfloat16": half the memory and sooner done.
+        """Opens a checkpoint folder, its weights in "float32", or in "bfloat16": half the memory, and faster.
 
         Raises ValueError naming the file that is missing or wrong.
         """
@@ -163,7 +163,7 @@ class Translator:
         return [translations[i] for i in range(len(ids))]
 
     def sample(self, text: str, **options: Any) -> Translation:
-        """One translation drawn at random; `options` go to `decoding.sample` (temperature, top_k, top_p, seed)."""
+        """One sampled translation; `options` go to `decoding.sample` (temperature, top_k, top_p, seed)."""
         hypotheses = finish(sample(self.prepared, self.source_batch([self.encode(text)]), **options))
         return self.translation(hypotheses[0][0])
 

@@ -396,7 +396,7 @@ def test_a_head_is_named_after_antecedents_where_it_is_better_than_the_rules_tha
     assert with_pronouns(0.9, 0.9, 0.2, 0.86) == []  # the first noun is right as often, as far as one can tell
     (among,) = with_pronouns(0.1, 0.9, 0.2, 0.8)
     assert among == (
-        "looks at the antecedent more than at any other word, the pronoun itself and special tokens aside: "
+        "looks at the antecedent more than at any other word, not counting the pronoun itself and special tokens: "
         "90 % of 100 pronouns; first noun 80 %"
     )
     assert with_pronouns(0.4, 0.4, 0.1, 0.1) == []  # better than the rules, and still under half

@@ -46,7 +46,7 @@ def test_blocks_are_named() -> None:
     titles = {block.path: block.title for block in blocks(counts(model))}
     assert titles["encoder.embedding"] == "Source embedding"
     assert titles["decoder.layers.1.cross_attention"] == "Decoder layer 2, cross-attention"
-    assert titles["encoder.norm"] == "Encoder, last norm"
+    assert titles["encoder.norm"] == "Encoder, final layer norm"
     assert tensor_title("decoder.layers.1.cross_attention.query.weight") == (
         "Decoder layer 2, cross-attention, query weight"
     )

@@ -14,11 +14,11 @@ from transformer.taps import Ablate, Replace, Scale, Site, Tap, Uniform
 from transformer.trace import Trace
 
 LABELS, ROWS, LEAK, DROPOUT, PLAIN = (
-    "Labels match the pattern",
+    "Labels match the attention weights",
     "Every row sums to 1",
-    "No look ahead",
+    "No look-ahead",
     "Dropout is off",
-    "Recorded is what the model computes",
+    "Recording changes nothing",
 )
 CROSS, DECODER = Site("decoder", 1, "cross"), Site("decoder", 2, "self")
 
@@ -147,7 +147,7 @@ def test_labels_that_are_too_few(model: Transformer, trace: Trace) -> None:
     assert LABELS in failing(replace(trace, cross=trace.cross[:, :2]), model)
     assert LABELS in failing(replace(trace, log_probs=trace.log_probs[:-1]), model)
     detail = check(replace(trace, encoder=trace.encoder[:1]), model)[0].detail
-    assert detail == "encoder is 1 × 4 × 6 × 6 where 2 × 4 × 6 × 6 is due."
+    assert detail == "encoder is 1 × 4 × 6 × 6 but should be 2 × 4 × 6 × 6."
 
 
 def test_the_measured_number_is_told(model: Transformer, trace: Trace) -> None:

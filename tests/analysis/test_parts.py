@@ -124,7 +124,7 @@ def check_norm(found: Taken, own: torch.nn.Module) -> None:
 
 
 def test_a_model_without_last_norms_says_so() -> None:
-    with pytest.raises(ValueError, match="no norm at the end"):
+    with pytest.raises(ValueError, match="no final layer norm"):
         parts.final_norm(passed(final_norm=False), "encoder", 0)
 
 

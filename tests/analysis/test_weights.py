@@ -92,7 +92,7 @@ def test_what_is_no_weights_file_is_refused(tmp_path: Path, file: Path) -> None:
     (tmp_path / "empty.safetensors").touch()
     (tmp_path / "cut.safetensors").write_bytes(file.read_bytes()[:-10])
     for name in ("empty", "cut"):
-        with pytest.raises(ValueError, match=f"{name}.safetensors is not a whole safetensors file"):
+        with pytest.raises(ValueError, match=f"{name}.safetensors is not a complete safetensors file"):
             measure_file(tmp_path / f"{name}.safetensors")
     with pytest.raises(ValueError, match=r"away.safetensors is missing"):
         shapes(tmp_path / "away.safetensors")

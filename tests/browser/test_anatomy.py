@@ -194,7 +194,7 @@ def test_the_map_opens_every_part(page: Page, url: str, small: Translator, trace
         "Encoder embedding",
         "Encoder layer 2, norm before self-attention",
         "Decoder layer 3, feed-forward network",
-        "Decoder, last norm",
+        "Decoder, final layer norm",
         "Linear map and softmax",
     ):
         part(page, title).click(force=True)
@@ -205,7 +205,7 @@ def test_the_map_opens_every_part(page: Page, url: str, small: Translator, trace
     page.locator(".part.chosen").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Decoder, last norm")).to_be_visible()
+    expect(page.get_by_role("heading", name="Decoder, final layer norm")).to_be_visible()
     expect(page).to_have_url(re.compile("part=norm"))
 
 

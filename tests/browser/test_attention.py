@@ -314,7 +314,7 @@ def test_the_checks_hold_and_can_be_read(page: Page, odd_url: str) -> None:
     go(page, odd_url)
     page.get_by_role("button", name="Checks: 5 of 5 hold").click()
     expect(page.get_by_text("Every row sums to 1.")).to_be_visible()
-    expect(page.get_by_text("No look ahead.")).to_be_visible()
+    expect(page.get_by_text("No look-ahead.")).to_be_visible()
 
 
 def download(page: Page, label: str, tmp_path: Path) -> Path:

@@ -65,7 +65,7 @@ def line(page: Page, name: str) -> Locator:
 def test_the_shelf_and_one_model(page: Page, shelves: str, places: Path) -> None:
     go(page, shelves)
     expect(page.locator(".line[data-id]")).to_have_count(3)
-    expect(line(page, "broken")).to_contain_text("model.safetensors is not a whole safetensors file")
+    expect(line(page, "broken")).to_contain_text("model.safetensors is not a complete safetensors file")
     expect(line(page, "a-small")).to_have_class("line on")
     count = count_parameters(load(places / "checkpoints" / "a-small").model)
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{count:,}")

@@ -139,4 +139,4 @@ def test_an_imported_model_without_gold_says_what_is_missing(page: Page, atlas_u
     box = page.get_by_role("textbox", name="Which")
     box.fill("nothing.here")
     box.press("Enter")
-    expect(page.get_by_text("names no corpus")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("is not a corpus")).to_be_visible(timeout=PATIENCE)

@@ -90,20 +90,20 @@ D, F, V = 8, 32, 50
             | {f"h.{n}.attn.c_attn.weight": (D, 3 * D) for n in range(3)}
             | {f"h.{n}.mlp.c_fc.weight": (D, F) for n in range(3)}
             | {f"h.{n}.mlp.c_proj.weight": (F, D) for n in range(3)},
-            "a decoder alone, as of GPT",
+            "a decoder-only model, such as GPT",
             "3",
         ),
         (
             {"model.embed_tokens.weight": (V, D)}
             | {f"model.layers.{n}.self_attn.q_proj.weight": (D, D) for n in range(4)}
             | {f"model.layers.{n}.mlp.gate_proj.weight": (F, D) for n in range(4)},
-            "a decoder alone, as of GPT or Llama",
+            "a decoder-only model, such as GPT or Llama",
             "4",
         ),
         (
             {"embeddings.word_embeddings.weight": (V, D)}
             | {f"encoder.layer.{n}.attention.self.query.weight": (D, D) for n in range(2)},
-            "an encoder alone, as of BERT",
+            "an encoder-only model, such as BERT",
             "2",
         ),
         ({"patch_embed.proj.weight": (D, 3, 16, 16), "blocks.0.attn.qkv.weight": (3 * D, D)}, "a vision", "1"),

@@ -106,8 +106,8 @@ def test_what_was_read_is_said(tmp_path: Path) -> None:
     [
         ({"model_type": "bert"}, "'bert'"),
         ({"model_type": "nllb-moe"}, "many feed-forward networks"),
-        ({"model_type": "pegasus", "is_encoder_decoder": True}, "encoder-decoder of a family"),
-        ({"is_encoder_decoder": False}, "no encoder-decoder"),
+        ({"model_type": "pegasus", "is_encoder_decoder": True}, "encoder-decoder of an unsupported family"),
+        ({"is_encoder_decoder": False}, "not an encoder-decoder"),
         ({"architectures": ["BartForSequenceClassification"]}, "BartForSequenceClassification"),
         ({"normalize_before": True}, "normalize_before"),
         ({"activation_function": "gelu_new"}, "'gelu_new'"),

@@ -81,7 +81,7 @@ def test_rows_that_are_the_same() -> None:
     checkpoint = small_checkpoint(tied="all")
     table = checkpoint.model.decoder.embedding.tokens.weight
     table[6] = table[5] = table[12]
-    assert only(checkpoint).startswith("Rows 5 (") and "of the embedding are the same" in only(checkpoint)
+    assert only(checkpoint).startswith("Rows 5 (") and "of the embedding are identical" in only(checkpoint)
     table[6, 0] += 1e-6
     table[5, 0] += 2e-6
     assert health(checkpoint) == ()

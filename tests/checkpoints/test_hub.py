@@ -125,7 +125,7 @@ def test_what_is_not_there_or_no_model_is_said(tmp_path: Path, endpoint: str) ->
     for name, said in (
         ("owner/none", "There is no model owner/none"),
         ("owner/empty", r"no config\.json"),
-        ("owner/keras", "no weights of PyTorch"),
+        ("owner/keras", "no PyTorch weights"),
         ("owner/huge", "1,000,000,000,002 bytes"),
     ):
         with pytest.raises(Refused, match=said):
@@ -168,5 +168,5 @@ def test_a_download_can_be_stopped(tmp_path: Path, endpoint: str) -> None:
 )
 def test_names_that_are_none_are_refused_at_once(name: str) -> None:
     assert not hub.is_name(name)
-    with pytest.raises(Refused, match="no name of the Hugging Face hub"):
+    with pytest.raises(Refused, match="nor a Hub model ID"):
         hub.fetch(name, None, "http://127.0.0.1:1")

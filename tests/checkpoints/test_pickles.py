@@ -151,8 +151,8 @@ def view(storage: str, size: int, offset: object, shape: object, strides: object
     ("size", "offset", "shape", "strides", "what"),
     [
         (4, 0, (4,), (1,), None),  # the four numbers that there are
-        (4, 0, (5,), (1,), "larger than what the file has"),
-        (4, 2, (3,), (1,), "larger than what the file has"),
+        (4, 0, (5,), (1,), "larger than its data in the file"),
+        (4, 2, (3,), (1,), "larger than its data in the file"),
         (4, -1, (2,), (1,), "damaged"),
         (4, 0, (2, 2), (-2, 1), "damaged"),
         (4, 0, (2,), (1, 1), "damaged"),
@@ -163,8 +163,8 @@ def view(storage: str, size: int, offset: object, shape: object, strides: object
         (4, 0, (10**4, 10**4), (0, 0), "repeats the same numbers"),
         (4, 0, (10**30,), (0,), "damaged"),
         (4, 0, (1,) * 100, (1,) * 100, "damaged"),
-        (10**12, 0, (10**12,), (1,), "larger than what the file has"),
-        (10**12, 10**12, (1,), (1,), "larger than what the file has"),
+        (10**12, 0, (10**12,), (1,), "larger than its data in the file"),
+        (10**12, 10**12, (1,), (1,), "larger than its data in the file"),
     ],
 )
 def test_a_tensor_that_is_not_in_its_storage(
@@ -184,7 +184,7 @@ def test_a_tensor_that_is_not_in_its_storage(
 
 def test_a_storage_that_is_not_there(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.pt", {"a/data.pkl": view("7", 4, 0, (4,), (1,))}, zipfile.ZIP_STORED)
-    assert "larger than what the file has of it (0 bytes)" in str(refusal(path))
+    assert "larger than its data in the file (0 bytes)" in str(refusal(path))
 
 
 def bombs() -> dict[str, bytes]:

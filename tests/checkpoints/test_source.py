@@ -65,7 +65,7 @@ def test_a_training_checkpoint_is_opened_to_its_model(tmp_path: Path) -> None:
     torch.save(saved, tmp_path / "last.pt")
     with open_source(tmp_path / "last.pt") as source:
         assert set(source.weights.infos) == {"weight", "bias"}
-        assert source.found == (("Opened at", "model"),)
+        assert source.found == (("Weights found under", "model"),)
         assert source.facts == {"epoch": 4}
 
 
@@ -142,7 +142,7 @@ def test_a_shard_that_is_no_file_of_the_folder(tmp_path: Path, shard: str | int)
 def test_a_shard_that_lacks_what_the_index_says(tmp_path: Path) -> None:
     save_file(tensors(), tmp_path / "a.safetensors")
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"other": "a.safetensors"}}))
-    assert "lacks the tensor 'other'" in str(refusal(tmp_path))
+    assert "is missing the tensor 'other'" in str(refusal(tmp_path))
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar", "tar.gz", "tar.bz2"])
@@ -192,12 +192,12 @@ def test_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:
     [
         (b"", "a.pt", "empty"),
         (b"\x89HDF\r\n\x1a\n" + bytes(50), "model.h5", "Keras"),
-        (b"GGUF" + bytes(50), "a.gguf", "decoder alone"),
+        (b"GGUF" + bytes(50), "a.gguf", "decoder-only"),
         (b"version https://git-lfs.github.com/spec/v1\noid", "pytorch_model.bin", "git lfs pull"),
         (b"\xfd7zXZ\x00" + bytes(50), "a.tar.xz", "tar.gz"),
-        (b"hello, I am a poem", "poem.txt", "no file of weights"),
+        (b"hello, I am a poem", "poem.txt", "not a weights file"),
         (b"hello, I am a poem", "poem.pt", "Choose one that torch.save wrote"),
-        (b'{"a": 1}', "config.json", "no file of weights"),
+        (b'{"a": 1}', "config.json", "not a weights file"),
     ],
 )
 def test_another_kind_of_file_is_named(tmp_path: Path, content: bytes, name: str, what: str) -> None:
@@ -219,7 +219,7 @@ def test_nothing_several_and_other_programs_weights(tmp_path: Path) -> None:
     [
         (torch.ones(3), "single tensor"),
         ([torch.ones(3)], "list"),
-        ({"epoch": 3}, "without any tensor"),
+        ({"epoch": 3}, "without tensors"),
         ({"a": torch.complex(torch.ones(2), torch.ones(2))}, "ComplexFloat"),
         ({"a": torch.eye(3).to_sparse()}, "_rebuild_sparse_tensor"),
     ],

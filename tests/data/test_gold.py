@@ -200,7 +200,7 @@ def test_a_grammar_is_a_corpus_by_its_name(grammar: str) -> None:
     tested = open_corpus(f"{grammar}:combinations").test
     assert isinstance(tested, GoldCorpus)
     assert all(split_of(pair) == "combinations" for pair in islice(tested.gold(), 20))
-    with pytest.raises(ValueError, match=f"{grammar}:other.*names no corpus"):
+    with pytest.raises(ValueError, match=f"{grammar}:other.*is not a corpus"):
         open_corpus(f"{grammar}:other")
 
 

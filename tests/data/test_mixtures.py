@@ -61,8 +61,8 @@ def test_a_spec_names_its_parts_and_their_weights() -> None:
         ("reverse*1001 + copy", "weighted"),
         ("reverse*1000*1000", "two weights"),
         ("reverse" + "*2" * 3000, "two weights"),
-        (" + ".join(["reverse"] * 5000), "5,000 corpora are to be mixed; choose at most 20"),
-        ("reverse:" + "9" * 5000, "names no corpus"),
+        (" + ".join(["reverse"] * 5000), "5,000 corpora are too many for a mixture; choose at most 20"),
+        ("reverse:" + "9" * 5000, "is not a corpus"),
     ],
 )
 def test_what_cannot_be_mixed_is_refused_in_a_sentence(spec: str, words: str) -> None:

@@ -163,7 +163,7 @@ def test_tampered_tokenizer_files_are_refused(tmp_path: Path, field: str, value:
     content = json.loads(ENGLISH_TOKENIZERS["bpe"].inner.to_str())
     content["model"][field] = value
     (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"tokenizer\.json is no tokenizer that works here"):
+    with pytest.raises(ValueError, match=r"tokenizer\.json is not a tokenizer that works here"):
         Tokenizer.load(tmp_path / "tokenizer.json")
 
 

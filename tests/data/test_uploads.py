@@ -52,10 +52,10 @@ def archive() -> bytes:
         ("a.tsv", GOOD.encode("utf-16"), "line 1: this is UTF-16 text; save it as UTF-8"),
         ("a.tsv", "one\tun\nété\tsummer\n".encode("latin-1"), "line 2 is not UTF-8 text"),
         ("a.tsv", "one\t\ntwo\t\nthree\ttrois\n", "line 1 has nothing on the target side (2 of its 3 lines"),
-        ("a.tsv", "one\ntwo\n", "line 1 lacks one of the two columns (2 of its 2 lines"),
+        ("a.tsv", "one\ntwo\n", "line 1 is missing one of the two columns (2 of its 2 lines"),
         ("a.csv", "\n\n\none,un\n", "line 1 is empty (3 of its 4 lines"),
-        ("a.jsonl", '{"source": "one", "target": "un"}\nnothing\n', "line 2 is no JSON object"),
-        ("a.jsonl", '{"source": "one", "target": 1}\n', "line 1 holds something else than text"),
+        ("a.jsonl", '{"source": "one", "target": "un"}\nnothing\n', "line 2 is not a JSON object"),
+        ("a.jsonl", '{"source": "one", "target": 1}\n', "line 1 contains something other than text"),
         ("a.csv", "x" * 5000 + ",y\n", "line 1 is too long for a sentence"),
     ],
 )

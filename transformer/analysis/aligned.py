@@ -1,4 +1,4 @@
-"""The same sentence as two models cut it, brought onto common rows and columns.
+"""The same sentence as two models cut it, on common rows and columns.
 
 Q queries are the rows, K keys the columns.
 """
@@ -34,7 +34,7 @@ class Axis:
 
 
 def axis(first: Tokens, second: Tokens) -> Axis:
-    """Token by token where both cut alike, else word by word; special tokens share a place at the end or the start.
+    """Token by token where both tokenise alike, else word by word; special tokens share a column at the end or start.
 
     Raises Different where the words themselves differ.
     """
@@ -43,18 +43,18 @@ def axis(first: Tokens, second: Tokens) -> Axis:
     pieces = [[tokens.pieces[i] for i in inside] for tokens, inside in zip(both, plain, strict=True)]
     merged = pieces[0] != pieces[1]
     groups = [_words(tokens) if merged else [[i] for i in inside] for tokens, inside in zip(both, plain, strict=True)]
-    spelled = [_spelled(tokens, found) for tokens, found in zip(both, groups, strict=True)]
+    spelled = [_spelled(tokens, words) for tokens, words in zip(both, groups, strict=True)]
     labels = _agreed(spelled[0], spelled[1])
     special = [[i for i in range(len(tokens)) if _special(tokens, i)] for tokens in both]
     if any(special):
         if not all(special):
             raise Different("Only one of the two has special tokens here, such as the end of the sentence.")
-        names = [" ".join(tokens.pieces[i] for i in found) for tokens, found in zip(both, special, strict=True)]
+        names = [" ".join(tokens.pieces[i] for i in places) for tokens, places in zip(both, special, strict=True)]
         label = names[0] if names[0] == names[1] and len(special[0]) == 1 else SPECIAL
         at = 0 if special[0][0] == 0 and special[0][-1] < len(first) - 1 else len(labels)
         labels.insert(at, label)
-        for found, inside in zip(groups, special, strict=True):
-            found.insert(at, inside)
+        for words, inside in zip(groups, special, strict=True):
+            words.insert(at, inside)
     return Axis(number_duplicates(labels), (groups[0], groups[1]), merged)
 
 
@@ -151,8 +151,8 @@ def alone(trace: Trace, kind: str, layer: int, head: int) -> Alone:
     return Alone(names[0], names[1], merge(trace.pattern(kind)[layer, head], rows.words, columns.words), masked)
 
 
-def column_change(found: Pair) -> tuple[str, float]:
+def column_change(pair: Pair) -> tuple[str, float]:
     """The column whose share changes most from the first head to the second, and by how much of 1, over all rows."""
-    change = found.difference.mean(axis=0)
+    change = pair.difference.mean(axis=0)
     at = int(np.abs(change).argmax())
-    return found.columns[at], float(change[at])
+    return pair.columns[at], float(change[at])

@@ -23,7 +23,7 @@ _TITLES = {
     "cross_attention": "cross-attention",
     "feed_forward": "feed-forward",
     "residuals": "norms",
-    "norm": "last norm",
+    "norm": "final layer norm",
 }
 _ORDER = (
     *("embedding", "layers", "attention", "self_attention", "cross_attention", "feed_forward", "residuals"),

@@ -1,4 +1,4 @@
-"""The checks that stand beside a picture, each computed on the very trace that is shown.
+"""The checks beside a picture, each computed on the trace that is shown.
 
 Shapes: L layers, H heads, T target tokens.
 """
@@ -42,7 +42,7 @@ def check(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -
 
 
 def labels_match(trace: Trace, model: Transformer) -> Check:
-    """Each pattern is as large as the model is deep and as its labels are many."""
+    """Each pattern has the model's layers and heads, and a row and column for each label."""
     sizes = {"encoder": model.config.encoder, "decoder": model.config.decoder, "cross": model.config.decoder}
     wrong, right = [], []
     for kind in KINDS:
@@ -52,11 +52,11 @@ def labels_match(trace: Trace, model: Transformer) -> Check:
         if shape == due:
             right.append(f"{kind} {due[2]} × {due[3]}")
         else:
-            wrong.append(f"{kind} is {' × '.join(map(str, shape))} where {' × '.join(map(str, due))} is due")
+            wrong.append(f"{kind} is {' × '.join(map(str, shape))} but should be {' × '.join(map(str, due))}")
     if len(trace.log_probs) != len(trace.writes):
-        wrong.append(f"{len(trace.log_probs)} log-probabilities stand for {len(trace.writes)} tokens")
+        wrong.append(f"{len(trace.log_probs)} log-probabilities for {len(trace.writes)} tokens")
     detail = "; ".join(wrong) if wrong else f"Rows and columns have one token each: {', '.join(right)}"
-    return Check("Labels match the pattern", not wrong, f"{detail}.")
+    return Check("Labels match the attention weights", not wrong, f"{detail}.")
 
 
 def rows_sum_to_one(trace: Trace, interventions: Sequence[Tap] = ()) -> Check:
@@ -81,7 +81,7 @@ def nothing_leaks(trace: Trace) -> Check:
     """The largest weight that the decoder gives to a later token."""
     leak = float(np.abs(trace.decoder[..., trace.masked("decoder")]).max(initial=0))
     detail = f"The largest weight that the decoder gives to a later token is {_plainly(leak)}."
-    return Check("No look ahead", leak == 0, detail)
+    return Check("No look-ahead", leak == 0, detail)
 
 
 def dropout_is_off(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -> Check:
@@ -105,7 +105,7 @@ def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[
     detail = f"With and without recording, log-probabilities differ by {_plainly(difference)} at most."
     if interventions:
         detail += " Compared with every head on, since a pass without recording cannot change heads."
-    return Check("Recorded is what the model computes", difference <= ROUNDING, detail)
+    return Check("Recording changes nothing", difference <= ROUNDING, detail)
 
 
 def _heads(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Many heads as one picture, and fewer tokens in it. Each function says what became of the weights.
+"""Many heads as one picture, and fewer tokens in it. Each docstring says what happens to the weights.
 
 Shapes: L layers, H heads, Q queries, K keys, S source tokens, T target tokens. Patterns are [..., Q, K].
 """
@@ -17,7 +17,7 @@ Groups = Sequence[Sequence[int]]  # indices of tokens that belong together, in o
 
 
 def mean_heads(patterns: np.ndarray) -> np.ndarray:
-    """[L, H, Q, K] -> [L, Q, K], a pattern that no head may have. Rows still sum to 1."""
+    """[L, H, Q, K] -> [L, Q, K], an average; no single head need look like it. Rows still sum to 1."""
     return patterns.mean(-3)
 
 

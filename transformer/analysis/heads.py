@@ -1,4 +1,4 @@
-"""What a head does, in numbers: how widely, how far and at what it looks.
+"""What a head does, in numbers: how widely, how far and where it looks.
 
 Shapes: L layers, H heads, Q queries, K keys. Patterns are [..., Q, K]; every measure gives [...].
 
@@ -7,9 +7,9 @@ scaled measures as it did before, and a row that sums to 0 (of a head that is sw
 head with no row left measures NaN.
 
 Query i and key j are compared by their places in their own sentences. In cross-attention, i counts the
-tokens that are written and j those of the source, and neither is stretched to the other's length: a distance
-is a number of tokens, and the diagonal is the key of the same number. In the decoder, whose first tokens can
-look at little but themselves, the diagonals of a short sentence are high for that reason alone.
+tokens that are written and j those of the source, and neither is scaled to the other's length: a distance
+is a number of tokens, and the same position is the key of the same number. In the decoder, whose first tokens can
+look at little but themselves, the share on the same position is high in a short sentence for that reason alone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def entropy(patterns: np.ndarray) -> np.ndarray:
 
 
 def mean_distance(patterns: np.ndarray) -> np.ndarray:
-    """Σ p |i - j|, in tokens: how far from its own place a head looks."""
+    """Σ p |i - j|, in tokens: how far from the query's own position a head looks."""
     shares, on = _shares(patterns)
     return _mean_over_rows((shares * _distances(*patterns.shape[-2:])).sum(-1), on)
 
@@ -121,12 +121,12 @@ MEASURES = (
         "entropy",
         "Entropy",
         "bits",
-        "How widely the head looks: 0 is at one token, and each bit twice as many.",
+        "How widely attention is spread: 0 bits is one token, and each bit doubles the number of tokens.",
     ),
-    Measure("distance", "Distance", "tokens", "How far from its own place the head looks, on average."),
-    Measure("diagonal", "Diagonal", "share", "How much goes to the token at the same place."),
-    Measure("previous", "Previous", "share", "How much goes to the token one place before."),
-    Measure("special", "Special", "share", "How much goes to special tokens such as [EOS]."),
+    Measure("distance", "Distance", "tokens", "How far from the query's own position the head looks, on average."),
+    Measure("diagonal", "Same position", "share", "The share of weight on the key at the same position."),
+    Measure("previous", "Previous", "share", "The share of weight on the token before."),
+    Measure("special", "Special", "share", "The share of weight on special tokens such as [EOS]."),
 )
 
 

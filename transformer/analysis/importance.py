@@ -1,4 +1,4 @@
-"""What each head is worth to one translation: how much less likely it is without it.
+"""What each head is worth to one translation: how much less probable the translation is without it.
 
 Shapes: B rows, one for each head that is switched off, T target tokens, V vocabulary.
 """
@@ -55,7 +55,7 @@ def head_importance(
 
     `tgt_ids` runs from [SOS] to [EOS]. The heads run as the rows of one batch, beside a row in which all are
     on; long sentences take several batches, none with a tensor of more than `largest` numbers, and after each of
-    them `between` is called: it may let others compute, or end it all by an error.
+    them `between` is called: it may let others compute, or raise to stop.
     """
     assert not model.training, "dropout would drown the differences"
     heads = all_heads(model)

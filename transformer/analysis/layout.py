@@ -84,12 +84,12 @@ def measures(trace: Trace, place: Layout) -> Measures:
 
 
 def sharpest(trace: Trace, kind: str) -> tuple[int, int]:
-    """The head to open first: the one that looks most narrowly at something else than special tokens."""
+    """The head to open first: the one with the narrowest attention to other than special tokens."""
     return narrowest(measures(trace, layout(trace, kind, words=False, hide=False)))
 
 
-def narrowest(found: Measures) -> tuple[int, int]:
+def narrowest(measures: Measures) -> tuple[int, int]:
     """The (layer, head), from 0, whose pattern is the narrowest and lies least on special tokens."""
-    score = np.nan_to_num(found.entropy / max(found.largest["entropy"], 1e-9) + found.special, nan=np.inf)
+    score = np.nan_to_num(measures.entropy / max(measures.largest["entropy"], 1e-9) + measures.special, nan=np.inf)
     layer, head = np.unravel_index(int(score.argmin()), score.shape)
     return int(layer), int(head)

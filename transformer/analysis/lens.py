@@ -14,7 +14,7 @@ from transformer.analysis.stream import Stream
 
 
 class Lens(NamedTuple):
-    """The most likely tokens after each token that was read, best first: [L + 1, T, top] each.
+    """The most probable tokens after each token that was read, best first: [L + 1, T, top] each.
 
     Row 0 is the embedding, the last row what the whole model says.
     """
@@ -25,7 +25,7 @@ class Lens(NamedTuple):
 
 @torch.no_grad()
 def lens(stream: Stream, top: int = 5) -> Lens:
-    """Each layer's state through the decoder's final norm (where it has one) and the output projection.
+    """Each layer's state through the decoder's final layer norm (where it has one) and the output projection.
 
     The "logit lens" of nostalgebraist (2020). A layer was trained to be read by the next one, not by the output:
     what an early row says is what is already there in the output's terms, not what the layer means.

@@ -1,4 +1,4 @@
-"""How a model reads a translation that somebody else wrote, and how near its own comes to it.
+"""How probable a model finds a reference, and how near its own translation comes to it.
 
 Shapes: V target vocabulary.
 """
@@ -21,7 +21,7 @@ class TokenRead(NamedTuple):
 
     id: int
     log_prob: float
-    rank: int  # 1 where it is the likeliest
+    rank: int  # 1 where it is the most probable
     likeliest: int
     likeliest_log_prob: float
 

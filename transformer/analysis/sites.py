@@ -23,7 +23,7 @@ def kind_of(site: Site) -> Kind:
 
 
 def by_kind(by_site: Mapping[Site, np.ndarray]) -> dict[Kind, np.ndarray]:
-    """What was found at every site, [H, Q, K] each, as one array a kind, [L, H, Q, K]."""
+    """The patterns of every site, [H, Q, K] each, as one array a kind, [L, H, Q, K]."""
     ordered = sorted(by_site)
     return {kind: np.stack([by_site[site] for site in ordered if kind_of(site) == kind]) for kind in KINDS}
 

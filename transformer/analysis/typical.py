@@ -1,4 +1,4 @@
-"""Whether a sentence is like those that a model was trained on, by how sure the model is of what it writes for it.
+"""Whether a sentence is like those that a model was trained on, by how sure the model is of its own translation.
 
 The sign is the mean log-probability per token of the model's own best translation, its end included. The threshold is
 from sentences that are like those trained on and were not trained on: below it lie `SHARE` of them.
@@ -25,10 +25,10 @@ def lowest(kinds: Mapping[str, Sequence[float]]) -> float:
     """
     if not kinds:
         raise ValueError(f"There are no held-out sentences; give at least {FEWEST}.")
-    for name, found in kinds.items():
-        if len(found) < FEWEST:
-            raise ValueError(f"{name} has {len(found)} held-out sentences; at least {FEWEST} are needed.")
-    return min(float(np.quantile(found, SHARE)) for found in kinds.values())
+    for name, log_probs in kinds.items():
+        if len(log_probs) < FEWEST:
+            raise ValueError(f"{name} has {len(log_probs)} held-out sentences; at least {FEWEST} are needed.")
+    return min(float(np.quantile(log_probs, SHARE)) for log_probs in kinds.values())
 
 
 def unlike(card: Mapping[str, Any], log_prob_per_token: float) -> bool:

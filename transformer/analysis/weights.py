@@ -158,4 +158,6 @@ def _opened(path: Path) -> Iterator[Any]:
     except FileNotFoundError:
         raise ValueError(f"{path.name} is missing.") from None
     except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path.name} is not a whole safetensors file ({str(error)[:100]}); copy it again.") from None
+        raise ValueError(
+            f"{path.name} is not a complete safetensors file ({str(error)[:100]}); copy it again."
+        ) from None

@@ -110,7 +110,7 @@ def spec_in(frame: Frame, matrix: dict[str, Any], sentence: str) -> Spec:
 
 
 def figure(spec: Spec) -> go.Figure:
-    """The same with every field checked, without the look that Plotly gives to figures of its own."""
+    """The same with every field checked, without Plotly's default template."""
     return go.Figure(spec["data"], spec["layout"] | {"template": "none"})
 
 
@@ -165,7 +165,7 @@ def colour_bar(frame: Frame, title: str, ticks: dict[float, str]) -> dict[str, A
 
 
 def _step(cell: float) -> int:
-    """Every which label there is room for."""
+    """The label stride: of every n-th label, the n for which there is room."""
     return math.ceil((FONT_SIZE if cell >= _SMALLEST else _SMALL) / cell)
 
 

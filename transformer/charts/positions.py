@@ -1,4 +1,4 @@
-"""Codes of positions as pictures: all of their numbers, and how alike positions are.
+"""Codes of positions as pictures: all of their numbers, and how similar positions are.
 
 Letters: N positions, D numbers in a code, P = D / 2 pairs of them. All lengths are in pixels.
 """
@@ -227,7 +227,7 @@ def _wavelengths(wavelengths: np.ndarray, domains: Sequence[Sequence[float]], lo
     ]
     beside = {"x": 1, "xshift": 10}
     notes.append(note("wavelength", look.muted, size=SMALL, **beside, y=domains[1][1], yanchor="bottom", yshift=8))
-    text = "the cosines: the same<br>waves, a quarter ahead"
+    text = "the cosines: the same<br>waves, a quarter period ahead"
     notes.append(note(text, look.muted, size=SMALL, **beside, y=domains[2][1], yanchor="top") | {"align": "left"})
     return notes
 
@@ -259,7 +259,7 @@ def _whole_ticks(first: int, last: int) -> dict[str, Any]:
 
 
 def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, theme: str = "light") -> go.Figure:
-    """How alike a position is to those up to `reach` before and after it: `curves` has [N] values for each of some p.
+    """How similar a position is to those up to `reach` before and after it: `curves` has [N] values for each of some p.
 
     With `nested`, earlier curves are drawn wider, so that those which lie on one another are all seen.
     """

@@ -20,7 +20,7 @@ _KNOWN = {_PAPER: Architecture(ModelConfig, Transformer), "t5": Architecture(T5C
 
 
 def build(config: ModelConfig) -> Transformer:
-    """The network that a configuration describes, with weights of chance."""
+    """The network that a configuration describes, with random initialisation."""
     return _KNOWN[_name(config)].model(config)
 
 
@@ -35,7 +35,7 @@ def from_json(values: object) -> ModelConfig:
     if isinstance(values, Mapping) and "architecture" in values:
         name, values = values["architecture"], {k: v for k, v in values.items() if k != "architecture"}
     if not isinstance(name, str) or name not in _KNOWN:
-        raise ValueError(f"The architecture is {str(name)[:80]!r}; this program knows {', '.join(_KNOWN)}.")
+        raise ValueError(f"The architecture is {str(name)[:80]!r}; choose one of {', '.join(_KNOWN)}.")
     return _KNOWN[name].config.from_dict(values)
 
 

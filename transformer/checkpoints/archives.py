@@ -41,7 +41,7 @@ class Sips(io.RawIOBase):
         piece = self._file.read(min(size, self.budget + 1) if size >= 0 else self.budget + 1)
         self.budget -= len(piece)
         if self.budget < 0:
-            raise Refused("The file says more about what is in it than that of any model does.")
+            raise Refused("The archive's own metadata is larger than that of any model.")
         return piece
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -69,7 +69,11 @@ def unpack_zip(path: Path, folder: Path) -> None:
             if mode & 0o170000 not in (0, 0o100000, 0o040000):
                 raise Refused(f"The archive has a link or a device, {info.filename[:80]!r}, which is not unpacked.")
             if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise Refused("The archive is locked, or packed in an unusual way.", (), "Bring the folder as it is.")
+                raise Refused(
+                    "The archive is encrypted, or compressed by an unsupported method.",
+                    (),
+                    "Import the unpacked folder instead.",
+                )
         files = [info for info in infos if not info.is_dir()]
         _require_light(sum(info.file_size for info in files), path)
         sips.budget = path.stat().st_size + LARGEST_CONTENTS * len(files)
@@ -123,7 +127,7 @@ def _require_light(declared: int, path: Path) -> None:
     if declared > LARGEST_WEIGHTS:
         raise Refused(f"The archive unpacks to {declared:,} bytes or more; at most {LARGEST_WEIGHTS:,} are opened.")
     if declared > max(LARGEST_RATIO * packed, SMALL):
-        raise Refused(f"The archive has {packed:,} bytes and unpacks to {declared:,} or more, as no model does.")
+        raise Refused(f"The archive has {packed:,} bytes and unpacks to {declared:,} or more, which no model does.")
 
 
 def _write(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) -> None:
@@ -149,12 +153,12 @@ def _copy(content: IO[bytes], size: int, file: IO[bytes]) -> None:
             break
         file.write(piece)
     if size:
-        raise Refused("The archive has a file that is not as long as it says.")
+        raise Refused("The archive has a file whose size is not what the archive declares.")
 
 
 def _parts(name: str) -> tuple[str, ...]:
     path = PurePosixPath(name)
     plain = not path.is_absolute() and path.parts and ".." not in path.parts
     if not plain or "\\" in name or ":" in name or not name.isprintable() or len(path.parts) > DEEPEST:
-        raise Refused(f"The archive has a file named {name[:80]!r}, which is no plain name inside a folder.")
+        raise Refused(f"The archive has a file named {name[:80]!r}, which is not a plain path inside the archive.")
     return path.parts

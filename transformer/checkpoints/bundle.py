@@ -1,4 +1,4 @@
-"""A native folder as one file: a zip of it, or one safetensors file that carries the rest in its header's notes."""
+"""A native folder as one file: a zip of it, or one safetensors file that carries the rest as metadata in its header."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from transformer.checkpoints.refused import Refused
 from transformer.files import LARGEST_JSON, open_regular, read_bytes
 from transformer.quoting import short
 
-NOTES = (CONFIG, CARD, SHARED, SOURCE, TARGET)  # a file's name is the name of its note
+NOTES = (CONFIG, CARD, SHARED, SOURCE, TARGET)  # a file's name is the key of its metadata
 _PIECE = 2**20
 
 
@@ -62,7 +62,7 @@ def one_file(folder: Path, out: Path) -> None:
 
 
 def is_bundle(notes: Mapping[str, str]) -> bool:
-    """Whether the notes of a safetensors file are a native folder's."""
+    """Whether the metadata of a safetensors file is a native folder's."""
     return CONFIG in notes
 
 
@@ -85,7 +85,7 @@ def _unpacked(note: str) -> bytes:
     unpacking = zlib.decompressobj()
     content = unpacking.decompress(base64.b64decode(note), LARGEST_JSON)
     if not unpacking.eof:
-        raise Refused(f"The file's notes are cut off, or unpack to over {LARGEST_JSON:,} bytes.")
+        raise Refused(f"The file's metadata is cut off, or unpacks to over {LARGEST_JSON:,} bytes.")
     return content
 
 

@@ -1,4 +1,4 @@
-"""What the command line does with models from elsewhere, and for those who take ours there: import, export --as."""
+"""The command line's import of models from elsewhere, and export to other formats: import, export --as."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from transformer.checkpoints.native import load
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers
 from transformer.quoting import short
 
-FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # no name of the hub
+FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # not a Hub model ID
 PACKED = ("zip", "safetensors", "marian")
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
 
 def add_verbs(verb: Verb) -> None:
     """Adds the verb by means of `verb(run, help)`, which makes its parser."""
-    sub = verb(import_, "Make a model from elsewhere a checkpoint folder; it is described, and nothing in it can run.")
-    sub.add_argument("source", help="a file, a folder, an archive, or a hub name such as Helsinki-NLP/opus-mt-en-fr")
+    sub = verb(import_, "Import a model as a checkpoint folder, and describe it. Nothing in its files is run.")
+    sub.add_argument(
+        "source", help="a file, a folder, an archive, or a Hub model ID such as Helsinki-NLP/opus-mt-en-fr"
+    )
     sub.add_argument("--out", type=Path, required=True, help="the checkpoint folder to make")
-    sub.add_argument("--heads", type=int, metavar="N", help="heads of each attention")
-    sub.add_argument("--pad-id", type=int, metavar="N", help="the id of padding")
-    sub.add_argument("--sos-id", type=int, metavar="N", help="the id that a sentence is started with")
-    sub.add_argument("--eos-id", type=int, metavar="N", help="the id that ends a sentence")
+    sub.add_argument("--heads", type=int, metavar="N", help="number of attention heads per layer")
+    sub.add_argument("--pad-id", type=int, metavar="N", help="id of the padding token")
+    sub.add_argument("--sos-id", type=int, metavar="N", help="id of the token that starts a sentence")
+    sub.add_argument("--eos-id", type=int, metavar="N", help="id of the token that ends a sentence")
     for side in ("source", "target"):
-        text = f"the {side} vocabulary: a tokenizer.json, a list or object in JSON, or a text with a token a line"
+        text = f"the {side} vocabulary: a tokenizer.json, a JSON list or object, or a text file with one token per line"
         sub.add_argument(f"--{side}-vocab", type=Path, metavar="FILE", help=text)
-        text = f"the {side} language, such as German; a model of several needs to know"
+        text = f"the {side} language, such as German; a multilingual model needs it"
         sub.add_argument(f"--{side}-language", metavar="L", help=text)
 
 
@@ -56,7 +58,7 @@ def import_(options: argparse.Namespace) -> None:
 
 
 def _source(text: str, progress: Progress) -> Path:
-    """A path, or what the hub has by that name."""
+    """A path, or the model of that ID, fetched from the hub."""
     path = Path(text)
     if path.exists() or path.suffix in FILES:
         return path
@@ -80,10 +82,10 @@ def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
 
 
 def described(examination: Examination) -> Iterator[str]:
-    """What was found, line by line."""
+    """What the examination says, line by line."""
     yield f"{examination.title}: {examination.size:,} bytes, {examination.tensors:,} tensors"
     yield from _table("Read from the file", examination.facts)
-    yield from _table("Folded, so that the output stays the same", examination.folded)
+    yield from _table("Folded into the weights; the output stays the same", examination.folded)
     if any(question.required for question in examination.questions):
         for question in examination.questions:
             yield from _asked(question)
@@ -94,24 +96,22 @@ def described(examination: Examination) -> Iterator[str]:
 
 
 def _asked(question: Question) -> Iterator[str]:
-    yield f"\n{question.text}{'' if question.required else ' (This may stay open.)'}"
+    yield f"\n{question.text}{'' if question.required else ' (Optional.)'}"
     yield f"  {question.why}"
-    usual = "" if question.usual is None else f"; the usual one is {question.usual}"
+    usual = "" if question.usual is None else f"; usually {question.usual}"
     yield f"  {flag(question)}: {possible_answers(question)}{usual}"
 
 
 def _diagnosed(diagnosis: Diagnosis) -> Iterator[str]:
-    yield from _table(
-        "What it is made of", ((family.name, f"{family.count} × {family.shape}") for family in diagnosis.families)
-    )
-    yield from _table("What that suggests", diagnosis.guesses)
+    yield from _table("Tensors", ((family.name, f"{family.count} × {family.shape}") for family in diagnosis.families))
+    yield from _table("What they suggest", diagnosis.guesses)
     if diagnosis.nearest is None:
         return
-    yield f"\nThe nearest form that is known: {diagnosis.nearest}"
-    yield from _table("It has these, and the file does not", ((name, "") for name in diagnosis.missing))
-    yield from _table("The file has these, and it does not", ((name, "") for name in diagnosis.unexpected))
-    shapes = ((name, f"{given} in the file, {due} is due") for name, given, due in diagnosis.misshapen)
-    yield from _table("Of another shape", shapes)
+    yield f"\nThe most similar known format: {diagnosis.nearest}"
+    yield from _table("Missing tensors", ((name, "") for name in diagnosis.missing))
+    yield from _table("Unexpected tensors", ((name, "") for name in diagnosis.unexpected))
+    shapes = ((name, f"{given} in the file, expected {due}") for name, given, due in diagnosis.misshapen)
+    yield from _table("Tensors of another shape", shapes)
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -123,5 +123,5 @@ def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    """A stranger's names must not steer the terminal."""
+    """Names in a file from elsewhere must not control the terminal."""
     return "".join(character if character.isprintable() else "�" for character in text)

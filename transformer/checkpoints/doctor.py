@@ -1,4 +1,4 @@
-"""What a state dict is made of, and how it differs from the nearest form that is known."""
+"""What is in a state dict, and how it differs from the most similar known format."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Family:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A state dict that no form takes as it is."""
+    """A state dict that fits no known format."""
 
     families: tuple[Family, ...]
     guesses: tuple[tuple[str, str], ...]  # what the names and shapes suggest: ("Layers", "6 and 6"), ...
-    nearest: str | None  # the form that is closest
+    nearest: str | None  # the most similar format
     missing: tuple[str, ...]  # what that form has and this does not
     unexpected: tuple[str, ...]
     misshapen: tuple[tuple[str, Shape, Shape], ...]  # name, found, due
@@ -100,15 +100,15 @@ def guesses(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
         ("d_model", f"{width:,}" if width else ""),
         ("d_ff", _numbers(_inner(shapes, width))),
         ("Vocabularies", _numbers(_vocabularies(shapes, width))),
-        ("Numbers in all", f"{sum(map(_numel, shapes.values())):,}"),
+        ("Parameters", f"{sum(map(_numel, shapes.values())):,}"),
     )
     return tuple((name, value) for name, value in guessed if value)
 
 
 _KINDS = (  # names that only models of another kind have
-    (r"patch_embed|cls_token|conv_proj", "a vision transformer, which reads pictures"),
-    (r"(^|\.)h\.\d+\.(attn|ln_1)|c_attn|rotary|gate_proj|gpt", "a decoder alone, as of GPT or Llama"),
-    (r"(^|\.)encoder\.layer\.\d+\.attention|bert|pooler", "an encoder alone, as of BERT"),
+    (r"patch_embed|cls_token|conv_proj", "a vision transformer, which reads images"),
+    (r"(^|\.)h\.\d+\.(attn|ln_1)|c_attn|rotary|gate_proj|gpt", "a decoder-only model, such as GPT or Llama"),
+    (r"(^|\.)encoder\.layer\.\d+\.attention|bert|pooler", "an encoder-only model, such as BERT"),
     (r"(weight|bias)_(ih|hh)_l\d", "a recurrent network, which has no attention heads"),
 )
 _NO_CROSS = "; there is no cross-attention to show"
@@ -119,7 +119,7 @@ def _other_kind(shapes: Mapping[str, Shape]) -> str | None:
         if any(re.search(pattern, name, re.IGNORECASE) for name in shapes):
             return kind + _NO_CROSS
     if not any(re.search("cross|enc_?dec|encoder_att|src_att|memory", name, re.IGNORECASE) for name in shapes):
-        for stack, kind in ((r"enc", "an encoder alone"), (r"dec", "a decoder alone")):
+        for stack, kind in ((r"enc", "an encoder-only model"), (r"dec", "a decoder-only model")):
             if _depth(shapes, stack):
                 return kind + _NO_CROSS
     return None

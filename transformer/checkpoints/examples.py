@@ -19,8 +19,8 @@ def examples(card: Mapping[str, Any], page: str | None = None) -> list[Example]:
 
     A card may come from anywhere: what is neither is left out.
     """
-    found = card.get("examples")
-    each = [_example(one) for one in found] if isinstance(found, list) else []
+    examples = card.get("examples")
+    each = [_example(one) for one in examples] if isinstance(examples, list) else []
     return [one for one in each if one.text and (page is None or not one.pages or page in one.pages)]
 
 

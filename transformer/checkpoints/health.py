@@ -69,7 +69,7 @@ def _broken(name: str, numbers: Tensor, config: ModelConfig) -> Iterator[str]:
         checked[never_written] = checked[never_written].clamp(min=torch.finfo(checked.dtype).min)
     for what, wrong in (("NaN", checked.isnan()), ("infinity", checked.isinf())):
         if count := int(wrong.sum()):
-            yield f"{name} has {what} at {_share(count, checked.numel())}: what the model writes means nothing."
+            yield f"{name} has {what} at {_share(count, checked.numel())}: the model's output is meaningless."
 
 
 def _norm(name: str, gain: Tensor) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> I
         yield f"{_rows(zero, tokenizer)} of the {what} {_were(zero)} never trained: all zeros."
     alike = _alike(rows, prints)
     if alike:
-        yield f"{_rows(alike, tokenizer)} of the {what} are the same, as rows are that were never trained."
+        yield f"{_rows(alike, tokenizer)} of the {what} are identical, so they were probably never trained."
 
 
 def _alike(rows: Tensor, prints: Tensor) -> list[int]:

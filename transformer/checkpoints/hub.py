@@ -1,4 +1,4 @@
-"""Models by their names on the Hugging Face hub: the few files that an import reads, fetched into the hub's cache."""
+"""Models by their IDs on the Hugging Face hub: the few files that an import reads, fetched into the hub's cache."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def fetch(name: str, progress: Progress | None = None, endpoint: str | None = No
     """The folder with the model's configuration, weights and tokenizer, as `import_model` takes it.
 
     What was fetched before is not fetched again, and serves without a network. `progress` may raise to stop. Raises
-    Refused for a name that is none, a model that is not there or too large, and a hub that cannot be reached;
+    Refused for a name that is not an ID, a model that is not there or too large, and a hub that cannot be reached;
     ValueError where nobody may bring any.
     """
     require_private()
     if not is_name(name):
         raise Refused(
-            f"{name[:100]!r} is no file or folder here, and no name of the Hugging Face hub.",
-            remedy="Give a path, or a name such as Helsinki-NLP/opus-mt-en-fr.",
+            f"{name[:100]!r} is neither a file or folder here nor a Hub model ID.",
+            remedy="Give a path, or a model ID such as Helsinki-NLP/opus-mt-en-fr.",
         )
     try:
         info = huggingface_hub.HfApi(endpoint=endpoint).model_info(name, timeout=_SECONDS, files_metadata=True)
@@ -66,8 +66,8 @@ def fetch(name: str, progress: Progress | None = None, endpoint: str | None = No
         return _fetched(name, _wanted(name, sizes), progress, endpoint)
     except errors.GatedRepoError:
         raise Refused(
-            f"{name} is on the hub, but its owner asks for an agreement first.",
-            remedy="Agree on its page, then run `hf auth login` on this machine.",
+            f"{name} is on the hub, but its owner asks for consent to its terms first.",
+            remedy="Accept them on its page, then run `hf auth login` on this machine.",
         ) from None
     except errors.RepositoryNotFoundError:
         raise Refused(f"There is no model {name} on the hub, or it is private.", remedy="Check its name.") from None
@@ -86,7 +86,7 @@ def _wanted(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
     by_pattern = ([file for file in sizes if re.fullmatch(pattern, file)] for pattern in _WEIGHTS)
     weights = next((files for files in by_pattern if files), None)
     if weights is None:
-        raise Refused(f"{name} has no weights of PyTorch: neither model.safetensors nor pytorch_model.bin.")
+        raise Refused(f"{name} has no PyTorch weights: neither model.safetensors nor pytorch_model.bin.")
     wanted = {file: sizes[file] for file in (*_FACTS, *_TOKENIZERS, *weights) if file in sizes}
     total = sum(wanted.values())
     if total > LARGEST_WEIGHTS or len(wanted) > MOST_FILES:
@@ -132,7 +132,7 @@ def _bar(progress: Progress | None, what: str, before: int, total: int) -> type[
 
 
 def _cached(name: str, error: Exception) -> Path:
-    """What an earlier fetch left. Raises Refused where that is not a whole model."""
+    """What an earlier fetch left. Raises Refused where that is not a complete model."""
     config = huggingface_hub.try_to_load_from_cache(name, _FACTS[0])
     if isinstance(config, str):
         folder = Path(config).parent

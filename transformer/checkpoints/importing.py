@@ -1,4 +1,4 @@
-"""A model from elsewhere, examined and turned into a native folder."""
+"""A model from elsewhere, examined and converted to a native folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Examination:
     size: int  # bytes
     tensors: int
     facts: tuple[tuple[str, str], ...]  # what was read from the file: ("Layers", "6 and 6"), ...
-    folded: tuple[tuple[str, str], ...]  # what is written differently so that the output stays the same
+    folded: tuple[tuple[str, str], ...]  # what is folded into the weights, which leaves the output the same
     questions: tuple[Question, ...]  # what is still to be answered, given the answers so far
     warnings: tuple[str, ...]
     diagnosis: Diagnosis | None  # where no form fits
@@ -95,7 +95,7 @@ def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | N
     form = next((form for form in FORMS if form.fits(source)), None)
     if form is None:
         refuse_others(source)
-        title = "This is no model of a form that is known here"
+        title = "Unrecognised checkpoint format"
         diagnosis = doctor.diagnose(source, FORMS)
         return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
     questions = unanswered(form.questions(source), answers)
@@ -160,11 +160,11 @@ def _why_not(examination: Examination) -> tuple[str, str]:
         missing, unexpected, misshapen = map(len, (diagnosis.missing, diagnosis.unexpected, diagnosis.misshapen))
         differs = f"{missing} {'tensor' if missing == 1 else 'tensors'} missing, {unexpected} unexpected, "
         differs += f"{misshapen} of another shape"
-        return f"{examination.title}.", f"Nearest is “{diagnosis.nearest}”: {differs}."
+        return f"{examination.title}.", f"The most similar known format is “{diagnosis.nearest}”: {differs}."
     if diagnosis is not None:
-        return f"{examination.title}.", "See what it is made of."
+        return f"{examination.title}.", "Compare the listed tensors with the formats that can be imported."
     question = next(question for question in examination.questions if question.required)
-    return f"{question.text} {question.why}", f"Say it with {flag(question)}: {possible_answers(question)}."
+    return f"{question.text} {question.why}", f"Give it with {flag(question)}: {possible_answers(question)}."
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How much of a stranger's file is believed, each with its reason. A file that declares more is refused unread."""
+"""Limits on what an untrusted file may declare, each with its reason. A file that declares more is refused unread."""
 
 LARGEST_WEIGHTS = 8 * 2**30  # bytes; an encoder-decoder of 1.3 thousand million parameters in float32 has 5.5e9
 MOST_TENSORS = 10_000  # a model has some hundreds, thousands at most, and its optimizer two for each
@@ -6,7 +6,7 @@ LONGEST_NAME = 500  # characters of a tensor's name
 MOST_DIMENSIONS = 16
 LARGEST_DIMENSION = 2**40
 MOST_REPEATS = 4  # tensors may share their numbers, as tied embeddings do three times, but not make much of little
-SMALL = 2**24  # bytes below which repetition, or a high ratio of compression, harms nobody
+SMALL = 2**24  # bytes below which repetition, or a high ratio of compression, is harmless
 
 LARGEST_HEADER = 2**25  # bytes of a safetensors header; it carries the tokenizers where a model is one file
 LARGEST_INDEX = 2**22  # bytes of the list that says which file holds which tensor; 10,000 names take 1 million

@@ -31,7 +31,7 @@ from transformer.quoting import short
 
 EPS = 1e-5  # of Marian's norms
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}
-_REFUSAL = "This model cannot be written as Marian's"
+_REFUSAL = "This model cannot be written as a Marian model"
 
 
 def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None:
@@ -40,11 +40,11 @@ def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None
     Whether a stored table of positions is Marian's own shows in the model only.
     """
     if type(config) is not ModelConfig:
-        return "it has layers of another kind"
+        return "its layers are of another kind"
     if config.norm != "post" or config.final_norm:
         return "its norms stand before the sublayers, and Marian's after them"
     if config.embedding_norm:
-        return "it norms the embeddings, which Marian does not"
+        return "it normalises the embeddings, which Marian does not"
     if config.norm_eps != EPS:
         return f"its norms add {config.norm_eps:g} under the root, and Marian's {EPS:g}"
     if config.positions not in ("sinusoidal", "stored"):
@@ -86,7 +86,7 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
 
 def marian_notes(checkpoint: Checkpoint) -> tuple[str, ...]:
     """What should be known of the folder that `export_marian` writes."""
-    notes = ["MarianTokenizer cannot open its tokenizer, which is no SentencePiece model; AutoTokenizer does."]
+    notes = ["MarianTokenizer cannot open its tokenizer, which is not a SentencePiece model; AutoTokenizer does."]
     if checkpoint.target_tokenizer is not checkpoint.source_tokenizer:
         notes.append("AutoTokenizer reads the source language; translations are decoded with target_tokenizer.json.")
     if len(checkpoint.model.config.target_start) > 1:

@@ -37,7 +37,7 @@ SHARED, SOURCE, TARGET = "tokenizer.json", "source_tokenizer.json", "target_toke
 
 @dataclass
 class Checkpoint:
-    """A network, the two tokenizers that belong to it (one and the same where shared) and its card."""
+    """A network, the two tokenizers that belong to it (the same object where shared) and its card."""
 
     model: Transformer
     source_tokenizer: Tokenizer
@@ -135,7 +135,7 @@ def load_weights(config: ModelConfig, path: Path) -> Transformer:
     try:
         places = read_header(path).places
     except (Refused, OSError) as error:
-        raise ValueError(f"{short(path)} is not a whole safetensors file. {error}") from None
+        raise ValueError(f"{short(path)} is not a complete safetensors file. {error}") from None
     try:
         tensors = eight_bits.tensors_of(places)
     except ValueError as error:
@@ -163,7 +163,7 @@ def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
 def _check_shapes(due: dict[str, tuple[int, ...]], shapes: dict[str, tuple[int, ...]], path: Path) -> None:
     for name, shape in due.items():
         if name not in shapes:
-            raise ValueError(f"{short(path)} lacks the tensor {name}; it belongs to another configuration.")
+            raise ValueError(f"{short(path)} is missing the tensor {name}; it belongs to another configuration.")
         if shapes[name] != shape:
             raise ValueError(f"{short(path)} has {name} of shape {shapes[name]}, but {CONFIG} makes it {shape}.")
     for name in shapes:
@@ -174,7 +174,7 @@ def _check_shapes(due: dict[str, tuple[int, ...]], shapes: dict[str, tuple[int, 
 
 
 def load_tokenizers(folder: Path, config: ModelConfig) -> tuple[Tokenizer, Tokenizer]:
-    """The two, which are one and the same where there is one file.
+    """The two, the same object where there is one file.
 
     Each has as many tokens as the embedding has rows: `health` says so where the file has more or fewer.
     """
@@ -183,7 +183,7 @@ def load_tokenizers(folder: Path, config: ModelConfig) -> tuple[Tokenizer, Token
         shared = _load_tokenizer(folder / SHARED, config, sizes[1])
         return shared if sizes[0] == sizes[1] else shared.of_size(sizes[0]), shared
     if not (folder / SOURCE).exists():
-        raise ValueError(f"{short(folder / SHARED)} is missing (nor are there {SOURCE} and {TARGET}).")
+        raise ValueError(f"{short(folder / SHARED)} is missing (and so are {SOURCE} and {TARGET}).")
     source, target = (
         _load_tokenizer(folder / name, config, size) for name, size in zip((SOURCE, TARGET), sizes, strict=True)
     )

@@ -49,12 +49,12 @@ class Machine:
             value = self.stack.pop()
         except Refused:
             raise
-        except Exception as error:  # whatever is wrong with a stranger's bytes, the answer is the same
+        except Exception as error:  # whatever is wrong with untrusted bytes, the answer is the same
             damage = name or type(error).__name__
         if self.foreign:
             raise refusal(*self.foreign, self.tensors)
         if damage:
-            what = f"The file is damaged, or no PyTorch file, at byte {at:,} ({damage})."
+            what = f"The file is damaged, or not a PyTorch file, at byte {at:,} ({damage})."
             raise Refused(what, (), "Choose one that torch.save wrote, or copy it again.")
         return value
 
@@ -72,7 +72,9 @@ class Machine:
     def spend(self, instructions: int) -> None:
         self.instructions += instructions
         if self.instructions > MOST_INSTRUCTIONS:
-            raise Refused(f"The file's list of tensors takes over {MOST_INSTRUCTIONS:,} instructions; no model's does.")
+            raise Refused(
+                f"The file's list of tensors takes over {MOST_INSTRUCTIONS:,} instructions, more than any model's."
+            )
 
     def pop_marked(self) -> list[Any]:
         """What was pushed since the last mark."""
@@ -82,7 +84,7 @@ class Machine:
     def push_global(self, name: str, at: int) -> None:
         named = Global(name.replace("__builtin__.", "builtins."), at)
         if named.name not in KNOWN and UNSUPPORTED.fullmatch(named.name):
-            raise Refused(f"The file has tensors of a kind that is not opened here ({named.name}).", (), UNUSUAL)
+            raise Refused(f"The file has tensors of an unsupported kind ({named.name}).", (), UNUSUAL)
         if named.name not in KNOWN and self.foreign is None:
             self.foreign = named, at, "GLOBAL"
         self.stack.append(named)
@@ -246,7 +248,7 @@ def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
         what = f"This file holds a whole object of the class {name}, not its weights alone: to open it would run code."
     else:
         what = f"This file would run a program: opening it the usual way would call {name}."
-    return Refused(what, facts, "If it is yours, save the weights alone, then bring that file.", SAVE)
+    return Refused(what, facts, "If it is yours, save the weights alone, then import that file.", SAVE)
 
 
 def pickled_vocabulary(path_name: str) -> Refused:
@@ -254,6 +256,6 @@ def pickled_vocabulary(path_name: str) -> Refused:
     return Refused(
         f"{path_name} is a pickle, which may run code when it is opened.",
         (),
-        "Where it is yours, write the words as JSON, then bring that file.",
+        "Where it is yours, write the words as JSON, then import that file.",
         WORDS_OF_DICTIONARY,
     )

@@ -40,7 +40,7 @@ def about_heads(d_model: int, usual: int | None) -> Question:
     divisors = tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
     return Question(
         "heads",
-        "How many heads does each attention have?",
+        "How many heads does each attention layer have?",
         f"The file cannot say: every number that divides {d_model} fits the same weights.",
         choices=divisors,
         usual=usual if usual in divisors else None,
@@ -51,7 +51,7 @@ def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int |
     """Of ids below `both` (which either vocabulary has) or `target`; `usual` are those of padding, start and end."""
     asked = (
         ("pad_id", "Which id is padding?", "Padding is hidden from every attention.", both),
-        ("sos_id", "Which id starts a sentence?", "What the decoder reads before it has written anything.", target),
+        ("sos_id", "Which id starts a sentence?", "The decoder reads it before it has written anything.", target),
         ("eos_id", "Which id ends a sentence?", "Writing stops there.", both),
     )
     return tuple(
@@ -61,7 +61,7 @@ def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int |
 
 
 def about_vocabularies() -> tuple[Question, ...]:
-    why = "Weights know ids only; without a vocabulary, ids are shown."
+    why = "The weights contain only ids; without a vocabulary, ids are shown instead of words."
     return (
         Question("source_vocab", "Which file holds the source vocabulary?", why, required=False),
         Question("target_vocab", "Which file holds the target vocabulary?", why, required=False),

@@ -35,7 +35,9 @@ def read_header(path: Path) -> Header:
     with open_regular(path) as file:
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
-            raise Refused(f"{path.name} says that its header has {length:,} bytes; all of it has {size:,}.", (), AGAIN)
+            raise Refused(
+                f"{path.name} says that its header has {length:,} bytes, but the whole file has {size:,}.", (), AGAIN
+            )
         if length > LARGEST_HEADER:
             raise Refused(f"The header of {path.name} has {length:,} bytes; at most {LARGEST_HEADER:,} are read.")
         raw = file.read(length)
@@ -52,14 +54,14 @@ def read_header(path: Path) -> Header:
         raise Refused(f"The header of {path.name} cannot be read: {str(error)[:100]}.", (), AGAIN) from None
     _require_in_order(path, places, 8 + length, size)
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
-        raise Refused(f"The notes in the header of {path.name} are not text.", (), AGAIN)
+        raise Refused(f"The metadata in the header of {path.name} is not text.", (), AGAIN)
     return Header(places, metadata, 8 + length)
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError("a name stands there twice")
+        raise ValueError("a name occurs twice")
     return values
 
 
@@ -67,7 +69,7 @@ def _place(path: Path, numbers: int, entry: dict[str, Any]) -> Stored:
     dtype, shape = entry["dtype"], plain_shape(entry["shape"])
     start, end = plain_shape(entry["data_offsets"])
     if dtype not in DTYPES:
-        raise ValueError(f"there is no type of number {str(dtype)[:20]!r}; there are {', '.join(DTYPES)}")
+        raise ValueError(f"the number type is {str(dtype)[:20]!r}, not one of {', '.join(DTYPES)}")
     if math.prod(shape) * DTYPES[dtype].itemsize != end - start:
         raise ValueError(f"a tensor of shape {shape} in {dtype} does not take {end - start} bytes")
     return Stored(path, numbers + start, shape, dtype)

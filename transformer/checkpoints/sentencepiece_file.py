@@ -70,7 +70,7 @@ def read(path: Path) -> SentencePiece:
     except (ValueError, struct.error, IndexError, KeyError) as error:
         if isinstance(error, Refused):
             raise
-        raise Refused(f"{path.name} is not a whole SentencePiece model.", remedy="Copy it again.") from None
+        raise Refused(f"{path.name} is not a complete SentencePiece model.", remedy="Copy it again.") from None
 
 
 def _model(content: bytes) -> SentencePiece:
@@ -92,11 +92,13 @@ def _model(content: bytes) -> SentencePiece:
             (trained if number == 2 else normalised).update(_fields(_bytes(value)))
     kind_of_model = trained.get(3, 1)
     if not pieces or kind_of_model not in (1, 2):
-        raise Refused("The SentencePiece model cuts texts into words or characters; only unigram and BPE open here.")
+        raise Refused(
+            "The SentencePiece model cuts texts into words or characters; only unigram and BPE are supported."
+        )
     if trained.get(24):
-        raise Refused("The SentencePiece model marks the ends of words, not their beginnings; that does not open here.")
+        raise Refused("The SentencePiece model marks the ends of words, not their beginnings, which is not supported.")
     if not normalised.get(5, 1):
-        raise Refused("The SentencePiece model does not mark spaces; that does not open here.")
+        raise Refused("The SentencePiece model does not mark spaces, which is not supported.")
     return SentencePiece(
         tuple(pieces),
         merges=kind_of_model == 2,
@@ -109,7 +111,7 @@ def _model(content: bytes) -> SentencePiece:
 
 def _bytes(value: int | bytes) -> bytes:
     if not isinstance(value, bytes):
-        raise ValueError("a number where bytes are due")
+        raise ValueError("a number where bytes are expected")
     return value
 
 
@@ -199,7 +201,7 @@ def _described(
 def _cutting(model: SentencePiece, tokens: list[str], own: Mapping[str, Piece], unknown: str) -> dict[str, Any]:
     if model.merges:
         if any(piece.kind == PieceType.USER_DEFINED for piece in own.values()):
-            raise Refused("The SentencePiece model merges pairs around symbols of its user's; that does not open here.")
+            raise Refused("The SentencePiece model merges pairs around user-defined symbols, which is not supported.")
         return {
             "type": "BPE",
             "vocab": {token: id for id, token in enumerate(tokens)},

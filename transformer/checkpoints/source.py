@@ -1,4 +1,4 @@
-"""What a person brought: a file, an archive or a folder, opened so that nothing in it can run."""
+"""What a person imports: a file, an archive or a folder, opened so that nothing in it can run."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _ENDINGS = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
 _BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
 _OTHERS = {  # what files of other programs begin with
-    b"\x89HDF": "a file of Keras or TensorFlow",
-    b"GGUF": "a GGUF file, which holds a decoder alone",
+    b"\x89HDF": "a Keras or TensorFlow file",
+    b"GGUF": "a GGUF file, which holds a decoder-only model",
     b"7z\xbc\xaf": "a 7-Zip archive; pack it as .zip",
     b"Rar!": "a RAR archive; pack it as .zip",
     b"\xfd7zXZ": "an xz archive; pack it as .zip or .tar.gz",
     b"\x28\xb5\x2f\xfd": "a Zstandard archive; pack it as .zip or .tar.gz",
-    b"\x93NUMPY": "an array of NumPy",
-    b"version https://git-lfs": "a placeholder of Git LFS; fetch the file itself with git lfs pull",
+    b"\x93NUMPY": "a NumPy array",
+    b"version https://git-lfs": "a Git LFS placeholder; fetch the file itself with git lfs pull",
 }
 
 
@@ -43,7 +43,9 @@ class Source:
     folder: Path | None  # an unpacked archive is a temporary folder; None for a lone file of weights
     weights: Weights
     size: int  # bytes of the weights
-    found: tuple[tuple[str, str], ...] = ()  # how the weights were found: ("Opened at", "model_state_dict"), ...
+    found: tuple[
+        tuple[str, str], ...
+    ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
     facts: Mapping[str, Any] = field(default_factory=dict)  # the plain values that a training checkpoint kept beside
 
     def file(self, name: str) -> Path | None:
@@ -66,7 +68,7 @@ def open_source(path: Path) -> Iterator[Source]:
             raise Refused(f"{short(path)} cannot be read: {short(error.strerror or error)}.") from None
         except MemoryError:
             raise Refused(f"There is not enough memory to open {short(path)}.") from None
-        except Exception as error:  # a stranger's bytes: whatever a library says of them, they are damaged
+        except Exception as error:  # untrusted bytes: whatever error a library raises, they are damaged
             said = str(error)[:100] or type(error).__name__
             raise Refused(f"{short(path)} is damaged ({said}).", remedy="Copy it again.") from None
         yield source
@@ -150,10 +152,10 @@ def _weights_file(folder: Path) -> Path:
     if len(names) == 1:
         return folder / names[0]
     if names:
-        raise Refused(f"{folder.name} holds {len(names)} files of weights.", (), f"Choose one: {', '.join(names[:8])}.")
+        raise Refused(f"{folder.name} holds {len(names)} weights files.", (), f"Choose one: {', '.join(names[:8])}.")
     others = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
     instead = f", only {', '.join(others[:3])}" if others else ""
-    raise Refused(f"{folder.name} holds no weights of PyTorch{instead}.", (), f"It needs {SAFE} or {BIN}.")
+    raise Refused(f"{folder.name} holds no PyTorch weights{instead}.", (), f"It needs {SAFE} or {BIN}.")
 
 
 def _require_inside(folder: Path) -> None:
@@ -164,7 +166,9 @@ def _require_inside(folder: Path) -> None:
     for number, entry in enumerate(os.scandir(folder), 1):
         path = Path(entry.path).resolve()
         if number > MOST_FILES:
-            raise Refused(f"{folder.name} holds over {MOST_FILES:,} files, which is no folder of one model.")
+            raise Refused(
+                f"{folder.name} holds over {MOST_FILES:,} files, which is too many for the folder of one model."
+            )
         if not any(path.is_relative_to(root) for root in roots):
             raise Refused(f"{entry.name!r} is a link that leads out of the folder {folder.name}.")
         if not path.is_file() and not path.is_dir():
@@ -196,7 +200,7 @@ def _read(path: Path) -> _Read:
     elif start.startswith(b"\x80") or path.suffix in _ENDINGS or path.suffix in (".pkl", ".pickle"):
         file = torch_file.read_legacy(path)
     else:
-        raise Refused(f"{path.name} is no file of weights.", (), f"Those end in {', '.join(sorted(_ENDINGS))}.")
+        raise Refused(f"{path.name} is not a weights file.", (), f"Those end in {', '.join(sorted(_ENDINGS))}.")
     state = find(file.value, path.name)
     return _Read({name: file.place(name, view) for name, view in state.tensors.items()}, state.found, state.facts)
 
@@ -213,9 +217,9 @@ def _read_shards(folder: Path, index: Path) -> list[_Read]:
     reads = []
     for shard in sorted(set(shard_of.values())):
         if not shard.isprintable() or "/" in shard or "\\" in shard or not (folder / shard).is_file():
-            raise Refused(f"{index.name} names a file {shard[:80]!r} that is not in the folder.")
+            raise Refused(f"{index.name} names a file {shard[:80]!r} that the folder does not contain.")
         read, names = _read(folder / shard), [name for name, held in shard_of.items() if held == shard]
         if absent := [name for name in names if name not in read.places]:
-            raise Refused(f"{shard} lacks the tensor {quoted(absent[0])}, which {index.name} says is in it.")
+            raise Refused(f"{shard} is missing the tensor {quoted(absent[0])}, which {index.name} says is in it.")
         reads.append(replace(read, places={name: read.places[name] for name in names}))
     return reads

@@ -20,7 +20,7 @@ _NOT_THE_MODEL = re.compile(r"optim|sched|scaler|ema|rng|grad|loss", re.IGNORECA
 
 @dataclass(frozen=True)
 class StateDict:
-    """Tensors by name; what was done to find them, to be told; and the plain facts that stood beside them."""
+    """Tensors by name; how they were found, for the report; and the plain values beside them."""
 
     tensors: Mapping[str, View]
     found: tuple[tuple[str, str], ...] = ()
@@ -32,7 +32,7 @@ def find(value: Any, file_name: str) -> StateDict:
     if not isinstance(value, dict):
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value[:100]):
             raise pickled_vocabulary(file_name)
-        raise Refused(f"{file_name} holds no state dict, but a {_kind(value)}.", (), "Save the weights.", SAVE)
+        raise Refused(f"{file_name} holds a {_kind(value)}, not a state dict.", (), "Save the weights.", SAVE)
     facts = {name: fact for name, fact in value.items() if isinstance(fact, str | int | float | bool)}
     tensors = _tensors(value)
     parts = {str(name): inner for name, part in value.items() if (inner := _tensors(part))}
@@ -46,17 +46,17 @@ def find(value: Any, file_name: str) -> StateDict:
         return _opened_at(key, parts[key], "pytorch-lightning_version" in value, facts)
     if parts:  # such as {"encoder": ..., "decoder": ...}
         joined = {f"{part}.{name}": view for part, tensors in parts.items() for name, view in tensors.items()}
-        return StateDict(joined, (("Put together from", ", ".join(parts)),), facts)
+        return StateDict(joined, (("Merged from", ", ".join(parts)),), facts)
     if len(facts) > 10 and set(map(type, facts.values())) == {int}:
         raise pickled_vocabulary(file_name)
-    raise Refused(f"{file_name} holds a dictionary without any tensor.", (), "Save the weights.", SAVE)
+    raise Refused(f"{file_name} holds a dictionary without tensors.", (), "Save the weights.", SAVE)
 
 
 def _opened_at(key: str, tensors: dict[str, View], lightning: bool, facts: dict[str, Any]) -> StateDict:
-    where = [("Opened at", key)]
+    where = [("Weights found under", key)]
     if lightning and all(name.startswith("model.") for name in tensors):
         tensors = {name.removeprefix("model."): view for name, view in tensors.items()}
-        where.append(("Taken off the names", "model. (Lightning)"))
+        where.append(("Prefix removed from names", "model. (Lightning)"))
     return StateDict(tensors, tuple(where), facts)
 
 
@@ -66,10 +66,10 @@ def unwrapped(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, 
     names, facts = list(tensors), []
     if all(name.startswith("module.") for name in names):
         names = [name.removeprefix("module.") for name in names]
-        facts.append(("Taken off the names", "module. (nn.DataParallel)"))
+        facts.append(("Prefix removed from names", "module. (nn.DataParallel)"))
     if any("_orig_mod." in name for name in names):
         names = [name.replace("_orig_mod.", "") for name in names]
-        facts.append(("Taken off the names", "_orig_mod. (torch.compile)"))
+        facts.append(("Prefix removed from names", "_orig_mod. (torch.compile)"))
     if len(set(names)) < len(names):  # two would become one
         return dict(tensors), ()
     return dict(zip(names, tensors.values(), strict=True)), tuple(facts)

@@ -25,7 +25,7 @@ def write_tensors(
         file.write(header_bytes({name: TensorInfo(shape, "F32") for name, shape in shapes.items()}, {}))
         for name, shape in shapes.items():
             numbers = tensor(name).float().contiguous()
-            assert numbers.shape == shape, f"{name} is {tuple(numbers.shape)}, and due is {shape}"
+            assert numbers.shape == shape, f"{name} is {tuple(numbers.shape)}, and must be {shape}"
             file.write(numbers.numpy().data)
             written += numbers.numel()
             del numbers  # before the next is made

@@ -75,7 +75,7 @@ def _view_of_type(storage: Any, offset: Any, shape: Any, strides: Any, grad: Any
 
 
 def put(target: dict[Any, Any], items: list[Any]) -> dict[Any, Any]:
-    """Only text and whole numbers are kept as keys: to hash a tuple of tuples of tuples may take for ever."""
+    """Only text and whole numbers are kept as keys: to hash a tuple of tuples of tuples may take forever."""
     for key, value in zip(items[::2], items[1::2], strict=True):
         if type(key) in (str, int):
             target[key] = value

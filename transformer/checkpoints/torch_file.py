@@ -38,7 +38,7 @@ class TorchFile:
         start, size = self.storages.get(view.storage.key, (0, -1))
         place = Stored(self.path, start + view.offset * itemsize, view.shape, view.dtype, view.strides)
         if place.numbers and (view.offset + place.span) * itemsize > size:
-            raise Refused(f"The tensor {quoted(name)} is larger than what the file has of it ({max(size, 0):,} bytes).")
+            raise Refused(f"The tensor {quoted(name)} is larger than its data in the file ({max(size, 0):,} bytes).")
         return place
 
 

@@ -31,7 +31,7 @@ _MARKS_OF_PIECES = ("▁", "Ġ", "##")  # which begin a piece; "@@" and "</w>" e
 
 
 def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
-    """The source's and the target's tokenizer (one and the same for one file), and what should be known of them."""
+    """The source's and the target's tokenizer (the same object for one file), and what should be known of them."""
     paths, sizes = (answers.source_vocab, answers.target_vocab), (config.source_vocab_size, config.target_vocab_size)
     warnings = _without([side for side, path in zip(("source", "target"), paths, strict=True) if path is None])
     if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1]:
@@ -54,11 +54,11 @@ def _without(sides: list[str]) -> list[str]:
     if not sides:
         return []
     which = "vocabulary came with it" if len(sides) == 2 else f"{sides[0]} vocabulary came with it"
-    return [f"No {which}, so ids are shown instead of words, and a text is ids with spaces between."]
+    return [f"No {which}, so ids are shown instead of words, and a text is typed as ids with spaces between them."]
 
 
 def open_vocabulary(path: Path, config: ModelConfig) -> Tokenizer:
-    """The tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, or a text with a token a line.
+    """The tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, or a text with one token per line.
 
     Raises Refused for anything else, and for a pickle with the way to convert it.
     """
@@ -81,7 +81,8 @@ def open_vocabulary(path: Path, config: ModelConfig) -> Tokenizer:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not any(words):
         raise Refused(
             f"{path.name} is not a vocabulary.",
-            remedy="Give a tokenizer.json, a JSON list of tokens, a JSON object of tokens and ids, or a token a line.",
+            remedy="Give a tokenizer.json, a JSON list of tokens, a JSON object of tokens and ids, or a file "
+            "with one token per line.",
         )
     return _of_words(path, words, ids)
 
@@ -140,7 +141,7 @@ def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
     ids = list(values.values())
     if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids):
         raise Refused(
-            f"{path.name} gives its tokens ids that are no whole numbers from 0 to {MOST_TOKENS - 1:,}.",
+            f"{path.name} gives its tokens ids that are not whole numbers from 0 to {MOST_TOKENS - 1:,}.",
             remedy='Give a JSON object such as {"<pad>": 0, "the": 1}.',
         )
     if len(set(ids)) < len(ids):

@@ -148,5 +148,5 @@ def plain_shape(sizes: Sequence[object]) -> tuple[int, ...]:
         raise ValueError(f"a tensor has {len(sizes):,} dimensions")
     shape = tuple(size for size in sizes if type(size) is int and 0 <= size <= LARGEST_DIMENSION)
     if len(shape) < len(sizes):
-        raise ValueError("a size is no whole number that a tensor could have")
+        raise ValueError("a size is not a whole number that a tensor could have")
     return shape

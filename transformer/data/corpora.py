@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 FORMS = (
-    "multi30k:en-fr, tatoeba:en-fr, reverse, copy, dates, english-french, english-hindi (with :20000 for so many "
+    "multi30k:en-fr, tatoeba:en-fr, reverse, copy, dates, english-french, english-hindi (with :20000 for that many "
     "pairs, or :combinations to test on combinations of words that training never has), "
     "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as en-fr.train.tsv.gz, "
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
@@ -99,7 +99,7 @@ def written(spec: str) -> tuple[int, ...]:
 def _open_one(
     spec: str, folder: str | Path | None, max_characters: int, seed: int
 ) -> tuple[Corpus, Corpus | None, Corpus | None]:
-    """The same of a corpus that is no mixture."""
+    """The same of a corpus that is not a mixture."""
     kind, _, rest = spec.partition(":")
     size = int(rest) if _SIZE.fullmatch(rest) else None
     if kind in TASKS and (size or not rest):
@@ -202,7 +202,7 @@ def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
     if spec.count(",") == 1:
         source, target = spec.split(",")
         return TextPair(source, target, max_characters)
-    raise ValueError(f"{quoted(spec)} names no corpus; write {FORMS}.")
+    raise ValueError(f"{quoted(spec)} is not a corpus; write {FORMS}.")
 
 
 def _column(text: str) -> int | str:
@@ -226,7 +226,7 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
     smallest = heapq.nsmallest(2000, different())
     held = dict(smallest[: max(1, len(seen) // 100)])
     if len(seen) < 2:
-        raise ValueError(f"{corpus.name} has fewer than two different pairs, none to validate on.")
+        raise ValueError(f"{corpus.name} has fewer than two different pairs, so none can be held out for validation.")
     name = f"{corpus.name}, {len(held):,} pairs held out"
     return _Without(corpus, set(held)), Pairs(name, held.values(), corpus.max_characters)
 

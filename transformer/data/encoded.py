@@ -19,7 +19,7 @@ LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary litt
 def learn_tokenizers(
     pairs: Iterable[Pair], kind: TokenizerKind, vocab_size: int, separate: bool = False
 ) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenizers of the two sides, one and the same unless `separate`, learned from the first LEARN_FROM pairs.
+    """The tokenizers of the two sides, the same object unless `separate`, learned from the first LEARN_FROM pairs.
 
     `pairs` are iterated once for each. Raises ValueError where there is no text.
     """

@@ -27,7 +27,7 @@ def lines(path: str | Path) -> Iterator[str]:
     Of a line that is longer than any sentence, only the start is given. What is written to the file while it is read
     may be left out.
 
-    Raises ValueError naming the file when it cannot be read, is a damaged gzip file, or is no text: a pipe or a device,
+    Raises ValueError naming the file when it cannot be read, is a damaged gzip file or not text: a pipe or a device,
     a line without an end, or a gzip file that unpacks to many times as much as text does.
     """
     named, number = short(path), 0
@@ -48,7 +48,7 @@ def lines(path: str | Path) -> Iterator[str]:
     except _NoText as why:
         raise ValueError(f"{named}, line {number + 1:,} {why}.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ValueError(f"{named} is a damaged gzip file after line {number:,}; fetch it again.") from None
+        raise ValueError(f"{named} is a damaged gzip file after line {number:,}; download it again.") from None
     except OSError as error:
         raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
 
@@ -65,10 +65,10 @@ def _starts(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
         while not rest.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
             length += len(rest)
             if length > LONGEST_SKIPPED:
-                raise _NoText(f"has over {LONGEST_SKIPPED:,} bytes, as no line of text does")
+                raise _NoText(f"has over {LONGEST_SKIPPED:,} bytes, more than any line of text")
         read += length
         if read > most:
-            raise _NoText(f"ends after {most:,} bytes, more than text packs into so small a file")
+            raise _NoText(f"ends after {most:,} bytes, more than text compresses into so small a file")
         yield line
 
 

@@ -26,7 +26,7 @@ def parts_of(spec: str) -> list[tuple[str, float]]:
     """
     named, parts = [], spec.split(JOINED)
     if len(parts) > MOST_PARTS:
-        raise ValueError(f"{len(parts):,} corpora are to be mixed; choose at most {MOST_PARTS}.")
+        raise ValueError(f"{len(parts):,} corpora are too many for a mixture; choose at most {MOST_PARTS}.")
     for part in parts:
         weighted = _WEIGHTED.fullmatch(part.strip())
         name, times = (weighted[1].strip(), float(weighted[2])) if weighted else (part.strip(), 1.0)

@@ -76,7 +76,7 @@ def _path(folder: str | Path | None, name: str) -> Path:
             return path
     if given:
         raise ValueError(
-            f"There is no Multi30k file {name} or {name}.gz in {short(place)}; name no folder to download it."
+            f"There is no Multi30k file {name} or {name}.gz in {short(place)}; leave the folder out to download it."
         )
     return fetch(place, f"{name}.gz", DEFAULT_URL)
 
@@ -90,11 +90,11 @@ def fetch(folder: Path, name: str, base_url: str) -> Path:
             content = answer.read(LARGEST + 1)
         digest = hashlib.sha256(content).hexdigest()
         if digest != SHA256[name]:
-            raise ValueError(f"what came has the SHA-256 {digest}, not {SHA256[name]}")
+            raise ValueError(f"the download has the SHA-256 {digest}, not {SHA256[name]}")
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise ValueError(
             f"Multi30k cannot be downloaded from {url} ({error}); "
-            f"put its files into {short(folder)}, or name their folder in HEADLIGHT_MULTI30K."
+            f"put its files into {short(folder)}, or set HEADLIGHT_MULTI30K to their folder."
         ) from None
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f"{name}.{os.getpid()}.tmp"

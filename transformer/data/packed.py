@@ -58,7 +58,7 @@ class Packed:
         if lengths.min() < 1 or lengths.sum(0, np.int64).tolist() != [self.source_tokens, self.target_tokens]:
             raise ValueError(f"{short(self.folder / LENGTHS)} does not fit {FACTS}; pack it again.")
         if np.memmap(self.folder / TOKENS, self.dtype, "r").max() >= vocab_size:
-            raise ValueError(f"{short(self.folder / TOKENS)} has tokens that the vocabulary has not; pack it again.")
+            raise ValueError(f"{short(self.folder / TOKENS)} has tokens that are not in the vocabulary; pack it again.")
 
     def __iter__(self) -> Iterator[Example]:
         with open_regular(self.folder / TOKENS) as tokens, open_regular(self.folder / LENGTHS) as lengths:

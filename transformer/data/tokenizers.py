@@ -101,11 +101,11 @@ class Tokenizer:
         """
         strange = next((word for word in words if not foreign.fits(word)), None)
         if strange is not None:
-            raise ValueError(f"The vocabulary has {strange[:60]!r}, which is too long for a word, or is no Unicode.")
+            raise ValueError(f"The vocabulary has {strange[:60]!r}, which is too long for a word, or not Unicode.")
         vocabulary = {word: id for id, word in enumerate(words)}
         if len(vocabulary) != len(words):
             twice = Counter(words).most_common(1)[0][0]
-            raise ValueError(f"The vocabulary has the word {twice[:60]!r} twice; each may stand there once.")
+            raise ValueError(f"The vocabulary has the word {twice[:60]!r} twice; each may occur only once.")
         unknown = "" if unk_id is None else words[unk_id]
         inner = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
         inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -132,7 +132,7 @@ class Tokenizer:
             if tokenizer.unk_id is not None:
                 tokenizer.encode("a \ue000")  # an unknown character: some faults show only at work
         except ValueError as error:
-            raise ValueError(f"{short(path)} is no tokenizer that works here: {error}") from None
+            raise ValueError(f"{short(path)} is not a tokenizer that works here: {error}") from None
         return tokenizer
 
     def save(self, path: str | Path) -> None:
@@ -156,7 +156,7 @@ class Tokenizer:
                 raise ValueError(f"The model's tokenizer fails at the text: {foreign.shown(error)}.") from None
             raise ValueError(
                 "The text has something that is not in the model's vocabulary, and that vocabulary has no token for "
-                f"what is unknown; type its own tokens, such as {quoted(self.piece(self.vocab_size - 1))}."
+                f"unknown text; type its own tokens, such as {quoted(self.piece(self.vocab_size - 1))}."
             ) from None
         return [self._read(encoding.ids) for encoding in encodings]
 

@@ -1,4 +1,4 @@
-"""Files that people bring: kept under a safe name, refused with line and reason where they are no corpus."""
+"""Files that people upload: kept under a safe name, refused with line and reason where they are no corpus."""
 
 import gzip
 import os
@@ -31,11 +31,11 @@ _REASONS = {
     "undecodable": "is not UTF-8 text; save the file as UTF-8",
     "empty source": "has nothing on the source side",
     "empty target": "has nothing on the target side",
-    "missing column": "lacks one of the two columns",
+    "missing column": "is missing one of the two columns",
     "empty line": "is empty",
-    "bad row": "is no row of a table",
-    "bad JSON": "is no JSON object",
-    "not text": "holds something else than text",
+    "bad row": "is not a row of a table",
+    "bad JSON": "is not a JSON object",
+    "not text": "contains something other than text",
     "too long": "is too long for a sentence",
 }
 
@@ -61,7 +61,7 @@ def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
             while piece := file.read(2**20):
                 if target.tell() + len(piece) > LARGEST:
                     raise ValueError(
-                        f"{short(name)} has over {LARGEST:,} bytes; put it on this machine, and name its path."
+                        f"{short(name)} has over {LARGEST:,} bytes; copy it to this machine, and give its path."
                     )
                 target.write(piece)
     except BaseException:
@@ -109,7 +109,7 @@ def _require_text(path: Path) -> None:
     start, size = _start_and_size(path)
     named = short(path)
     if size > LARGEST:
-        raise ValueError(f"{named} holds more than {LARGEST:,} bytes; put it on this machine, and name its path.")
+        raise ValueError(f"{named} holds more than {LARGEST:,} bytes; copy it to this machine, and give its path.")
     if not start.strip():
         raise ValueError(f"{named} is empty.")
     for magic, what in _MAGIC.items():
@@ -135,6 +135,6 @@ def _start_and_size(path: Path) -> tuple[bytes, int]:
                 size += len(piece)
         return start, size
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise ValueError(f"{short(path)} is a damaged gzip file; fetch it again.") from None
+        raise ValueError(f"{short(path)} is a damaged gzip file; download it again.") from None
     except OSError as error:
         raise ValueError(f"{short(path)} cannot be read: {error.strerror}.") from None

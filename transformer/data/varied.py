@@ -43,7 +43,7 @@ def curly_quotes(text: str) -> str:
 
 
 def straight_quotes(text: str) -> str:
-    return text.translate(str.maketrans("‘’“”„«»", "''\"\"\"\"\""))
+    return text.translate(str.maketrans("‘’“”„«»", '\'\'"""""'))
 
 
 CHANGES: tuple[Callable[[str], str], ...] = (

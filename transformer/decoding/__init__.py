@@ -64,7 +64,7 @@ def greedy(
     tap_at: TapAt | None = None,
     record: bool = False,
 ) -> Iterator[DecodeStep]:
-    """Writes the likeliest token at each step."""
+    """Writes the most probable token at each step."""
     src, forced, bounds = _checked(model, src, max_length, prefix)
     return Search(model, src, forced, Greedy(model.config.eos_id, bounds), tap, tap_at, record).steps()
 

@@ -1,4 +1,4 @@
-"""Which tokens come next: the likeliest, a drawn one, or the best of several hypotheses at once.
+"""Which tokens come next: the most probable, a sampled one, or the best of several hypotheses at once.
 
 Shapes: B sentences, of which A have live hypotheses, N live hypotheses, C candidates, V target vocabulary.
 """
@@ -56,7 +56,7 @@ def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: 
 
 @dataclass(frozen=True)
 class Greedy:
-    """The likeliest token."""
+    """The most probable token."""
 
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
@@ -68,8 +68,8 @@ class Greedy:
 def tempered(log_probs: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0) -> Tensor:
     """Log-probabilities [..., V] as sampling sees them: p ** (1 / temperature), cut, and summing to 1 again.
 
-    The cut leaves the `top_k` likeliest tokens, and of those the fewest that have `top_p` of the probability
-    (nucleus sampling, Holtzman et al. 2020); the others get -inf. Raises ValueError for a temperature outside
+    The cut leaves the `top_k` most probable tokens, and of those the nucleus: the fewest whose probabilities reach
+    `top_p` (nucleus sampling, Holtzman et al. 2020); the others get -inf. Raises ValueError for a temperature outside
     0.001 to 1000, a `top_k` below 1 or a `top_p` that is not above 0 and at most 1.
     """
     if not 0.001 <= temperature <= 1000:

@@ -1,4 +1,4 @@
-"""What a model said once need not be asked again: sampling from steps that were kept.
+"""The model's answers, kept for sampling again: sampling from steps that were kept.
 
 Shapes: S source tokens.
 """
@@ -18,7 +18,7 @@ from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
 from transformer.prepared import Prepared
 
-MOST = 50_000_000  # bytes of log-probabilities and patterns, after which it begins anew
+MOST = 50_000_000  # bytes of log-probabilities and patterns, after which it starts over
 
 
 class Kept:
@@ -55,7 +55,7 @@ class Kept:
         return known + steps[len(known) :]
 
     def _known(self, temperature: float, top_k: int | None, top_p: float, seed: int) -> list[DecodeStep]:
-        """The steps that need no model, drawn anew."""
+        """The steps that need no pass of the model, sampled again."""
         bounds = arguments.longest(self.src, None, self.model.config)
         drawn = draws(seed, 1, int(bounds)).to(self.src.device)
         choose = Sample(self.model.config.eos_id, bounds, drawn, temperature, top_k, top_p)

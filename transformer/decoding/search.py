@@ -93,7 +93,7 @@ class Search:
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
             raise ValueError(
                 f"The model's output at step {self.live.length + 1} is not a number: its weights are damaged, "
-                "or what was done to its attention was too much. Load it again, or undo the intervention."
+                "or an intervention was too strong. Load it again, or undo the intervention."
             )
         return log_probs
 

@@ -18,7 +18,7 @@ from transformer.taps import Site
 
 
 class Fate(IntEnum):
-    """What becomes of a candidate."""
+    """What happens to a candidate."""
 
     LIVE = 0  # goes on as a row of the next step
     FINISHED = 1  # wrote [EOS]
@@ -60,7 +60,7 @@ class DecodeStep:
     patterns: dict[Site, Tensor] | None = None
 
     def candidates(self, row: int, k: int) -> list[tuple[int, float]]:
-        """The k likeliest next tokens of a row with their log-probabilities, likeliest first."""
+        """The k most probable next tokens of a row with their log-probabilities, most probable first."""
         best = self.log_probs[row].topk(min(k, self.log_probs.size(1)))
         return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
 

@@ -20,7 +20,7 @@ from transformer.decoding.choosers import penalty
 from transformer.decoding.step import DecodeStep, Fate
 
 # From the best: on the way to the winner; on the way to another sentence that ended; on the way to one that was
-# still live when the search stopped or the length limit came; live for a while, then others were better; never live.
+# still live when the search stopped or the length limit came; dropped later; never live.
 Outcome = Literal["winner", "finished", "live", "dropped", "pruned"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 

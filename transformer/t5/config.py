@@ -19,7 +19,7 @@ from transformer.config import (
 
 @dataclass(frozen=True)
 class T5Config(ModelConfig):
-    """`ModelConfig` with what T5 has besides; what every T5 has alike cannot be set.
+    """`ModelConfig` with T5's additional fields; what is the same in every T5 cannot be set.
 
     Both stacks read one embedding. `tied` is "all" where the output projection is that matrix too (T5 1.0), else
     "none". "gelu" is the approximation by tanh, as in T5's own code. Raises ConfigError as `ModelConfig` does.

@@ -14,7 +14,7 @@ class T5(Transformer):
     """Reads and writes as `Transformer` does, with one embedding for both stacks.
 
     Where T5 1.0 divides its decoder's vectors by √d_model before the output, that factor stands in the gain of the
-    decoder's last norm here, which comes to the same.
+    decoder's final layer norm here, which comes to the same.
     """
 
     parts: ClassVar[type[Parts]] = T5Parts

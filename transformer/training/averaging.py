@@ -1,7 +1,7 @@
 """The mean of the weights of a run's last checkpoints, as the paper takes it (section 6.1).
 
 The weights of so many checkpoints are kept in the run's folder as they are written, without what a training needs
-beside them; it is their export that takes the mean.
+beside them; the export takes the mean.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from transformer.training.folder import RunFolder
 def keep(folder: RunFolder, step: int, count: int) -> None:
     """Keeps the weights of the checkpoint of `step`, as the last of at most `count`.
 
-    Those of later updates were lost with their checkpoints, and the run has gone back before them.
+    Those of later steps were lost with their checkpoints, and the run has gone back before them.
     """
     folder.weights.mkdir(exist_ok=True)
     name = folder.weights / f"{folder.checkpoint(step).name}.safetensors"
     part = name.with_suffix(".part")
     remove(part)
-    weights = folder.checkpoint(step) / WEIGHTS
+    written = folder.checkpoint(step) / WEIGHTS
     try:
-        os.link(weights, part)  # no room is taken while the checkpoint itself is there
+        os.link(written, part)  # no room is taken while the checkpoint itself is there
     except OSError:  # not every file system has hard links
-        shutil.copyfile(weights, part)
+        shutil.copyfile(written, part)
     os.replace(part, name)
-    found = _kept(folder)
-    for old in {*found} - {*[kept for kept in found if kept <= step][-count:]}:
-        found[old].unlink()
+    weights = _kept(folder)
+    for old in {*weights} - {*[kept for kept in weights if kept <= step][-count:]}:
+        weights[old].unlink()
 
 
 def enough(folder: RunFolder) -> bool:
@@ -47,7 +47,7 @@ def enough(folder: RunFolder) -> bool:
 
 
 def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
-    """`like` with the mean of the last `count` kept weights; its card says of which updates, "averaged".
+    """`like` with the mean of the last `count` kept weights; its card says of which steps, "averaged".
 
     Raises ValueError where fewer than two are kept.
     """
@@ -68,7 +68,7 @@ def averaged(folder: RunFolder, like: Checkpoint, count: int) -> Checkpoint:
 
 
 def _kept(folder: RunFolder) -> dict[int, Path]:
-    """The weights that are kept, by their updates, the first one first."""
+    """The weights that are kept, by their steps, the first one first."""
     matches = (re.fullmatch(r"step-(\d+)", path.stem) for path in folder.weights.glob("step-*.safetensors"))
     steps = sorted(int(match[1]) for match in matches if match)
     return {step: folder.weights / f"{folder.checkpoint(step).name}.safetensors" for step in steps}

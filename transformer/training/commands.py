@@ -45,7 +45,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--data", required=True, help=HELP["data"])
     sub.add_argument("--validation", help=HELP["validation"])
     sub.add_argument("--folder", help=HELP["folder"])
-    sub.add_argument("--out", required=True, help="the run folder to make, such as runs/en-fr")
+    sub.add_argument("--out", required=True, help="the run folder to create, such as runs/en-fr")
     sub.add_argument("--tokenizer", choices=("bpe", "words", "characters"), default="bpe", help=HELP["tokenizer"])
     sub.add_argument("--vocabulary", type=int, default=8000, help=HELP["vocabulary"])
     sub.add_argument("--separate", action="store_true", help=HELP["separate"])
@@ -54,7 +54,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])
     sub.add_argument("--threads", type=int, help=HELP["threads"])
     sub.add_argument("--tensorboard", action="store_true", help=HELP["tensorboard"])
-    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on by itself.")
+    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
     network = sub.add_argument_group("network", "what to change in the preset")
     network.add_argument("--preset", choices=PRESETS, default="small", help="the network to start from")
     _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)])
@@ -66,23 +66,25 @@ def add_verbs(verb: Verb) -> None:
 
     sub = verb(resume, "Go on with a run from its last checkpoint.")
     _takes_run(sub)
-    sub.add_argument("--steps", type=int, help="how many updates it shall make in all, where that is to change")
-    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on by itself.")
-    _takes_run(verb(pause, "Have a run write a checkpoint and end, to be resumed."))
-    _takes_run(verb(stop, "Have a run write a checkpoint and end."))
+    sub.add_argument("--steps", type=int, help="new total number of steps")
+    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
+    _takes_run(verb(pause, "Save a checkpoint and pause a run; resume goes on from it."))
+    _takes_run(verb(stop, "Save a checkpoint and stop a run; it can be resumed."))
     sub = verb(runs, "List the runs, the latest first.")
-    sub.add_argument("root", nargs="?", default=RUNS, help="the folder in which they lie")
-    _takes_run(verb(work, "Be the worker of a run; train and resume start one."))
+    sub.add_argument("root", nargs="?", default=RUNS, help="the folder of the runs")
+    _takes_run(verb(work, "Work on a run in this process; train and resume start it."))
 
-    sub = verb(export, "Make a run's best checkpoint a folder to ship: weights in 16 bits, history in 8, scores.")
+    sub = verb(export, "Export a run's best checkpoint: weights in 16 bits, snapshots in 8, scores.")
     _takes_run(sub)
     sub.add_argument("--out", required=True, help="the checkpoint folder to make, or the file")
     text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder"
     sub.add_argument("--as", dest="packed", choices=PACKED, help=text)
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
-    sub.add_argument("--length-penalty", type=float, default=LENGTH_PENALTY, help="alpha of Wu et al. 2016; 0 is none")
+    sub.add_argument(
+        "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
+    )
     sub.add_argument("--folder", help=HELP["folder"])
-    sub.add_argument("--average", type=int, metavar="N", help="of how many kept weights to try the mean")
+    sub.add_argument("--average", type=int, metavar="N", help="number of kept checkpoints whose mean to try")
 
 
 def _takes_run(sub: argparse.ArgumentParser) -> None:
@@ -104,7 +106,7 @@ def _add_fields(group: Any, config: type, names: list[str], prefix: str = "", wi
         else:
             options["type"] = hints[field.name]
         if prefix:
-            options["help"] = f"The same for the {prefix.rstrip('_')} alone."
+            options["help"] = f"The same, for the {prefix.rstrip('_')} only."
         group.add_argument(f"--{(prefix + field.name).replace('_', '-')}", **options)
 
 
@@ -158,7 +160,7 @@ def _told_best(run: RunFolder) -> Path:
     run.recipe()
     best = best_of(run)
     if best != run.checkpoints / "best":
-        print(f"The best checkpoint is damaged; {best.name} stands in for it.", file=sys.stderr)
+        print(f"The best checkpoint is damaged; {best.name} is used instead.", file=sys.stderr)
     return best
 
 
@@ -203,7 +205,7 @@ def _follow(path: str) -> None:
     folder, metrics = RunFolder(path), Metrics(path)
     with (
         TextIOWrapper(open_regular(folder.log), encoding="utf-8", errors="replace") as log,
-        tqdm(unit="update", smoothing=0.05, disable=None) as bar,
+        tqdm(unit="step", smoothing=0.05, disable=None) as bar,
     ):
         log.seek(0, os.SEEK_END)
         now = status(path)
@@ -213,7 +215,7 @@ def _follow(path: str) -> None:
                 now = status(path)  # before the rest is read, so that nothing comes after the last look
                 _show(bar, metrics, now, log.read())
         except KeyboardInterrupt:
-            bar.write("Pausing after this update; Ctrl-C once more leaves it to itself.", sys.stderr)
+            bar.write("Pausing after this step; press Ctrl-C again to leave it to itself.", sys.stderr)
             steer.pause(path)
             while (now := status(path)).alive:
                 time.sleep(0.2)

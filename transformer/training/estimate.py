@@ -1,7 +1,7 @@
-"""What a run will take, before it is started: parameters, memory, disk, updates a pass, and time.
+"""What a run will take, before it is started: parameters, memory, disk, steps per epoch, and time.
 
 The parameters are exact. Time is measured: `measure` trains the network for a few seconds on made-up sentences, in a
-process like a worker's. Without it there is no time, and the memory is reckoned from the sizes.
+process like a worker's. Without it there is no time, and the memory is estimated from the sizes.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def activations(config: ModelConfig, training: TrainConfig) -> int:
 def measure(recipe: Recipe, source_length: int = LENGTH, target_length: int = LENGTH) -> Speed:
     """Trains the recipe's network for a few seconds on sentences of these lengths, in tokens.
 
-    Raises ValueError where the network does not fit into memory, or makes no two updates in a minute, and where nobody
+    Raises ValueError where the network does not fit into memory, or cannot make two steps in a minute, and where nobody
     may start a process.
     """
     require_private()
@@ -99,9 +99,9 @@ def measure(recipe: Recipe, source_length: int = LENGTH, target_length: int = LE
             command, input=question, capture_output=True, text=True, timeout=TOO_LONG, env=environment(recipe)
         )
     except subprocess.TimeoutExpired:
-        raise ValueError(f"This network makes no two updates in {TOO_LONG:.0f} seconds; make it smaller.") from None
+        raise ValueError(f"This network cannot make two steps in {TOO_LONG:.0f} seconds; make it smaller.") from None
     if answer.returncode:
-        why = (answer.stderr.strip().splitlines() or ["it was ended, perhaps for want of memory"])[-1]
+        why = (answer.stderr.strip().splitlines() or ["it was ended, perhaps because memory ran out"])[-1]
         raise ValueError(f"This network cannot be trained here: {why[:200]}")
     return Speed(**json.loads(answer.stdout))
 

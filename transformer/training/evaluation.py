@@ -25,7 +25,7 @@ from transformer.translator import LENGTH_PENALTY, Translator
 class Evaluation:
     """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share.
 
-    `pronouns` is how many of a grammar's pronouns were understood (`rightly_shown`), and of how many that the target
+    `pronouns` is how many of a grammar's pronouns were resolved (`rightly_shown`), and of how many that the target
     shows; else None.
     """
 
@@ -43,7 +43,7 @@ class Evaluation:
         return math.exp(min(self.loss, 700.0))
 
     def to_dict(self) -> dict[str, Any]:
-        """As a card has it; what is known of grammars alone is left out elsewhere."""
+        """As a card has it; what is known only for grammars is left out elsewhere."""
         scores = {
             "BLEU": round(self.bleu, 2),
             "chrF": round(self.chrf, 2),
@@ -135,7 +135,7 @@ class Evaluator:
         )
 
     def _pronouns(self, chosen: Sequence[int], written: Sequence[str]) -> tuple[int, int] | None:
-        """How many were understood, and how many there are; None where there are none, or nobody knows."""
+        """How many were resolved, and how many there are; None where there are none, or no gold."""
         keys = ((self.origins[n], self.sources[n]) for n in chosen)
         read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
         every = sum(len(pair.shown) for pair, _ in read)

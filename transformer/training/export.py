@@ -73,12 +73,12 @@ def export(
 def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) -> None:
     """Copies a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
     out.mkdir()
-    found = snapshots(history)[0]
-    for path in found:
+    paths = snapshots(history)[0]
+    for path in paths:
         save_weights(load_weights(checkpoint.model.config, path), out / path.name, bits=8)
     fit = LARGEST_HISTORY // max((path.stat().st_size for path in out.iterdir()), default=1)
-    kept = {round(at) for at in np.linspace(0, len(found) - 1, min(fit, len(found)))}
-    for at, path in enumerate(found):
+    kept = {round(at) for at in np.linspace(0, len(paths) - 1, min(fit, len(paths)))}
+    for at, path in enumerate(paths):
         if at not in kept:
             (out / path.name).unlink()
 
@@ -98,7 +98,7 @@ def best_of(run: RunFolder) -> Path:
     if best is None:
         wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
         raise ValueError(
-            f"{short(run.path)} has no checkpoint whose model is whole ({wrong}). Resume the run to train it again."
+            f"{short(run.path)} has no checkpoint with an intact model ({wrong}). Resume the run to train it again."
             if wrong
             else f"{short(run.path)} has no checkpoint yet."
         )

@@ -1,9 +1,9 @@
 """A run's folder: where everything about one training lies, readable while it goes on and after.
 
 config.json     the recipe: data, network, training
-status.json     what the worker is doing, and when it last said so (see run_status.py)
-metrics.jsonl   one line an update, with the scores where it was evaluated
-log.txt         what the worker said
+status.json     what the worker is doing, and when it last reported (see run_status.py)
+metrics.jsonl   one line per step, with the scores where it was evaluated
+log.txt         the worker's log
 checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them.
                 What was found damaged is beside them, as step-0001000.damaged
 weights/        the weights of the last checkpoints, where they are to be averaged
@@ -92,7 +92,7 @@ class RunFolder:
         return sorted(folders, key=lambda path: int(path.name[5:]))
 
     def steps(self) -> list[int]:
-        """The updates at which there are checkpoints to go on from, as far as a first look tells, the latest last."""
+        """The steps at which there are checkpoints to go on from, as far as a first look tells, the latest last."""
         numbers = (int(path.name[5:]) for path in self.step_folders() if not state_flaw(path))
         return [step for step in numbers if self.checkpoint(step).is_dir()]
 

@@ -25,7 +25,7 @@ from transformer.training.schedule import learning_rate, teacher_forcing
 
 @dataclass(frozen=True)
 class StepReport:
-    """One update: what it cost and what it did. `loss` is in nats a token, smoothing included."""
+    """One step: its loss and its cost. `loss` is in nats a token, smoothing included."""
 
     step: int
     loss: float
@@ -36,7 +36,7 @@ class StepReport:
 
 
 class Diverged(ArithmeticError):
-    """The loss or its gradient is no longer a number; the weights are still those before the update."""
+    """The loss or its gradient is no longer a number; the weights are still those before the step."""
 
 
 def train_dtype(precision: str, device: torch.device) -> torch.dtype:
@@ -56,14 +56,14 @@ def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0, f
     reads, writes = batch.tgt[:, :-1], batch.tgt[:, 1:]
     memory = model.encode(batch.src)
     if forcing < 1.0:
-        reads = own_words(model, reads, memory, batch.src, 1.0 - forcing)
+        reads = scheduled_sampling_inputs(model, reads, memory, batch.src, 1.0 - forcing)
     states = model.decode(reads, memory, batch.src)
     real = writes != model.config.pad_id
     return cross_entropy(states[real], model.output.weight, model.output.bias, writes[real], label_smoothing)
 
 
-def own_words(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, share: float) -> Tensor:
-    """`reads` [B, T] with about `share` of the tokens replaced by what the model holds likeliest there.
+def scheduled_sampling_inputs(model: Transformer, reads: Tensor, memory: Tensor, src: Tensor, share: float) -> Tensor:
+    """`reads` [B, T] with about `share` of the tokens replaced by the model's most probable ones.
 
     All are replaced at once, after one more pass of the decoder over the true tokens, since a transformer reads
     them in parallel (Mihaylova and Martins 2019). The start and the padding stay.
@@ -104,7 +104,7 @@ class Trainer:
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
 
     def update(self, batches: Iterator[Batch], epoch: int = 0) -> StepReport:
-        """One update from the next `config.accumulate` batches. Raises Diverged before it would spoil the weights."""
+        """One step from the next `config.accumulate` batches. Raises Diverged before it would spoil the weights."""
         start = time.perf_counter()
         config, processes = self.config, self.processes
         parts = list(islice(batches, config.accumulate))
@@ -131,25 +131,25 @@ class Trainer:
         rate = learning_rate(self.step, config)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.scaler.step(self.optimizer)  # leaves out an update whose gradient overflowed
+        self.scaler.step(self.optimizer)  # skips a step whose gradient overflowed
         self.scaler.update()
         return StepReport(self.step, loss, rate, norm, tokens, time.perf_counter() - start)
 
     def _require_finite(self, loss: float, norm: float) -> None:
         overflow = self.scaler.is_enabled() and self.scaler.get_scale() >= 1.0  # the next scale is half of this one
         if not math.isfinite(loss):
-            raise Diverged(f"The loss became {loss} at update {self.step:,}.")
+            raise Diverged(f"The loss became {loss} at step {self.step:,}.")
         if not math.isfinite(norm) and not overflow:
-            raise Diverged(f"The gradient became {norm} at update {self.step:,}, at a loss of {loss:.3g}.")
+            raise Diverged(f"The gradient became {norm} at step {self.step:,}, at a loss of {loss:.3g}.")
 
 
 def random_seed(seed: int, step: int, rank: int) -> int:
-    """What the random numbers of an update start from: the seed and the step alone, so they need not be saved."""
+    """What the random numbers of a step start from: the seed and the step alone, so they need not be saved."""
     return int.from_bytes(hashlib.sha256(f"{seed} {step} {rank}".encode()).digest()[:7])
 
 
 def train(model: Transformer, config: TrainConfig, batches: Iterator[Batch]) -> Iterator[StepReport]:
-    """Updates `model` `config.steps` times and reports each."""
+    """Trains `model` for `config.steps` steps and reports each."""
     trainer = Trainer(model, config)
     while trainer.step < config.steps:
         yield trainer.update(batches)

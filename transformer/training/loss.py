@@ -23,7 +23,7 @@ def cross_entropy(
     """The cross-entropy of `states` [N, D] @ `weight` [V, D]ᵀ + `bias` [V] with `targets` [N], in nats, summed.
 
     The products have the precision of autocast where that is on, and the rest is float32. `label_smoothing` is the
-    share of the truth that is spread evenly over all V words (Szegedy et al. 2016, section 7).
+    share of the target probability that is spread evenly over all V tokens (Szegedy et al. 2016, section 7).
     """
     loss: Tensor = _CrossEntropy.apply(states, weight, bias, targets, label_smoothing)
     return loss
@@ -56,7 +56,7 @@ class _CrossEntropy(torch.autograd.Function):
                     loss -= label_smoothing / V * log_probs.sum()
                 if not wanted:
                     continue
-                gradient = log_probs.exp_()  # the model's probabilities, less the truth
+                gradient = log_probs.exp_()  # the model's probabilities minus the targets
                 if label_smoothing:
                     gradient -= label_smoothing / V
                 gradient.scatter_add_(1, true, gradient.new_full(true.shape, label_smoothing - 1.0))

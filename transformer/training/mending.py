@@ -1,4 +1,4 @@
-"""Before a run goes on: what is damaged in its folder is set aside, and made anew from what is whole.
+"""Before a run goes on: what is damaged in its folder is set aside, and rebuilt from what is intact.
 
 Nothing is deleted, and the worker says what was damaged, in the log and in the status.
 """
@@ -48,7 +48,7 @@ def _recipe(folder: RunFolder, speaker: Speaker) -> None:
         recipe, step = folder.recipe(), folder.steps()[-1]
         folder.keep(recipe)
         speaker.mended(
-            f"{folder.config.name} was damaged; the recipe is the one that the checkpoint of update {step:,} kept."
+            f"{folder.config.name} was damaged; the recipe is the one kept by the checkpoint of step {step:,}."
         )
 
 
@@ -58,18 +58,18 @@ def _checkpoints(folder: RunFolder, speaker: Speaker) -> None:
     wrong = damaged(folder)
     usable = ""
     for path, why in wrong.items():
-        lost = " It was the best so far; the best of those to come takes its place."
+        lost = " It was the best so far; the best of the following ones replaces it."
         lost = lost if os.path.realpath(path) == best else ""
         aside = set_aside(path)
         speaker.mended(f"The checkpoint {path.name} is damaged, and kept as {aside.name}: {why}{lost}")
         usable = _usable(aside) or usable
     if before and not folder.steps():
         raise ValueError(
-            f"No checkpoint is whole any more; they are kept under other names.{usable} Resume the run once more to "
-            "train it again from update 0."
+            f"No checkpoint is intact any more; they are kept under other names.{usable} Resume the run once more to "
+            "train it again from step 0."
         )
     if before and before[-1] in wrong:
-        speaker.mended(f"The run goes on from update {folder.steps()[-1]:,} instead.")
+        speaker.mended(f"The run goes on from step {folder.steps()[-1]:,} instead.")
 
 
 def _usable(path: Path) -> str:
@@ -95,12 +95,12 @@ def _corpus(folder: RunFolder, checkpoint: Path, speaker: Speaker) -> None:
             raise ValueError(f"{splits.train.name} has no pair.")
     except (ValueError, OSError) as error:
         raise ValueError(
-            f"The corpus in data/ is damaged ({wrong}), and cannot be read anew: {str(error).rstrip('.')}. Put back "
+            f"The corpus in data/ is damaged ({wrong}), and cannot be read again: {str(error).rstrip('.')}. Put back "
             f"{recipe.data} as it was, then resume the run."
         ) from None
     before = _sums(folder.data)
     aside = f", and kept as {set_aside(folder.data).name}" if folder.data.exists() else ""
-    speaker.mended(f"The corpus in data/ was damaged{aside}: {wrong}. It is read anew from {recipe.data}.")
+    speaker.mended(f"The corpus in data/ was damaged{aside}: {wrong}. It is read again from {recipe.data}.")
     prepare_corpus(folder, recipe, splits, checkpoints.load(checkpoint), speaker)
     if before and before != _sums(folder.data):
         speaker.mended(

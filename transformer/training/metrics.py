@@ -1,4 +1,4 @@
-"""The metrics of a run, a line an update: written by its worker, read by whoever watches, and sent to TensorBoard."""
+"""The metrics of a run, one line per step: written by its worker, read by whoever watches, and sent to TensorBoard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from transformer.training.evaluation import Evaluation
 from transformer.training.folder import RunFolder
 from transformer.training.loop import StepReport
 
-MOST_UPDATES, LARGEST = 100_000_000, 1e100
+MOST_STEPS, LARGEST = 100_000_000, 1e100
+TAIL = 1_000_000  # bytes at the end of the metrics in which the latest scores are looked for
 NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "epoch")
 SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
 
@@ -25,7 +26,7 @@ def metrics_line(
 ) -> dict[str, Any]:
     """`epoch` counts passes over the corpus from 0; `watched` holds text, translation and its log-probability."""
     line: dict[str, Any] = {**asdict(report), "epoch": epoch}
-    if not math.isfinite(report.gradient_norm):  # an update that float16 left out; JSON has no infinity
+    if not math.isfinite(report.gradient_norm):  # a step that float16 skipped; JSON has no infinity
         line["gradient_norm"] = None
     if evaluation is not None:
         parts = {name: _scores(part) for name, part in evaluation.parts.items()}
@@ -43,7 +44,7 @@ def sound_line(text: bytes) -> dict[str, Any] | None:
         line = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MOST_UPDATES:
+    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MOST_STEPS:
         return None
     evaluation = line.get("evaluation", {})
     if not isinstance(evaluation, dict):
@@ -62,11 +63,25 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
-class Journal:
-    """The metrics file of a run that goes on after `step` updates; what comes after those is cut off.
+def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
+    """The scores of a run's latest evaluation, from the end of its metrics; nothing where there are none."""
+    try:
+        with open_regular(folder.metrics) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read(TAIL).splitlines()
+    except (OSError, ValueError):
+        return {}
+    for text in reversed(lines):
+        if b'"evaluation"' in text and (line := sound_line(text)) is not None:
+            return dict(line["evaluation"])
+    return {}
 
-    It becomes a new file, so that whoever reads along sees that it is another. What of the old one cannot be read is
-    left out, and the old one is set aside; `lost` updates have no line then, and `mended` says so. With `events`,
+
+class Journal:
+    """The metrics file of a run that goes on after step `step`; what comes after those is cut off.
+
+    It becomes a new file, so that a reader sees that it is another. What of the old one cannot be read is
+    left out, and the old one is set aside; `lost` steps have no line then, and `mended` says so. With `events`,
     TensorBoard's files too.
     """
 
@@ -85,7 +100,7 @@ class Journal:
                     new.write(text if text.endswith(b"\n") else text + b"\n")
         self.mended, self.lost = "", step - known
         if self.lost:
-            self.mended = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} updates; the curves have a gap."
+            self.mended = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} steps; the curves have a gap."
         if broken and self.lost:
             self.mended += f" What was there is kept as {set_aside(folder.metrics).name}."
         os.replace(part, folder.metrics)
@@ -109,7 +124,7 @@ def require_tensorboard() -> None:
 
 
 class _Events:
-    """TensorBoard's event files in the run's folder, from update `step` + 1 on; earlier ones of those are void."""
+    """TensorBoard's event files in the run's folder, from step `step` + 1 on; earlier ones for those steps are void."""
 
     def __init__(self, folder: RunFolder, step: int) -> None:
         require_tensorboard()
@@ -131,8 +146,8 @@ class _Events:
 class Metrics:
     """The metrics of a run as they come: each `read` gives the lines that are new since the one before.
 
-    A run that goes on from a checkpoint takes back the lines after it; then reading starts anew, so `lines` always
-    holds one line a step, in order.
+    A run that goes on from a checkpoint takes back the lines after it; then reading starts over, so `lines` always
+    holds one line per step, in order.
     """
 
     def __init__(self, folder: str | Path) -> None:

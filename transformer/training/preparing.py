@@ -1,4 +1,4 @@
-"""Before the first update: the vocabulary, the corpus as token ids, and a checkpoint of update 0."""
+"""Before the first step: the vocabulary, the corpus as token ids, and a checkpoint of step 0."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def prepare(folder: RunFolder, speaker: Speaker) -> None:
-    """Whatever is there from a time that was cut short is written over. Raises ValueError for unusable data."""
+    """What an interrupted attempt left behind is overwritten. Raises ValueError for unusable data."""
     recipe = folder.recipe()
     splits = recipe_corpora(recipe)
     speaker.say(f"Reading {splits.train.name}")
@@ -57,7 +57,7 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
     (folder.data / intact.LIST).unlink(missing_ok=True)
     config, source, target = checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer
     examples = Encoded(splits.train, source, target, config.max_length)
-    told = _Told(examples, speaker, "cutting the corpus into tokens")
+    told = _Told(examples, speaker, "tokenising the corpus")
     packed = pack(told, folder.data, max(source.vocab_size, target.vocab_size))
     speaker.say(str(examples.report))
     if not packed.pairs:
@@ -71,7 +71,7 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
 
 
 def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:
-    """The network before its first update, with its tokenizers."""
+    """The network before its first step, with its tokenizers."""
     if recipe.start is None:
         pairs = _Told(corpus, speaker, "learning the vocabulary")
         source, target = learn_tokenizers(pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate)

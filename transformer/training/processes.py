@@ -1,7 +1,7 @@
 """This process among those that train one model together: alone, or as one of several that a launcher started.
 
 `accelerate launch` and `torchrun` say who is who in the environment; torch.distributed does the rest. Each process
-reads the same batches and takes its share of every batch's rows, so the update is that of one process with the whole
+reads the same batches and takes its share of every batch's rows, so the step is that of one process with the whole
 batch. With `accelerate launch --use_fsdp` parameters, gradients and the optimizer's state are sharded too.
 """
 
@@ -96,7 +96,7 @@ class Processes:
 
     @contextmanager
     def accumulating(self, objective: Any, last: bool) -> Iterator[None]:
-        """Around forward and backward: gradients travel between processes after the `last` part of an update only."""
+        """Around forward and backward: gradients travel between processes after the `last` part of a step only."""
         if self.sharded:
             objective.set_requires_gradient_sync(last)
         quiet = self.count > 1 and not self.sharded and not last

@@ -30,7 +30,7 @@ class Recipe:
 
     `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
     bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `vary` is the share
-    of the sources to train on that are changed to what people type. `watch` are sentences that are translated at each
+    of the sources to train on that are changed to how people type. `watch` are sentences that are translated at each
     evaluation. `start` is a checkpoint folder: its weights and tokenizers are
     where the training starts. `threads` None is all cores.
     """
@@ -76,7 +76,7 @@ class Recipe:
             )
         if len(self.watch) > MOST_WATCHED:
             raise ConfigError(
-                "watch", f"are to be watched; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
+                "watch", f"are too many to watch; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
             )
         for sentence in self.watch:
             if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
@@ -104,7 +104,7 @@ class Recipe:
         try:
             return cls.from_dict(read_json(path))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{short(path)} is no recipe of a run: {error}") from None
+            raise ValueError(f"{short(path)} is not the recipe of a run: {error}") from None
 
     def check(self) -> None:
         """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
@@ -128,15 +128,15 @@ class Recipe:
         network = load(start).model.config
         if type(network) is not ModelConfig:
             raise ValueError(
-                f"{short(start)} is a {type(network).__name__.removesuffix('Config')}, which opens here but is not "
+                f"{short(start)} is a {type(network).__name__.removesuffix('Config')}, which can be opened but not "
                 "trained here; start from a checkpoint of the paper's own network."
             )
         other = [name for name in AROUND if getattr(network, name) != getattr(self.model, name)]
         if other:
             there, here = getattr(network, other[0]), getattr(self.model, other[0])
             raise ValueError(
-                f"{short(start)} has {other[0]} {there}, and a training here has {here}: it would read and write in "
-                "another way than it learned to; start from a checkpoint that was trained here."
+                f"{short(start)} has {other[0]} {there}, and a training here has {here}: it would read and write "
+                "differently than it was trained to; start from a checkpoint that was trained here."
             )
 
     def card(self) -> dict[str, Any]:
@@ -167,10 +167,10 @@ def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
 
 def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """Nested settings by their full names: {"training": {"steps": 5}} as {"training.steps": 5}."""
-    found: dict[str, Any] = {}
+    flattened: dict[str, Any] = {}
     for name, value in values.items():
-        found |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
-    return found
+        flattened |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return flattened
 
 
 def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:

@@ -42,10 +42,11 @@ _ADVICE = {
     "paused": "Resume it to go on from here.",
     "stopped": "Resume it to go on from here, or open its best checkpoint.",
     "finished": "Open its best checkpoint, or train it for longer.",
-    "crashed": "Look at the last lines of the log, then resume it.",
+    "crashed": "Read the last lines of the log, then resume it.",
     "stalled": "It may only be slow. If it stays so, end the worker and resume the run.",
-    "diverged": "Start again from its best checkpoint with a lower learning rate, a longer warm-up or a smaller clip.",
-    "out of disk": "Make room on the disk, then resume it.",
+    "diverged": "Start again from its best checkpoint with a lower learning rate, a longer warm-up or "
+    "stronger gradient clipping.",
+    "out of disk": "Free some disk space, then resume it.",
 }
 
 
@@ -88,7 +89,7 @@ def status(path: str | Path) -> Status:
     try:
         return _status(folder)
     except OSError as error:
-        advice = "Look at who may read its folder, and whether its disk answers."
+        advice = "Check the permissions of its folder, and whether its disk responds."
         return Status(folder.name, folder.path, "crashed", cause=worded(error), advice=advice)
 
 
@@ -99,9 +100,9 @@ def _status(folder: RunFolder) -> Status:
         values = again  # it ended between the two looks
         state, cause = _judge(values)
     if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
-        state, cause = "crashed", "The worker ended without a word, and so did the machine that it worked on."
+        state, cause = "crashed", "The worker ended without a message, and so did its machine."
     if state == "crashed" and shutil.disk_usage(folder.path).free < FULL:  # so full that it could not say so
-        state, cause = "out of disk", "There is no room left on the disk."
+        state, cause = "out of disk", "The disk is full."
     doing = str(values.get("doing", ""))
     if asked := folder.asked():
         doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
@@ -152,7 +153,7 @@ def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> lis
         damages.append(f"The corpus in data/ is damaged: {wrong}.")
     lost = steps[-1] - _updates(folder)
     if lost > _whole(values, "lost_lines"):
-        damages.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} updates.")
+        damages.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} steps.")
     return damages
 
 
@@ -184,21 +185,22 @@ def _judge(values: dict[str, Any]) -> tuple[State, str]:
         code = _exit_code(_whole(values, "pid"))
         if code is not None and code < 0:
             return "crashed", f"The worker was ended by signal {-code}."
-        return "crashed", "The worker ended without a word: it was killed, ran out of memory, or the machine stopped."
+        return (
+            "crashed",
+            "The worker ended without a message: it was killed, ran out of memory, or the machine stopped.",
+        )
     now = time.time()
     if now > due:
         silence = now - (_number(values, "heartbeat") or due)
-        return "stalled", f"The worker has said nothing for {silence:,.0f} seconds."
+        return "stalled", f"The worker has not reported for {silence:,.0f} seconds."
     return ("queued" if written == "queued" else "running"), ""
 
 
 def _advice(state: State, steps: list[int], damaged: bool) -> str:
     if state == "crashed" and not steps and not damaged:
-        return (
-            "Look at the last lines of the log, then resume it: there is no checkpoint yet, so it begins with update 0."
-        )
+        return "Read the last lines of the log, then resume it: there is no checkpoint yet, so it begins at step 0."
     if damaged and state != "diverged":
-        where = f"it goes on from update {steps[-1]:,}" if steps else "it says what can still be done"
+        where = f"it goes on from step {steps[-1]:,}" if steps else "its log says what can still be done"
         return f"Resume it: what is damaged is set aside, and {where}."
     if state == "finished" and not steps:  # a run of an older version
         return "Open its best checkpoint."
@@ -206,7 +208,7 @@ def _advice(state: State, steps: list[int], damaged: bool) -> str:
 
 
 def _due(folder: RunFolder) -> int:
-    """How many updates a run whose status does not say so shall make."""
+    """The number of steps of a run whose status does not say it."""
     try:
         return folder.recipe().training.steps
     except ValueError:

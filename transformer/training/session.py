@@ -1,4 +1,4 @@
-"""A run from a checkpoint on: updates, evaluations, snapshots and checkpoints in turns."""
+"""A run from a checkpoint on: steps, evaluations, snapshots and checkpoints."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from transformer.training.processes import Processes
 from transformer.training.speaker import Speaker
 from transformer.translator import Translator
 
-GIVE_BACK = 10  # updates: batches of ever new shapes leave what is freed in pieces, 3 GB of them after 400 updates
-PATIENT = 60.0  # seconds that an update may take without a word, at least; and an evaluation ten times that
+GIVE_BACK = 10  # steps: batches of ever new shapes fragment the freed memory, 3 GB after 400 steps
+PATIENT = 60.0  # seconds that a step may take without a report, at least; and an evaluation ten times that
 
 
 class Asked(Exception):
@@ -47,7 +47,7 @@ class Session:
             self.checkpoint.model = copy.deepcopy(model)  # a whole one, to evaluate and to save
         self.trainer = Trainer(model, config, processes)
         state.restore(self.trainer, optimizer, position)
-        # A run that is to go on for longer may wait anew for something better.
+        # A run that is extended waits for something better from the start.
         self.position = position if position.steps == config.steps else replace(position, steps=config.steps, waited=0)
         if position.best not in folder.steps():  # lost, or removed for a better one that is lost: what comes is better
             self.position = position = replace(self.position, best=position.step, score=-1.0)
@@ -56,7 +56,7 @@ class Session:
         speaker.say(
             f"{count_parameters(self.checkpoint.model):,} parameters{', sharded' if processes.sharded else ''}, "
             f"on {processes.device}, {processes.count} x {torch.get_num_threads()} threads, "
-            f"from update {position.step:,} to {config.steps:,}"
+            f"from step {position.step:,} to {config.steps:,}"
         )
         if processes.first:
             state.tidy(folder, position)
@@ -69,7 +69,7 @@ class Session:
             self.watched = self._readable()
 
     def train(self, asked: Callable[[], str | None]) -> str:
-        """Updates until the last one. Raises Asked, after a checkpoint, when `asked()` says so before one of them.
+        """Trains until the last step. Raises Asked, after a checkpoint, when `asked()` says so before one of them.
 
         Returns why, where the end came early.
         """
@@ -79,7 +79,7 @@ class Session:
             self._snapshot()
         while trainer.step < config.steps:
             if config.patience and self.position.waited >= config.patience:
-                return f"{config.patience} evaluations were no better than that of update {self.position.best:,}."
+                return f"{config.patience} evaluations were no better than that of step {self.position.best:,}."
             if what := asked():
                 self._save()
                 raise Asked(what)
@@ -116,7 +116,7 @@ class Session:
             evaluation = self.evaluator(self.checkpoint)
             for part, scores in {"validation": evaluation, **evaluation.parts}.items():
                 self.speaker.say(
-                    f"Update {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
+                    f"Step {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
                     f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {scores.exact:.1%}"
                 )
         score = self.processes.sum(evaluation.chrf if evaluation else 0.0)
@@ -178,7 +178,7 @@ class Session:
 
 
 def snapshot_steps(config: TrainConfig) -> set[int]:
-    """When to keep a snapshot: before the first update, then quadratically spaced, since heads form early if at all."""
+    """When to keep a snapshot: before the first step, then quadratically spaced, since heads form early if at all."""
     count = config.snapshots
     later = {max(1, round(config.steps * (i / count) ** 2)) for i in range(1, count + 1)} if count else set()
     return {0, *later} if later else later

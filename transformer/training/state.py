@@ -1,11 +1,11 @@
 """The checkpoints of a run: a model that opens anywhere, and beside it all that the training needs to go on.
 
 optimizer.safetensors  Adam's state of each parameter, by the parameter's name
-training.json          the update, the place in the corpus, the best so far, the loss scale
+training.json          the step, the place in the corpus, the best so far, the loss scale
 recipe.json            the run's recipe, for when its config.json is damaged
 files.json             the size and the checksum of each of the files (see intact.py)
 
-With the recipe that is the whole state: the learning rate follows from the update, and so do the random numbers
+With the recipe that is the whole state: the learning rate follows from the step, and so do the random numbers
 (see `random_seed`). Nothing is pickled. A checkpoint is written beside the others, flushed to the disk, and renamed.
 """
 
@@ -36,15 +36,15 @@ from transformer.training.loop import Trainer
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
 KEPT = 2  # checkpoints, beside the best: one may be damaged
-MOST_BATCHES = 10_000  # in an update
+MOST_BATCHES = 10_000  # in a step
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a run stands after `step` updates of `steps`.
+    """Where a run stands after `step` of its `steps` steps.
 
-    `epoch` and `batch` are the place in the corpus; `best` is the update with the highest chrF so far, `score`;
-    `waited` counts the evaluations since. `seconds` were spent updating.
+    `epoch` and `batch` are the place in the corpus; `best` is the step with the highest chrF so far, `score`;
+    `waited` counts the evaluations since. `seconds` were spent on the steps.
     """
 
     step: int = 0
@@ -141,12 +141,12 @@ def check(path: Path) -> None:
     checkpoint, optimizer, position = load(path)  # from before there were checksums
     adam(checkpoint.model, optimizer)
     if not all(p.isfinite().all() for p in checkpoint.model.parameters()):
-        raise ValueError("model.safetensors has weights that are no numbers.")
+        raise ValueError("model.safetensors has weights that are not numbers.")
     if f"step-{position.step:07d}" != path.name:
-        raise ValueError(f"{POSITION} says that it is of another update.")
+        raise ValueError(f"{POSITION} says that it is of another step.")
     batches = MOST_BATCHES * position.step
     if max(position.epoch, position.batch) > batches or max(position.best, position.waited) > position.step:
-        raise ValueError(f"{POSITION} has a number that {position.step:,} updates cannot lead to.")
+        raise ValueError(f"{POSITION} has a number that {position.step:,} steps cannot lead to.")
     try:
         if position.scaler:
             torch.amp.GradScaler("cpu").load_state_dict(position.scaler)
@@ -164,7 +164,9 @@ def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
     except FileNotFoundError:
         raise ValueError(f"{short(path / OPTIMIZER)} is missing.") from None
     except (SafetensorError, OSError) as error:
-        raise ValueError(f"{short(path / OPTIMIZER)} is not a whole safetensors file ({str(error)[:100]}).") from None
+        raise ValueError(
+            f"{short(path / OPTIMIZER)} is not a complete safetensors file ({str(error)[:100]})."
+        ) from None
     return checkpoint, optimizer, position
 
 
@@ -178,7 +180,7 @@ def _flush(path: Path) -> None:
 
 
 def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """Of each parameter the state that `optimizer_tensors` gave; of none before the first update.
+    """Of each parameter the state that `optimizer_tensors` gave; of none before the first step.
 
     Raises ValueError where the state is that of another network.
     """

@@ -149,7 +149,7 @@ def _ask(path: str | Path, what: str) -> None:
     require_private()
     folder, now = RunFolder(path), status(path)
     if not now.alive:
-        raise ValueError(f"{short(path)} has no worker that could {what}: it is {now.state}.")
+        raise ValueError(f"{short(path)} has no worker that could {what}; it is {now.state}.")
     folder.ask(what)
     values = run_status.read(folder)
     # One that is still being launched would die of the signal; it looks for what it is asked before it begins.
@@ -180,7 +180,7 @@ def resume(path: str | Path, launcher: Launcher = spawn) -> None:
     require_private()
     before = status(path)
     if before.state == "finished" and not _incomplete(before):
-        raise ValueError(f"{short(path)} has finished at update {before.step:,}; give it more updates to go on.")
+        raise ValueError(f"{short(path)} has finished at step {before.step:,}; give it more steps to go on.")
     launch(RunFolder(path), launcher)
 
 
@@ -195,21 +195,21 @@ def _incomplete(run: Status) -> bool:
 
 
 def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
-    """Goes on from the last checkpoint until `steps` updates in all.
+    """Goes on from the last checkpoint until `steps` steps in all.
 
-    Raises ValueError where the run has a worker, has made as many updates, or keeps no state to go on from.
+    Raises ValueError where the run has a worker, has made as many steps, or keeps no state to go on from.
     """
     require_private()
     folder, before = RunFolder(path), status(path)
     if before.alive:
         raise ValueError(f"{short(path)} is {before.state}; pause it first.")
     if before.saved_step is None and before.damaged:
-        raise ValueError(f"{short(path)} has no checkpoint that is whole. {before.advice}")
+        raise ValueError(f"{short(path)} has no intact checkpoint. {before.advice}")
     if before.saved_step is None:
-        raise ValueError(f"{short(path)} keeps no state to go on from; start a new run from its checkpoint.")
+        raise ValueError(f"{short(path)} keeps no training state to go on from; start a new run from its checkpoint.")
     if steps <= before.saved_step:
         raise ValueError(
-            f"steps is {steps}; {short(path)} has made {before.saved_step:,} updates already, so choose more."
+            f"steps is {steps}; {short(path)} has made {before.saved_step:,} steps already, so choose more."
         )
     recipe = folder.recipe()
     folder.keep(replace(recipe, training=replace(recipe.training, steps=steps)))

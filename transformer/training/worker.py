@@ -1,6 +1,6 @@
 """The worker: one process that trains the run in a folder, from wherever it stands to its end.
 
-A new run first gets its vocabulary, its corpus as token ids and a checkpoint of update 0; from there on, starting and
+A new run first gets its vocabulary, its corpus as token ids and a checkpoint of step 0; from there on, starting and
 going on are the same.
 """
 
@@ -78,7 +78,7 @@ def _asked(folder: RunFolder, processes: Processes, signals: Signals) -> str | N
 
 
 class Signals:
-    """SIGTERM and SIGINT: noted, and looked at between two updates, or raised at once where nothing can be lost."""
+    """SIGTERM and SIGINT: noted, and looked at between two steps, or raised at once where nothing can be lost."""
 
     def __init__(self) -> None:
         self.came = False

@@ -40,7 +40,7 @@ def title(part: Part, config: ModelConfig) -> str:
         "ff": f"{place}, {block}",
         "attention-norm": f"{place}, norm {_side(config)} {block}",
         "ff-norm": f"{place}, norm {_side(config)} the {block}",
-        "norm": f"{place}, last norm",
+        "norm": f"{place}, final layer norm",
         "output": "Linear map and softmax",
     }[part.name]
 

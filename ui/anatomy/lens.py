@@ -34,7 +34,7 @@ def section(name: str, trace: Trace) -> None:
 
 
 def _words(found: Lens, trace: Trace, config: ModelConfig) -> str:
-    norm = "the last norm and the output projection" if config.final_norm else "the output projection"
+    norm = "the final layer norm and the output projection" if config.final_norm else "the output projection"
     count = len(trace.reads)
     repeats = sum(first == read for first, read in zip(found.ids[0, :, 0].tolist(), trace.reads.ids, strict=True))
     if config.tied == "none":

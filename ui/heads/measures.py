@@ -25,14 +25,14 @@ MEASURES = (
         "alignment",
         "Misaligned",
         "share",
-        "For how many aligned words of the target the largest weight, while the word is written, is not on a source "
-        "word that it is aligned with (1 minus the precision of Och and Ney 2003). 0 is a perfect aligner.",
+        "Share of aligned target {units} whose largest weight, in the row that writes the {unit}, misses every aligned "
+        "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect aligner.",
     ),
     Measure(
         "reading",
         "Misaligned late",
         "share",
-        "The same error in the next row, which reads the word: decoders often align best there (Chen et al. 2020).",
+        "The same error in the next row, which reads the {unit}: decoders often align best there (Chen et al. 2020).",
     ),
     Measure(
         "antecedent",
@@ -58,8 +58,8 @@ MEASURES = (
         "agreement",
         "Agreement",
         "correlation",
-        "Spearman's rank correlation, over the words of a source sentence, of the attention that a word gets with how "
-        "much less likely the output is without the word: 1 is the same order, 0 none.",
+        "Spearman's rank correlation, over the {units} of a source sentence, of the attention that a {unit} gets with "
+        "how much less likely the output is without the {unit}: 1 is the same order, 0 none.",
     ),
     Measure("entropy", "Entropy", "bits", "How widely the head looks: 0 is at one token, each bit twice as many."),
     Measure("distance", "Distance", "tokens", "How far from its own place the head looks, on average."),
@@ -73,7 +73,7 @@ MEASURES = (
 
 
 def present(found: Atlas, kind: Kind) -> list[Measure]:
-    """The measures that this kind of attention has here, told of what this corpus is aligned by."""
+    """The measures that this kind of attention has here, in terms of what this corpus is aligned by."""
     return [
         measure._replace(meaning=named(measure.meaning, found.units))
         for measure in MEASURES

@@ -1,13 +1,12 @@
 """A run's metrics as columns that grow with its file, and as few points of them as a picture can show.
 
-Shapes: N updates, P points.
+Shapes: N steps, P points.
 """
 
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -27,7 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """One number an update, [N]; NaN where it is not known. `evaluations` are the lines that have scores."""
+    """One number per step, [N]; NaN where it is not known. `evaluations` are the lines that have scores."""
 
     step: Floats
     loss: Floats
@@ -42,7 +41,7 @@ class Columns:
 
     @property
     def recent_speed(self) -> float | None:
-        """Target tokens a second over the latest updates."""
+        """Target tokens a second over the latest steps."""
         if not len(self):
             return None
         tokens, seconds = self.tokens[-30:], self.seconds[-30:]
@@ -69,8 +68,9 @@ class Series:
                 self._begin(lines)
             for line in lines[self._taken :]:
                 for name, values in self._values.items():
-                    values.append(_number(line, name))
-                if isinstance(line.get("evaluation"), Mapping):
+                    number = line.get(name)
+                    values.append(math.nan if number is None else number)
+                if "evaluation" in line:
                     self._evaluations.append({"step": line["step"], **line["evaluation"]})
             self._taken = len(lines)
             return Columns(**{name: np.array(v) for name, v in self._values.items()}, evaluations=[*self._evaluations])
@@ -79,11 +79,6 @@ class Series:
 @st.cache_resource(max_entries=50)
 def series(folder: str) -> Series:
     return Series(folder)
-
-
-def _number(line: Mapping[str, Any], name: str) -> float:
-    value = line.get(name)
-    return float(value) if isinstance(value, int | float) else math.nan
 
 
 def scores(evaluations: list[dict[str, Any]], name: str) -> tuple[Floats, Floats]:
@@ -106,7 +101,7 @@ def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
 
 
 def speeds(columns: Columns) -> tuple[Floats, Floats]:
-    """Target tokens a second, a mean for each stretch of updates, since a batch of short sentences has fewer."""
+    """Target tokens a second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
     known = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)
     step, tokens, seconds = columns.step[known], columns.tokens[known], columns.seconds[known]
     if not len(step):

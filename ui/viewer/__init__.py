@@ -21,7 +21,6 @@ from ui.viewer.packing import (
     chosen_payload,
     head_payload,
     lines_payload,
-    most_looked_at,
     pack_kinds,
 )
 
@@ -32,7 +31,6 @@ __all__ = [
     "Profile",
     "big_head",
     "lines",
-    "most_looked_at",
     "overview",
     "pack_kinds",
 ]

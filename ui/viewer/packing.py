@@ -79,18 +79,12 @@ def pooled_mask(masked: NDArray[np.bool_], limit: int = 64) -> NDArray[np.uint8]
     return _pool(_pool(masked, 0, limit, np.logical_and), 1, limit, np.logical_and).astype(np.uint8)
 
 
-def most_looked_at(patterns: NDArray[np.floating], columns: Sequence[str]) -> list[list[tuple[str, float]]]:
-    """For every layer and head of [L, H, Q, K]: the label of the key that gets most, and its mean share."""
-    means = checked(patterns, 4).mean(axis=2, dtype=np.float64)
-    return [[(str(columns[row.argmax()]), float(row.max())) for row in layer] for layer in means]
-
-
 @dataclass(frozen=True)
 class EveryHead:
     """What the overview draws of one kind of attention."""
 
     patterns: NDArray[np.floating]  # [L, H, Q, K]
-    captions: Captions  # [L][H], from `most_looked_at`
+    captions: Captions  # [L][H], a key and its share
     masked: NDArray[np.bool_] | None = None  # [Q, K], hatched
     profile: Profile | None = None
 

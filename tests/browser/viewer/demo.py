@@ -4,8 +4,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from tests.browser.viewer.patterns import case
-from ui.viewer import EveryHead, LinesState, Profile, big_head, lines, most_looked_at, overview, pack_kinds
+from tests.browser.viewer.patterns import captions, case
+from ui.viewer import EveryHead, LinesState, Profile, big_head, lines, overview, pack_kinds
 
 st.set_page_config(layout="wide")
 view = case(st.query_params.get("case", "cross"))
@@ -31,7 +31,7 @@ with left:
     st.markdown("**Every head**")
     measures = np.stack([view.patterns.max(-1).mean(-1), view.patterns[..., 0].mean(-1)])
     profile = Profile(["strongest", "on the first"], measures, [1, 1])
-    every = EveryHead(view.patterns, most_looked_at(view.patterns, view.columns), view.masked, profile)
+    every = EveryHead(view.patterns, captions(view), view.masked, profile)
     kinds = pack_kinds({"cross": every}, scale)
     picked = overview(kinds, key="overview", kind="cross", selected=(layer, head), on_pick=pick)
 pattern = view.patterns[layer, head]

@@ -40,6 +40,12 @@ def case(name: str) -> Case:
     return _case(layers, heads, words, words, None)
 
 
+def captions(view: Case) -> list[list[tuple[str, float]]]:
+    """For each head the label of the key with the largest mean weight, and that mean."""
+    means = view.patterns.mean(axis=2, dtype=np.float64)
+    return [[(view.columns[row.argmax()], float(row.max())) for row in layer] for layer in means]
+
+
 def _case(
     layers: int, heads: int, rows: list[str], columns: list[str], read: list[str] | None, causal: bool = False
 ) -> Case:

@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.viewer.looking import DARK, LIGHT, MAP, cell, near, pixel, ramp, tooltip
-from tests.browser.viewer.patterns import HOSTILE, case
+from tests.browser.viewer.patterns import HOSTILE, captions, case
 from ui.viewer.export import CAUTION, KindView, standalone_html
-from ui.viewer.packing import most_looked_at
 
 Opened = Callable[..., Page]
 META = {"English sentence": "A little girl", "French": "Une petite fille", "Model": "demo"}
@@ -17,8 +16,7 @@ META = {"English sentence": "A little girl", "French": "Une petite fille", "Mode
 
 def kind(name: str) -> KindView:
     view = case(name)
-    captions = most_looked_at(view.patterns, view.columns)
-    return KindView(view.patterns, view.masked, view.rows, view.columns, view.rows_read, captions)
+    return KindView(view.patterns, view.masked, view.rows, view.columns, view.rows_read, captions(view))
 
 
 @pytest.fixture
@@ -117,7 +115,7 @@ def test_hostile_tokens_are_text_on_the_page(page: Page, opened: Opened) -> None
     page.locator(MAP).hover(position=cell(page, 0, 1))
     assert f"{HOSTILE[0]} looks at {HOSTILE[1]}" in tooltip(page)
     page.locator(".thumb").first.hover()
-    expect(page.locator(".caption b").nth(1)).to_have_text(most_looked_at(case("hostile").patterns, HOSTILE)[0][0][0])
+    expect(page.locator(".caption b").nth(1)).to_have_text(captions(case("hostile"))[0][0][0])
     unharmed(page)
 
 

@@ -31,7 +31,7 @@ def test_broken_folders_say_why(shelf: Path) -> None:
     reasons = {entry.name: entry.broken for entry in entries() if entry.broken}
     assert set(reasons) == {"empty", "models/cut", "models/deep", "models/torn"}
     assert reasons["empty"] == "config.json is missing."
-    assert "model.safetensors is not a whole safetensors file" in reasons["models/cut"]
+    assert "model.safetensors is not a complete safetensors file" in reasons["models/cut"]
     assert "encoder.n_layers is 1000000000" in reasons["models/deep"]
     assert not any(str(shelf) in reason for reason in reasons.values())
 

@@ -80,6 +80,6 @@ def test_what_cannot_be_loaded_says_so_without_its_folder(shelf: Path) -> None:
     assert warnings("small") == ()
     (shelf / "checkpoints" / "small" / "tokenizer.json").write_text("{}")
     (shelf / "checkpoints" / "small" / "card.json").touch()
-    with pytest.raises(ValueError, match=r"^tokenizer\.json is no tokenizer") as error:
+    with pytest.raises(ValueError, match=r"^tokenizer\.json is not a tokenizer") as error:
         opened("small")
     assert str(shelf) not in str(error.value)

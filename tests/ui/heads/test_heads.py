@@ -216,7 +216,7 @@ def test_what_goes_wrong_is_logged_but_not_what_somebody_brought(caplog: pytest.
         return do
 
     jobs = Jobs()
-    wait(jobs.get("heads", asked(0), fails(ValueError("private.tsv names no corpus"))))
+    wait(jobs.get("heads", asked(0), fails(ValueError("private.tsv is not a corpus"))))
     assert not caplog.records
     wait(jobs.get("heads", asked(1), fails(RuntimeError("broken"))))
     wait(jobs.get("history", asked(2), fails(ValueError("another network"))))

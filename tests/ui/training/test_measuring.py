@@ -58,8 +58,8 @@ def test_what_the_speed_does_not_depend_on_is_not_measured_again(
 
 def test_a_network_that_cannot_be_trained_says_why(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     def measure(*question: object) -> Speed:
-        raise ValueError("This network makes no two updates.")
+        raise ValueError("This network cannot make two steps.")
 
     monkeypatch.setattr(measuring, "measure", measure)
     found = Measurements().get(recipe, 5, 5, begin=True)
-    assert found is not None and "no two updates" in str(found.exception(timeout=20))
+    assert found is not None and "cannot make two steps" in str(found.exception(timeout=20))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from ui.viewer.export import CAUTION, KindView, standalone_html
-from ui.viewer.packing import most_looked_at
 
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(1)">'
 
@@ -18,7 +17,7 @@ def view(layers: int, heads: int, length: int, word: str = "w") -> KindView:
     weights = np.random.default_rng(0).random((layers, heads, length, length)).astype(np.float32)
     weights /= weights.sum(-1, keepdims=True)
     words = [f"{word}{i}" for i in range(length)]
-    return KindView(weights, None, words, words, words, most_looked_at(weights, words))
+    return KindView(weights, None, words, words, words, [[(words[0], 1 / length)] * heads] * layers)
 
 
 class Elements(HTMLParser):

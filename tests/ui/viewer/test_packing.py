@@ -14,7 +14,6 @@ from ui.viewer.packing import (
     Profile,
     head_payload,
     lines_payload,
-    most_looked_at,
     pack,
     pack_kinds,
     pooled_mask,
@@ -111,18 +110,12 @@ def test_a_pooled_cell_is_masked_only_where_all_of_it_is() -> None:
     assert pooled_mask(masked).tolist() == masked.astype(int).tolist()
 
 
-def test_captions_name_the_key_with_the_largest_mean() -> None:
-    weights = np.array([[[[0.5, 0.5, 0], [0, 0.4, 0.6]]]], np.float32)
-    (((label, share),),) = most_looked_at(weights, ["a", "b", "c"])
-    assert label == "b" and share == pytest.approx(0.45)
-
-
 def test_the_overview_tells_its_true_and_its_pooled_size() -> None:
     weights = rows_of((2, 3, 100, 20))
     names = [f"k{j}" for j in range(20)]
     values = np.array([[[0.5, np.nan, 1], [2, 3, 4]]])
     profile = Profile(["entropy"], values, [4])
-    one = EveryHead(weights, most_looked_at(weights, names), profile=profile)
+    one = EveryHead(weights, [[("k0", 0.5)] * 3] * 2, profile=profile)
     other = EveryHead(rows_of((1, 2, 3, 3)), [[("a", 0.5)] * 2])
     kinds = pack_kinds({"encoder": one, "cross": other})
     header, found = unpacked(kinds.payload)

@@ -12,13 +12,13 @@ def script() -> None:
     import numpy as np
     import streamlit as st
 
-    from ui.viewer import EveryHead, LinesState, big_head, lines, most_looked_at, overview, pack_kinds
+    from ui.viewer import EveryHead, LinesState, big_head, lines, overview, pack_kinds
 
     weights = np.full((2, 3, 4, 5), 0.2, np.float32)
     rows, columns = list("abcd"), list("vwxyz")
     st.session_state.setdefault("changes", [])
     heads = st.session_state.get("heads", (1,))
-    kinds = pack_kinds({"cross": EveryHead(weights, most_looked_at(weights, columns))})
+    kinds = pack_kinds({"cross": EveryHead(weights, [[("v", 0.2)] * 3] * 2)})
     picked = overview(kinds, key="all", kind="cross", selected=(1, 2), switch=".buttons")
 
     def changed(shown: LinesState) -> None:

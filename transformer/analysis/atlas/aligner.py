@@ -1,6 +1,6 @@
 """Word alignments by eflomal (2.0 or later), where it is installed, for corpora without gold.
 
-Östling and Tiedemann 2016, "Efficient word alignment with Markov chain Monte Carlo". It is no gold: its links are an
+Östling and Tiedemann 2016, "Efficient word alignment with Markov chain Monte Carlo". It is not gold: its links are an
 estimate from the corpus itself, better the larger that is, and drawn at random.
 """
 
@@ -28,7 +28,7 @@ def installed() -> bool:
 
 
 def truths(corpus: Corpus, most: int | None = None, align: bool = True) -> tuple[Callable[[], Iterable[Known]], str]:
-    """The pairs with what is known of them, and who says so: "gold", the aligner's name, or "" for nobody.
+    """The pairs with what is known of them, and its origin: "gold", the aligner's name, or "" for none.
 
     Where there is no gold, the aligner is asked about the first `most`, if it is here and `align` lets it.
     """

@@ -1,4 +1,4 @@
-"""A batch of readings as tensors: what there is to be looked at, by whom, and what would be right.
+"""A batch of readings as tensors: the keys, the queries, and which key would be right.
 
 Shapes: B sentences, Q queries, K keys, W words of the keys, V words of the queries, P pronouns, R rules that guess.
 """
@@ -21,7 +21,7 @@ from transformer.trace import Kind
 
 @dataclass(frozen=True)
 class Targets:
-    """Which word of the keys is the right one for which word of the queries, in the sentences that have gold."""
+    """Which word of the keys is aligned with which word of the queries, in the sentences that have gold."""
 
     rows: Tensor  # [B, V, Q], 1 where a query belongs to a word
     right: Tensor  # bool [B, V, W]
@@ -29,7 +29,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class Pronouns:
-    """For each pronoun: its sentence, who asks, and what would be right."""
+    """For each pronoun: its sentence, the queries that stand for it, and the words that would be right."""
 
     sentence: Tensor  # [P]
     rows: Tensor  # [P, Q], 1 where a query asks for it
@@ -178,7 +178,7 @@ def _members(of_token: Tensor, count: int) -> Tensor:
 def _pronouns(
     readings: Sequence[Reading], kind: Kind, members: Tensor, of_token: Tensor, width: int
 ) -> Pronouns | None:
-    """Who asks is the pronoun itself (encoder), or the row that writes the word that shows it (decoder, cross).
+    """The query is the pronoun itself (encoder), or the row that writes the word that shows it (decoder, cross).
 
     What is right is the antecedent; in the decoder a word that it was translated to, among those that stand before.
     """

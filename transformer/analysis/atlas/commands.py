@@ -30,21 +30,27 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 
 def add_verbs(verb: Verb) -> None:
     """Adds `heads` by means of `verb(run, help)`, which makes its parser."""
-    sub = verb(heads, "Measure every head over a corpus: which head does what, how surely, and since when.")
+    sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
     sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/reverse")
     sub.add_argument("--corpus", required=True, help=f"the corpus: {FORMS}")
-    sub.add_argument("--split", choices=PARTS, help="which part of it; test if absent, or all where there are none")
-    sub.add_argument("--pairs", type=int, metavar="N", help="how many pairs to read, from the first; all if absent")
-    text = "pairs for importance and agreement, which take a pass for each head and word"
+    sub.add_argument("--split", choices=PARTS, help="the split; test if absent, or all pairs where it has no splits")
+    sub.add_argument(
+        "--pairs", type=int, metavar="N", help="number of pairs, from the start of the split; all if absent"
+    )
+    text = "number of pairs for importance and agreement, which take a pass for each head and word"
     sub.add_argument("--sample", type=int, default=100, metavar="N", help=text)
-    sub.add_argument("--history", action="store_true", help="also at each snapshot: since when a head has its role")
-    sub.add_argument("--json", type=Path, metavar="FILE", help="a file for every number, with its spread")
-    sub.add_argument("--folder", help="where Multi30k lies")
+    sub.add_argument(
+        "--history", action="store_true", help="measure each snapshot too: the step since which a head has its role"
+    )
+    sub.add_argument(
+        "--json", type=Path, metavar="FILE", help="a file for all measurements, with their standard deviations"
+    )
+    sub.add_argument("--folder", help="the folder of Multi30k")
 
 
 def heads(options: argparse.Namespace) -> None:
     checkpoint = checkpoints.load(options.checkpoint)
-    # Each of several processes would draw other links.
+    # An aligner draws at random, so several processes would disagree about the links.
     pairs, by = truths(open_split(options.corpus, options.split, options.folder), options.pairs, align=not several())
     with Processes.join() as processes:
         measured = _measure(checkpoint, pairs, options, processes, options.sample)

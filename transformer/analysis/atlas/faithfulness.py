@@ -1,4 +1,4 @@
-"""How well attention agrees with what happens when a word of the source is left out.
+"""How well attention agrees with what happens when a word of the source is removed.
 
 Shapes: L layers, H heads, W words of the source, B rows of a batch, T target tokens.
 
@@ -24,13 +24,13 @@ from transformer.data.tokenizers import Tokenizer
 from transformer.model import Transformer
 from transformer.taps import Recorder, Tap
 
-FEWEST = 3  # words: two have an order by accident every other time
+FEWEST = 3  # words: two words agree by chance every other time
 MOST_TOKENS = 4096  # rows * tokens of a pass
 
 
 @dataclass(frozen=True)
 class Faithfulness:
-    """`attention` [L, H, W] in weights, `effect` [W] in nats; correlations are NaN where all words are alike."""
+    """`attention` [L, H, W] in weights, `effect` [W] in nats; correlations are NaN where all words get the same."""
 
     words: list[list[int]]  # places of the source's tokens
     attention: np.ndarray
@@ -54,9 +54,9 @@ def faithfulness(
     words: Sequence[Sequence[int]],
     between: Callable[[], None] = lambda: None,
 ) -> Faithfulness | None:
-    """Of one pair of ids; `words` group the places in `source` that are left out together. None under FEWEST words.
+    """Of one pair of ids; `words` group the places in `source` that are removed together. None under FEWEST words.
 
-    `between` is called before each pass: it may let others compute, or end it all by an error.
+    `between` is called before each pass: it may let others compute, or raise to stop.
     """
     assert not model.training, "dropout would drown the differences"
     if len(words) < FEWEST:
@@ -76,7 +76,7 @@ def faithfulness(
 
 
 def parts_of(tokenizer: Tokenizer, source: Sequence[int]) -> list[list[int]]:
-    """What is left out in turn: words, or tokens where they are fewer than FEWEST, as of a word spelled in letters."""
+    """What is removed in turn: words, or tokens where they are fewer than FEWEST, as of a word spelled in letters."""
     special = tokenizer.special_ids - {tokenizer.unk_id}  # an unknown token is a word, too
     plain = [place for place, id in enumerate(source) if id not in special]
     groups = [group for group in tokenizer.word_groups(source) if group[0] in set(plain)]

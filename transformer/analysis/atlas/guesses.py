@@ -1,4 +1,4 @@
-"""Rules that guess what a pronoun stands for without understanding it: a head that finds it must be better."""
+"""Simple rules that guess the antecedent of a pronoun, which a head must beat to count as finding it."""
 
 from __future__ import annotations
 

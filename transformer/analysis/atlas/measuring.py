@@ -36,7 +36,7 @@ from transformer.taps import Inputs, Site
 from transformer.trace import Kind
 
 Values = tuple[Tensor, Tensor]  # [B, H], NaN where a sentence has none, and the units [B] that each stands for
-Found = Callable[[Site, str, np.ndarray, np.ndarray], None]
+Report = Callable[[Site, str, np.ndarray, np.ndarray], None]
 
 
 def measures(pattern: Tensor, look: Look) -> dict[str, Values]:
@@ -54,11 +54,11 @@ def measures(pattern: Tensor, look: Look) -> dict[str, Values]:
         "special": marked[..., 1],
         "punctuation": marked[..., 2],
     }
-    found = {name: _mean(values, on) for name, values in rows.items()}
+    means = {name: _mean(values, on) for name, values in rows.items()}
     for name, offset in (("same", 0), ("previous", -1), ("next", 1)):
-        found[name] = _on_offset(shares, on, look, offset)
+        means[name] = _on_offset(shares, on, look, offset)
     one = torch.ones(len(pattern), dtype=torch.int64)
-    results: dict[str, Values] = {name: (values, one) for name, values in found.items()}
+    results: dict[str, Values] = {name: (values, one) for name, values in means.items()}
     if look.words is not None and look.writes is not None and look.reads is not None:
         by_word = shares @ look.words[:, None]  # [B, H, Q, W]
         results["alignment"] = _misaligned(by_word, look.writes)
@@ -110,7 +110,7 @@ def _by_sentence(values: Tensor, pronouns: Pronouns, sentences: int) -> Values:
 
 
 def chances(look: Look) -> dict[str, Values]:
-    """What a head would measure that looks at all it may see by the same share: `measures` with a single head.
+    """What uniform attention would measure: `measures` with a single head.
 
     Of aligned words, the mean share of wrong ones among those that could be chosen. Of pronouns, in its place, how
     often each of RULES is right.
@@ -139,15 +139,15 @@ def _seen(look: Look) -> Tensor:
 
 @dataclass(frozen=True)
 class Measuring:
-    """A tap that measures each pattern and changes nothing; `found` hears of it site by site."""
+    """A tap that measures each pattern and changes nothing; `report` gets the values site by site."""
 
     batch: MeasuredBatch
-    found: Found
+    report: Report
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         look = self.batch.looks[kind_of(site)]
         for name, (values, units) in measures(pattern.detach().float(), look).items():
-            self.found(site, name, values.double().cpu().numpy(), units.cpu().numpy())
+            self.report(site, name, values.double().cpu().numpy(), units.cpu().numpy())
         return pattern
 
 

@@ -1,6 +1,6 @@
 """Every head of a model over a corpus: each measure with its spread, and the sentences where it is most and least.
 
-Memory does not grow with the corpus. Of several processes each measures every so-manieth batch; all find the same.
+Memory does not grow with the corpus. Of n processes each measures every n-th batch; the result does not depend on n.
 
 Shapes: L layers, H heads.
 """
@@ -32,18 +32,18 @@ from transformer.taps import Site, Tap, chain
 from transformer.trace import KINDS, Kind
 
 BUDGET = 4096  # tokens of a batch
-SAMPLE_BUDGET = 1024  # the same where there is a pass for each head, between which others may have their turn
+SAMPLE_BUDGET = 1024  # the same where there is a pass for each head; others may compute between the passes
 OF_PATTERNS = ("entropy", "distance", "previous", "same", "next", "first", "special", "punctuation")
 OF_GOLD = ("alignment", "reading", *OF_PRONOUNS)
 OF_SAMPLE = ("importance", "agreement")  # measured on the first sentences only, since each takes many passes
 NAMES = (*OF_PATTERNS, *OF_GOLD, *OF_SAMPLE)
-# Of what is measured and of the generated corpora: raised when either changes, so that what was kept is not shown.
+# Of what is measured and of the generated corpora: raised when either changes, so that cached results are not shown.
 EDITION = 2
 
 
 @dataclass(frozen=True)
 class Share:
-    """The batches that this process measures, and how it learns what the others found."""
+    """The batches that this process measures, and how it gets the others' sums."""
 
     rank: int = 0
     count: int = 1
@@ -52,14 +52,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Atlas:
-    """What was found. A measure that the corpus or the kind of attention doesn't have is not in the dictionaries."""
+    """The measurements. A measure that the corpus or the kind of attention doesn't have is not in the dictionaries."""
 
     pairs: int  # that were measured
     sampled: int  # of them, for OF_SAMPLE
     loss: Spread  # [1, 1], nats a token
     agreement: Spread  # [1, 1], the rank correlation of the mean of all cross heads
     heads: dict[Kind, dict[str, Spread]]
-    chance: dict[Kind, dict[str, float]]  # of a head that looks at all it may see alike; of RULES, how often right
+    chance: dict[Kind, dict[str, float]]  # of uniform attention; of RULES, how often right
     left: Left
     examples: dict[int, Known] = field(default_factory=dict)  # the sentences that the spreads name
     units: str = "words"  # what is aligned, or "letters"
@@ -107,7 +107,7 @@ def atlas(
     progress: Progress = lambda read: None,
     tap: Tap | None = None,
 ) -> Atlas:
-    """Measures every head over the first `most` pairs; `pairs()` reads the corpus anew.
+    """Measures every head over the first `most` pairs; `pairs()` starts the corpus from its beginning.
 
     `sample` is how many of them are taken for the measures that need a pass for each head or word. `tap` changes heads
     before they are measured. Raises ValueError where no pair can be read by the model.
@@ -130,7 +130,7 @@ def _sentences(measured: Atlas) -> Iterator[int]:
 
 
 class _Work:
-    """What is under way: the sums of every measure of every kind of attention."""
+    """A measurement under way: the sums of every measure of every kind of attention."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class _Work:
                     self.sums["cross"]["agreement"].add(layer, values[None], one, *where)
 
     def result(self) -> Atlas:
-        """Everything but the examples, once the others have said what they found."""
+        """Everything but the examples, with the sums of all processes."""
         every = [self.loss, self.agreement]
         every += [sums for of in (*self.sums.values(), *self.chance.values()) for sums in of.values()]
         if self.share.count > 1:
@@ -219,7 +219,10 @@ class _Work:
                         sums.join(parts[rank], most[rank])
         pairs = int(self.loss.parts[0, 0, 0])
         if not pairs:
-            raise ValueError("The corpus has no pair that this model can read; choose another, or a longer model.")
+            raise ValueError(
+                "The corpus has no pair that this model can read; choose another corpus, or a model "
+                "that reads longer sentences."
+            )
         return Atlas(
             pairs=pairs,
             sampled=int(self.sums["cross"]["importance"].parts[0].max(initial=0)),
@@ -239,7 +242,7 @@ class _Work:
 
 
 def _steps(name: str) -> int:
-    """Nats of a head's loss differ in digits that are nothing in a share."""
+    """Importance, in nats, needs more digits than a share."""
     return 10_000 if name == "importance" else TWO_DIGITS
 
 

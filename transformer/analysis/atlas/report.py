@@ -27,21 +27,23 @@ def places(atlas: Atlas) -> Iterator[tuple[Kind, int, int]]:
 def summary(atlas: Atlas, by: str) -> Iterator[str]:
     yield f"{atlas.pairs:,} pairs, loss {atlas.loss.mean[0, 0]:.4f} nats a token"
     if atlas.left.long:
-        yield f"{atlas.left.long:,} pairs left out: empty, or longer than the model reads"
+        yield f"{atlas.left.long:,} pairs left out: empty, or longer than the model can read"
     if atlas.left.unmatched:
-        yield f"{atlas.left.unmatched:,} pairs without alignment: the model's tokens are not those words"
+        yield (
+            f"{atlas.left.unmatched:,} pairs without gold alignment: the tokenisation does not match the aligned words"
+        )
     if by != "gold":
-        yield f"no gold alignment: alignment is the disagreement with {by}" if by else "no gold alignment"
+        yield f"no gold alignment: misalignment is measured against {by}" if by else "no gold alignment"
     if atlas.sampled:
         mean, spread = atlas.agreement.mean[0, 0], atlas.agreement.deviation[0, 0]
         yield (
             f"importance and agreement on the first {atlas.sampled} of them; "
-            f"rank correlation of attention with leaving words out {mean:.2f} ± {spread:.2f}"
+            f"rank correlation of attention with removing words {mean:.2f} ± {spread:.2f}"
         )
     for kind in KINDS:
         chance = atlas.chance[kind]
         if guessed := [f"{rule} {100 * chance[rule]:.0f} %" for rule in RULES if rule in chance]:
-            yield f"antecedents of {kind} heads, as rules guess them: {', '.join(guessed)}"
+            yield f"antecedents of {kind} heads, as simple rules guess them: {', '.join(guessed)}"
     yield f"mean ± standard deviation over sentences. {RULE}"
 
 

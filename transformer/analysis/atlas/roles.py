@@ -2,11 +2,11 @@
 
 A head is named after a measure where all of this holds:
 
-- at least HALF of its weight (or of the words or pronouns it is asked about) is there, and the lower end of the 95 %
-  interval of that mean is still at least HALF;
-- that lower end is at least TIMES what a head reaches that looks at everything alike ("chance"); of antecedents, it
-  is more than what the better of the rules that guess them reaches over the same pronouns;
-- at least FEWEST of them were counted, in at least FEWEST sentences.
+- the mean share (of its weight, or of the words or pronouns that are counted) is at least HALF, and so is the lower end
+  of that mean's 95 % interval;
+- that lower end is at least TIMES the share that uniform attention reaches ("chance"); for antecedents it is above the
+  share that the better of the guessing rules gets right over the same pronouns;
+- at least FEWEST words, pronouns or sentences were counted, in at least FEWEST sentences.
 """
 
 from __future__ import annotations
@@ -22,42 +22,53 @@ HALF = 0.5
 TIMES = 2.0
 FEWEST = 30
 RULE = (
-    f"A head is named where at least half of its weight (or of the words or pronouns that it is asked about) is "
-    f"there, at least {TIMES:g} times what a head reaches by looking at everything alike, and both still hold at "
-    f"the lower end of the 95 % interval, over at least {FEWEST} of them in at least {FEWEST} sentences. For an "
-    f"antecedent, what it must be better than is the better of two rules over the same pronouns: the nearest noun "
-    f"before the pronoun, and the first noun of the sentence. A noun is a word that a pronoun of the grammar "
-    f"can stand for."
+    f"A head gets a role where the share of its weight, or of the words or pronouns counted, is at least one half and "
+    f"at least {TIMES:g} times that of uniform attention. Both must hold at the lower end of the 95 % confidence "
+    f"interval, over at least {FEWEST} words or pronouns in at least {FEWEST} sentences. For antecedents, the "
+    f"comparison is with the better of two simple rules on the same pronouns: the nearest noun before the pronoun, and "
+    f"the first noun of the sentence. A noun is a word that a pronoun of the grammar can stand for."
 )
 NBSP = "\u00a0"
 
 
-class Kindof(NamedTuple):
-    """A role: the measure that decides it, what it is called, and what the head then does."""
+class RoleKind(NamedTuple):
+    """A role: the measure that decides it, what it is called, and what the head then does.
+
+    `does` and `counted` are templates: {unit} and {units} are what the corpus is aligned by, {count} is how many
+    pronouns, units or sentences the share was measured over.
+    """
 
     measure: str
     name: str
     does: str
-    of: str  # what the share is a share of
-    falls: bool = False  # the measure is an error: 1 less it is what counts
+    counted: str
+    falls: bool = False  # the measure is an error rate, so 1 minus it counts
 
 
+_OF_PRONOUNS, _OF_UNITS = "of {count} pronouns", "of {count} {units}"
+_OF_WEIGHT = "of its weight in {count} sentences"
 ROLES = (
-    Kindof("antecedent", "antecedent", "looks at the antecedent", "pronouns"),
-    Kindof(
+    RoleKind("antecedent", "antecedent", "looks at the antecedent", _OF_PRONOUNS),
+    RoleKind(
         "among_words",
         "antecedent among words",
-        "looks at the antecedent more than at any other word, the pronoun itself and special tokens aside",
-        "pronouns",
+        "looks at the antecedent more than at any other word, not counting the pronoun itself and special tokens",
+        _OF_PRONOUNS,
     ),
-    Kindof("alignment", "alignment", "looks at what it is translating", "words", True),
-    Kindof("reading", "alignment, one late", "looks at what the word before was translated from", "words", True),
-    Kindof("previous", "previous token", "looks at the token before", "its weight"),
-    Kindof("next", "next token", "looks at the token after", "its weight"),
-    Kindof("same", "same position", "looks at the same position", "its weight"),
-    Kindof("first", "first token", "looks at the first token", "its weight"),
-    Kindof("special", "special tokens", "looks at special tokens", "its weight"),
-    Kindof("punctuation", "punctuation", "looks at punctuation", "its weight"),
+    RoleKind("alignment", "alignment", "looks at what it is translating", _OF_UNITS, True),
+    RoleKind(
+        "reading",
+        "alignment, one step late",
+        "looks at what the previous {unit} was translated from",
+        _OF_UNITS,
+        True,
+    ),
+    RoleKind("previous", "previous token", "looks at the previous token", _OF_WEIGHT),
+    RoleKind("next", "next token", "looks at the next token", _OF_WEIGHT),
+    RoleKind("same", "same position", "looks at the same position", _OF_WEIGHT),
+    RoleKind("first", "first token", "looks at the first token", _OF_WEIGHT),
+    RoleKind("special", "special tokens", "looks at special tokens", _OF_WEIGHT),
+    RoleKind("punctuation", "punctuation", "looks at punctuation", _OF_WEIGHT),
 )
 BY_MEASURE = {role.measure: role for role in ROLES}
 
@@ -75,7 +86,7 @@ class Compared(NamedTuple):
 class Role(NamedTuple):
     """A role that a head has, and the numbers that support it."""
 
-    what: Kindof
+    what: RoleKind
     value: float
     against: Compared
     units: int
@@ -86,14 +97,12 @@ class Role(NamedTuple):
         return self.what.name
 
     def __str__(self) -> str:
-        counted = f"of {self.units:,} {named(self.what.of, self.of)}"
-        if self.what.of == "its weight":
-            counted = f"of its weight in {self.units:,} sentences"
-        return f"{named(self.what.does, self.of)}: {_percent(self.value)} {counted}; {self.against}"
+        does, counted = (named(text, self.of, self.units) for text in (self.what.does, self.what.counted))
+        return f"{does}: {_percent(self.value)} {counted}; {self.against}"
 
 
 def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
-    """The roles of a head (layer and head from 0), the clearest first; mostly none."""
+    """The roles of a head (layer and head from 0), the clearest first; most heads have none."""
     given = []
     for what in ROLES:
         spread, against = atlas.heads[kind].get(what.measure), compared(atlas, kind, what.measure)
@@ -106,14 +115,15 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
         if min(units, sentences) >= FEWEST and value - error >= HALF and _better(value - error, against):
             given.append(Role(what, value, against, units, atlas.units))
     measures = {role.what.measure: role.value for role in given}
-    # One name for one thing: in the decoder the first token is the special one, and what is most of all is so of words.
+    # One finding, one role: in the decoder the first token is the special one, and whoever finds the antecedent among
+    # all tokens finds it among words.
     once = [r for r in given if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
     once = [r for r in once if r.what.measure != "among_words" or "antecedent" not in measures]
     return sorted(once, key=lambda role: -role.value)
 
 
 def compared(atlas: Atlas, kind: Kind, measure: str) -> Compared | None:
-    """What a head reaches that looks at everything alike, or for antecedents the better of the rules."""
+    """What uniform attention reaches, or for antecedents the better of the rules."""
     chance = atlas.chance[kind]
     names = RULES if measure in OF_PRONOUNS else (measure,)
     there = [Compared(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
@@ -124,9 +134,9 @@ def _better(least: float, against: Compared) -> bool:
     return least > against.value if against.what in RULES else least >= TIMES * against.value
 
 
-def named(text: str, units: str) -> str:
-    """A text about words, about what the corpus is aligned by: "looks at what the letter before ..."."""
-    return text.replace("word", units.removesuffix("s"))
+def named(template: str, units: str, count: int = 0) -> str:
+    """Fills in what the corpus is aligned by, "words" or "letters": {unit}, {units}; and how many, {count}."""
+    return template.format(unit=units.removesuffix("s"), units=units, count=f"{count:,}")
 
 
 class Sentence(NamedTuple):

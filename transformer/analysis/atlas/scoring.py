@@ -1,4 +1,4 @@
-"""How well the model foretells each target of a batch, as it is and with each head switched off.
+"""How well the model predicts each target of a batch, as it is and with each head switched off.
 
 Shapes: B sentences, T target tokens, V vocabulary.
 """
@@ -37,7 +37,7 @@ def _tokens(tgt: Tensor, pad_id: int) -> Tensor:
 
 
 def without_each(model: Transformer, src: Tensor, tgt: Tensor) -> Iterator[tuple[Site, int, Tensor]]:
-    """The losses with each head switched off alone; the source is read anew only for heads of the encoder."""
+    """The losses with each head switched off alone; the source is encoded again only for heads of the encoder."""
     memory = model.encode(src)
     for site, head in all_heads(model):
         off = Ablate(site, head)

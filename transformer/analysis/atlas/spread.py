@@ -77,7 +77,7 @@ class Sums:
         self.most[side, :, layer] = np.where(better, offered, had)
 
     def join(self, parts: np.ndarray, most: np.ndarray) -> None:
-        """Adds what another one has found."""
+        """Adds the sums of another process."""
         self.parts += parts
         for side in (0, 1):
             self._offer(side, slice(None), most[side])

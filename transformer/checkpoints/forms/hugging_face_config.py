@@ -1,4 +1,4 @@
-"""The `config.json` of a Hugging Face model: a stranger's file, so each value is checked as it is taken."""
+"""The `config.json` of a Hugging Face model: an untrusted file, so each value is checked as it is taken."""
 
 from __future__ import annotations
 

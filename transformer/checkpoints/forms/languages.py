@@ -48,7 +48,7 @@ class Around(NamedTuple):
 def about_language(side: str, languages: Languages, usual: object, required: bool = True) -> Question:
     """`side` is "source" or "target"."""
     verb = "read" if side == "source" else "write"
-    why = f"It knows {len(languages)}, and a token beside the sentence says which it is to {verb}."
+    why = f"It knows {len(languages)}, and a token beside the sentence says which one it is to {verb}."
     if not required:
         why += " Without an answer, begin each sentence with it yourself, as in >>fra<<."
     return Question(

@@ -139,7 +139,9 @@ class MarianFamily:
         if self.offset:
             folds.append(("Positions", f"the first {self.offset} rows, which stand for no position, are left out"))
         elif self.positions == "stored":
-            folds.append(("Positions", "sines in one half and cosines in the other: stored as their code makes them"))
+            folds.append(
+                ("Positions", "sines in one half and cosines in the other: stored as the family's code computes them")
+            )
         if _BIAS in source.weights.infos:
             folds.append(("Output bias", f"{_BIAS}, as it stands"))
         return tuple(folds)
@@ -184,15 +186,17 @@ class MarianFamily:
                 raise Refused(f"This is a {name}, not a model that reads one sentence and writes another.")
         if not config.flag("is_encoder_decoder", True):
             raise Refused(
-                f"{CONFIG} says that this {self.name} model is no encoder-decoder.", remedy="Only those open."
+                f"{CONFIG} says that this {self.name} model is not an encoder-decoder.",
+                remedy="Only encoder-decoders can be imported.",
             )
         if config.flag("normalize_before", False) != (self.norm == "pre") and "normalize_before" in config.values:
-            raise Refused(f"{CONFIG} moves the norms (normalize_before), which {self.name} models do not do.")
+            raise Refused(
+                f"{CONFIG} places the layer norms before the sublayers (normalize_before), which "
+                f"{self.name} models do not do."
+            )
         activation = config.text("activation_function", self.activation)
         if activation not in ACTIVATIONS:
-            raise Refused(
-                f"The activation is {activation[:40]!r}; those that open here are {', '.join(sorted(ACTIVATIONS))}."
-            )
+            raise Refused(f"The activation is {activation[:40]!r}; supported are {', '.join(sorted(ACTIVATIONS))}.")
 
     def _sizes(self, source: Source, config: HuggingFaceConfig | None) -> Sizes:
         """As the configuration says; without one, as far as the tensors show."""

@@ -94,7 +94,7 @@ class HuggingFaceT5:
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
         if not _scaled(_known(source)):
             return ()
-        return (("1 / √d_model before the output", "in the gain of the decoder's last norm"),)
+        return (("1 / √d_model before the output", "in the gain of the decoder's final layer norm"),)
 
     def questions(self, source: Source) -> tuple[Question, ...]:
         return ()
@@ -216,8 +216,7 @@ def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
     name = "gelu_new" if said == "gated-gelu" else said.removeprefix("gated-")
     if name not in _FEED_FORWARD:
         raise Refused(
-            f"The feed-forward network is {said[:40]!r}; those that open here are relu, gated-gelu, gated-silu and "
-            "gated-relu."
+            f"The feed-forward network is {said[:40]!r}; supported are relu, gated-gelu, gated-silu and gated-relu."
         )
     return _FEED_FORWARD[name], said.startswith("gated-")
 

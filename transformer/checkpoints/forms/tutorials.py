@@ -81,7 +81,7 @@ class Tutorial:
             ("d_model, d_ff", f"{sizes.width:,}, {_both(sizes.d_ffs)}"),
             ("Vocabularies", f"{sizes.vocabularies[0]:,} and {sizes.vocabularies[1]:,}"),
             ("Projections", f"q, k, v {words[sizes.qkv_bias]} bias, output {words[sizes.output_bias]}"),
-            ("Norms", "before each block, with a last norm" if self.norm == "pre" else "after each block"),
+            ("Norms", "before each sublayer, and a final layer norm" if self.norm == "pre" else "after each sublayer"),
             ("Positions", f"stored tables of {_both(sizes.lengths)}, kept as they are"),
             ("A source is read as", " ".join([*["start"] * self.source_start, "tokens", *["end"] * self.source_end])),
         )

@@ -20,7 +20,7 @@ def refuse_others(source: Source) -> None:
     if name == "nllb-moe":
         why = "whose layers choose among many feed-forward networks"
     elif config.values.get("is_encoder_decoder") is True:
-        why = "an encoder-decoder of a family that is not known here"
+        why = "an encoder-decoder of an unsupported family"
     else:
-        why = "which is not known here, or no encoder-decoder"
-    raise Refused(f"This is a model of type {quoted(name)}, {why}.", remedy=f"What opens here is {FAMILIES}.")
+        why = "which is unsupported, or not an encoder-decoder"
+    raise Refused(f"This is a model of type {quoted(name)}, {why}.", remedy=f"Supported are {FAMILIES}.")

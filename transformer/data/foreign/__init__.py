@@ -1,7 +1,7 @@
-"""A tokenizer's JSON from a stranger, opened so that it can neither end nor hang the process.
+"""A tokenizer's JSON from an untrusted file, opened so that it can neither end nor hang the process.
 
 The library that runs it believes what it reads: a size that a file claims is memory taken, and a step that doubles a
-text doubles it as often as it is listed. So a tokenizer is put together anew from what is understood of it, each
+text doubles it as often as it is listed. So a tokenizer is rebuilt from the parts that are understood, each
 step, pattern and table with a bound on what it costs (`rebuilt`); and one that is not of the forms that are written
 here is opened and tried in a process with little memory and time before this one opens it (`trial`).
 """
@@ -24,7 +24,7 @@ __all__ = ["fits", "opened", "rebuilt", "shown"]
 def opened(content: Any) -> tokenizers.Tokenizer:
     """The tokenizer that the JSON `content` describes, without what stands around a text.
 
-    Raises ValueError with what is wrong, such as "it uses the decoder 'X', which is not known here".
+    Raises ValueError with what is wrong, such as "it uses the decoder 'X', which is not supported".
     """
     understood = rebuilt(content)
     text = json.dumps(understood)

@@ -1,7 +1,7 @@
 """Run as a program of its own: opens the tokenizer whose JSON comes in, and tries it, with little memory and time.
 
-It is told where the library lies, since it starts without anything that it does not need. Nothing of a stranger's
-is read before the limits stand.
+Its input names the folder of the library, since it starts with nothing that it does not need. Nothing untrusted
+is read before the limits are set.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ MEMORY = 2**31  # bytes; a unigram model of 250,000 pieces takes 1,300 million t
 SECONDS = 30  # of one core; that model takes 3 to 5
 SENTENCES = (
     "",
-    "a \ue000",  # a character that nobody has
+    "a \ue000",  # a character in no vocabulary
     "The quick brown fox, 1,234.5 times: «jumps» over the lazy dog's back!?  (Twice.)\n\tÅngström, œuvre — ½ 😀",
     "Быстрая лиса. Η γρήγορη αλεπού. הַשּׁוּעָל الثعلب السريع तेज़ लोमड़ी 敏捷的狐狸 キツネが 여우가 ﷺ ﬁ a\u0301\u0302\u0303",
     *(character * 1_000 for character in "aA1 .'▁\n\ue000ﷺ"),
@@ -41,7 +41,7 @@ def fault(text: str) -> str:
         for added in tokenizer.get_added_tokens_decoder().values():
             rewriting = tokenizer.normalizer if added.normalized else None
             if rewriting is not None and not rewriting.normalize_str(added.content):
-                return f"its added token {added.content!r} becomes nothing"  # which the library finds for ever
+                return f"its added token {added.content!r} becomes nothing"  # which the library would find forever
     except BaseException as error:  # Rust's panics are no Exception
         return str(error)[:500] or type(error).__name__
     most = tokenizer.get_vocab_size()
@@ -64,5 +64,5 @@ def fault(text: str) -> str:
 if __name__ == "__main__":
     limit()
     sys.path.append(sys.argv[1])
-    found = fault(sys.stdin.buffer.read().decode("utf-8"))
-    sys.stdout.buffer.write(f"tried{found}".encode("utf-8", "replace"))
+    wrong = fault(sys.stdin.buffer.read().decode("utf-8"))
+    sys.stdout.buffer.write(f"tried{wrong}".encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""One object of a tokenizer's JSON, whose values are taken by name and type; what nobody takes is left behind."""
+"""One object of a tokenizer's JSON, whose values are taken by name and type; what is not taken is left out."""
 
 from __future__ import annotations
 

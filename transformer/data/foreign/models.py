@@ -19,7 +19,7 @@ def added_tokens(values: Any) -> list[dict[str, Any]]:
     if values is None:
         return []
     if not isinstance(values, list) or len(values) > MOST_TOKENS:
-        raise ValueError("its added tokens are no list")
+        raise ValueError("its added tokens are not a list")
     tokens = [_added_token(value) for value in values]
     plain = [token for token in tokens if not token["special"]]  # which are found in a text
     if any(token["rstrip"] for token in plain) and any(map(_may_begin_with_a_space, plain)):
@@ -44,7 +44,7 @@ def _added_token(value: Any) -> dict[str, Any]:
 def model(values: dict[str, Any]) -> dict[str, Any]:
     kind = values.get("type", _untold(values))
     if not isinstance(kind, str) or kind not in _MODELS:
-        raise ValueError(f"it uses the model {shown(kind)}, which is not known here")
+        raise ValueError(f"it uses the model {shown(kind)}, which is not supported")
     fields = Fields(values, f"the model {kind!r}")
     return {"type": kind, **_MODELS[kind](fields)}
 
@@ -70,17 +70,17 @@ def _bpe(fields: Fields) -> dict[str, Any]:
 
 def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator[list[str]]:
     if not isinstance(values, list) or len(values) > MOST_MERGES:
-        raise ValueError(f"its merges are no list of at most {MOST_MERGES:,}")
+        raise ValueError(f"its merges are not a list of at most {MOST_MERGES:,}")
     cut = len(prefix)
     for value in values:
         pair = value.split(" ") if isinstance(value, str) else value
         if isinstance(value, str) and value.startswith("#version"):
             continue
         if not isinstance(pair, list) or len(pair) != 2 or not (type(pair[0]) is type(pair[1]) is str):
-            raise ValueError(f"it has the merge {shown(value)}, which is no pair")
+            raise ValueError(f"it has the merge {shown(value)}, which is not a pair")
         left, right = pair
         if not (left in vocabulary and right in vocabulary and left + right[cut:] in vocabulary):
-            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which it has not, or not what they make")
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which are not tokens, or make none")
         if not right.startswith(prefix):
             raise ValueError(f"it merges {shown(left)} and {shown(right)}, which does not begin with {shown(prefix)}")
         yield pair
@@ -101,10 +101,10 @@ def _word_piece(fields: Fields) -> dict[str, Any]:
 def _unigram(fields: Fields) -> dict[str, Any]:
     entries = fields.values.get("vocab")
     if not isinstance(entries, list) or not 0 < len(entries) <= MOST_TOKENS:
-        raise ValueError(f"its vocabulary is no list of 1 to {MOST_TOKENS:,} pieces")
+        raise ValueError(f"its vocabulary is not a list of 1 to {MOST_TOKENS:,} pieces")
     for entry in entries:
         if not isinstance(entry, list) or len(entry) != 2 or not _is_score(entry[1]):
-            raise ValueError(f"it has {shown(entry)} in its vocabulary, which is no piece with a score")
+            raise ValueError(f"it has {shown(entry)} in its vocabulary, which is not a piece with a score")
         _require_token(entry[0])
     if fields.values.get("unk_id") is not None:
         fields.number("unk_id", 0, len(entries) - 1)
@@ -120,7 +120,7 @@ def _vocabulary(fields: Fields) -> dict[str, int]:
     """Tokens with their ids, each its own."""
     vocabulary = fields.values.get("vocab")
     if not isinstance(vocabulary, dict) or len(vocabulary) > MOST_TOKENS:
-        raise ValueError(f"its vocabulary is no object of at most {MOST_TOKENS:,} tokens")
+        raise ValueError(f"its vocabulary is not an object of at most {MOST_TOKENS:,} tokens")
     for token, id in vocabulary.items():
         _require_token(token)
         if type(id) is not int or not 0 <= id < MOST_TOKENS:
@@ -132,7 +132,7 @@ def _vocabulary(fields: Fields) -> dict[str, int]:
 
 def _require_token(token: Any) -> None:
     if not isinstance(token, str) or not fits(token):
-        raise ValueError(f"it has the token {shown(token)}, which is no text of at most {LONGEST_TEXT:,} bytes")
+        raise ValueError(f"it has the token {shown(token)}, which is not a text of at most {LONGEST_TEXT:,} bytes")
 
 
 _MODELS: Mapping[str, Callable[[Fields], dict[str, Any]]] = {

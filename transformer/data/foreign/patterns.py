@@ -1,4 +1,4 @@
-r"""Regular expressions that a stranger wrote, and what matching them may cost.
+r"""Regular expressions from untrusted files, and what matching them may cost.
 
 The library matches by trying: where a part may match in several ways, each is tried until the rest matches too. So
 `(a+)+$` takes more steps than there are atoms before it says no. Read here is the part of the syntax (Oniguruma's)
@@ -42,7 +42,7 @@ class Steps(NamedTuple):
 
     def times(self, other: Steps) -> Steps:
         if self.each and other.each:
-            raise ValueError("repeats inside or after what repeats, which may take for ever")
+            raise ValueError("repeats inside or after what repeats, which may take forever")
         return Steps(self.fixed * other.fixed, self.fixed * other.each + self.each * other.fixed)
 
 
@@ -246,7 +246,7 @@ def _repeated_group(item: _Item, branches: list[list[_Item]], sure_after: bool) 
         return Cost(0, inside.ways.plus(_ONCE), inside.work.plus(_ONCE), True)
     inside = _cost_of_any(branches, False)
     if inside.ways != _ONCE or not inside.shortest:
-        raise ValueError("repeats a group that matches in several ways, which may take for ever")
+        raise ValueError("repeats a group that matches in several ways, which may take forever")
     times = _AS_OFTEN_AS_IT_GOES if item.most is None else Steps(item.most - item.least + 1)
     most = Steps(item.least).plus(_AS_OFTEN_AS_IT_GOES) if item.most is None else Steps(item.most)
     return Cost(item.least * inside.shortest, times, most.times(inside.work), item.least == 0)

@@ -1,4 +1,4 @@
-"""A tokenizer's JSON, put together anew of what is understood."""
+"""A tokenizer's JSON, rebuilt from the parts that are understood."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Effort:
         self.tried += self.growth * cost.work.fixed
         self.runs += self.growth * cost.work.each
         if self.tried > MOST_TRIED or self.runs > MOST_RUNS:
-            raise ValueError(f"it uses {what} with a pattern that may take for ever on a long text")
+            raise ValueError(f"it uses {what} with a pattern that may take forever on a long text")
 
 
 Reader = Callable[[Fields, Effort], object]
@@ -230,7 +230,7 @@ def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[
         steps = [_read(member, family, effort, depth + 1) for member in members]
         return {"type": kind, family.members: steps}
     if kind not in family.readers:
-        raise ValueError(f"it uses {what}, which is not known here")
+        raise ValueError(f"it uses {what}, which is not supported")
     fields = Fields(values, what)
     family.readers[kind](fields, effort)
     return {"type": kind, **fields.taken}
