@@ -1,6 +1,6 @@
 """A run's metrics as columns that grow with its file, and as few points of them as a picture can show.
 
-Shapes: N updates, P points.
+Shapes: N steps, P points.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """One number an update, [N]; NaN where it is not known. `evaluations` are the lines that have scores."""
+    """One number per step, [N]; NaN where it is not known. `evaluations` are the lines that have scores."""
 
     step: Floats
     loss: Floats
@@ -42,7 +42,7 @@ class Columns:
 
     @property
     def recent_speed(self) -> float | None:
-        """Target tokens a second over the latest updates."""
+        """Target tokens per second over the latest steps."""
         if not len(self):
             return None
         tokens, seconds = self.tokens[-30:], self.seconds[-30:]
@@ -50,7 +50,7 @@ class Columns:
 
 
 class Series:
-    """Reads what is new in a run's metrics; shared by everybody who watches it."""
+    """Reads what is new in a run's metrics; shared by all sessions that watch it."""
 
     def __init__(self, folder: str) -> None:
         self._metrics, self._lock = Metrics(folder), Lock()
@@ -65,7 +65,8 @@ class Series:
         """Everything so far."""
         with self._lock:
             lines = self._metrics.read()
-            if lines is not self._lines or len(lines) < self._taken:  # a run that goes on takes lines back
+            # A resumed run removes the lines after its checkpoint.
+            if lines is not self._lines or len(lines) < self._taken:
                 self._begin(lines)
             for line in lines[self._taken :]:
                 for name, values in self._values.items():
@@ -106,7 +107,7 @@ def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
 
 
 def speeds(columns: Columns) -> tuple[Floats, Floats]:
-    """Target tokens a second, a mean for each stretch of updates, since a batch of short sentences has fewer."""
+    """Target tokens per second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
     known = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)
     step, tokens, seconds = columns.step[known], columns.tokens[known], columns.seconds[known]
     if not len(step):
