@@ -9,6 +9,7 @@ import pytest
 from transformer.__main__ import _parser
 from transformer.training import HELP, Recipe
 from transformer.training.commands import _recipe
+from transformer.training.recipe import flat
 from ui.training import draft
 from ui.training.draft import SIZES, Values, defaults, drafted, kind_of, parsed, spelled
 
@@ -25,9 +26,9 @@ def test_every_default_can_be_started(data: str, size: str) -> None:
 
 
 def test_every_setting_is_there_with_its_sentence() -> None:
-    flat = draft._flat(drafted("reverse", defaults("reverse", "mini"), ()).recipe.to_dict())  # type: ignore[union-attr]
+    settings = flat(drafted("reverse", defaults("reverse", "mini"), ()).recipe.to_dict())  # type: ignore[union-attr]
     decided = {"data", "watch", "start", *(f"model.{name}" for name in draft._DECIDED)}
-    assert set(defaults("reverse", "mini")) == set(flat) - decided
+    assert set(defaults("reverse", "mini")) == set(settings) - decided
     assert all(draft.help_of(name) in HELP.values() for name in defaults("reverse", "mini"))
     assert set(draft.SWITCHES) <= {*draft.NETWORK, *draft.TRAINING}
 
