@@ -1,4 +1,4 @@
-"""Who is answered: hosts, the password, and the headers of every answer. It knows nothing of models or pages."""
+"""Which requests are answered: host names, the password, and response headers. Nothing about models or pages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from server.login import Login
 
 
 def guards(public: bool) -> list[Middleware]:
-    """What a request passes before Streamlit hears of it, outermost first.
+    """The middleware that a request passes before Streamlit, outermost first.
 
-    It ends the process with a sentence where the settings contradict each other or would let anybody in.
+    Ends the process with an error message where the settings contradict each other or would let anybody in.
     """
     try:
         given = access(config.get_option("server.address") or "0.0.0.0", os.environ, sys.argv[1:], public)
@@ -38,10 +38,10 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
         Middleware(Hosts, access=given),
     ]
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
-        said = "There are no metrics here: HEADLIGHT_METRICS=1 shows them."
+        said = "Metrics are switched off: set HEADLIGHT_METRICS=1 to serve them."
         found.append(Middleware(Closed, path=f"{base}/_stcore/metrics", said=said))
-    if public:  # whoever has a session could fill the memory with files, whether a page has a box for them or not
-        said = "This is a public demonstration: nothing is uploaded to it."
+    if public:  # any session could fill the memory with files, even if no page offers an upload
+        said = "This is a public demonstration: uploads are switched off."
         found.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", said=said))
     return [*found, Middleware(Login, password=given.password, base=base)] if given.password else found
 

@@ -1,4 +1,4 @@
-"""Who may come in, as the settings say it."""
+"""Who may use the server, according to the settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 NO_PASSWORD = "--no-password"
-SHORTEST = 8  # characters of a password; with as many guesses as server/attempts.py grants, a shorter one is found
+SHORTEST = 8  # characters of a password; a shorter one can be guessed at the rate that server/attempts.py allows
 _NAME = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
@@ -19,22 +19,22 @@ class Access:
     address: str
     hosts: tuple[str, ...] = ()
     password: str | None = field(default=None, repr=False)
-    everybody: bool = False  # a public demonstration, or no password by one's own word
+    everybody: bool = False  # a public demonstration, or --no-password
 
     @property
     def beyond(self) -> bool:
-        """Whether it listens to more than this machine."""
+        """Whether other machines can connect."""
         return not is_loopback(self.address)
 
     @property
     def only_here(self) -> bool:
-        """Whether it is for this machine alone, where nobody is asked for anything."""
+        """Whether it is for this machine alone, without a password."""
         return self.password is None and not self.everybody
 
     def allows(self, name: str) -> bool:
-        """Whether the server answers to a name, or an address, that a request calls it by.
+        """Whether a request may name the server so in its Host header: a host name or an address.
 
-        An address cannot be rebound to another machine, so where others are expected any address will do.
+        An address cannot be rebound (DNS rebinding), so where other machines may connect, any address is allowed.
         """
         name = name.lower().rstrip(".")
         if is_loopback(name) or name == self.address.lower() or (self.beyond and as_ip(name)):
@@ -43,23 +43,25 @@ class Access:
 
 
 def access(address: str, environment: Mapping[str, str], arguments: Sequence[str], public: bool) -> Access:
-    """What the settings say. Raises ValueError where they contradict each other or would let anybody in."""
+    """The settings, checked. Raises ValueError where they contradict each other or would let anybody in."""
     hosts = tuple(filter(None, (part.strip().lower().rstrip(".") for part in _given(environment, "HOSTS").split(","))))
     for host in hosts:
         if not _NAME.fullmatch(host) and not as_ip(host):
-            raise ValueError(f"HEADLIGHT_HOSTS holds {host[:100]!r}: give names, as class.example,*.school.example")
+            raise ValueError(
+                f"HEADLIGHT_HOSTS contains {host[:100]!r}; give host names, such as class.example,*.school.example."
+            )
     password, without = _given(environment, "PASSWORD"), NO_PASSWORD in arguments
     if password and without:
-        raise ValueError(f"HEADLIGHT_PASSWORD and {NO_PASSWORD} were both given: leave one of them out.")
+        raise ValueError(f"HEADLIGHT_PASSWORD and {NO_PASSWORD} were both given; remove one of them.")
     if password and len(password) < SHORTEST:
         raise ValueError(f"HEADLIGHT_PASSWORD has {len(password)} characters: choose one of at least {SHORTEST}.")
     found = Access(address, hosts, password or None, everybody=without or public)
     if found.only_here and (found.beyond or any(not is_loopback(host) for host in hosts)):
         where = f"at {address}" if found.beyond else f"as {hosts[0]}"
         raise ValueError(
-            f"Others could reach this server {where} and do all that you can. Set HEADLIGHT_PASSWORD to the password "
-            f"that it asks them for, or HEADLIGHT_PUBLIC=1 to let them only look, or add {NO_PASSWORD} if you trust "
-            "everybody there; at 127.0.0.1 it is for this machine alone."
+            f"Anybody who can reach this server {where} could do all that you can. Set HEADLIGHT_PASSWORD to ask for a "
+            f"password, set HEADLIGHT_PUBLIC=1 to let visitors only look, add {NO_PASSWORD} if you trust everybody "
+            "there, or listen at 127.0.0.1 for this machine alone."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""How many wrong passwords are taken: so many at once, then one now and then."""
+"""A limit on wrong passwords: a burst, then one every few seconds."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ipaddress import IPv6Address, IPv6Network
 
 from server.access import as_ip
 
-# A class behind one address mistypes a few times in its first minute; who guesses gets six tries a minute.
-EACH, EACH_AGAIN = 20, 10.0  # wrong ones of one address at once; seconds until it may try once more
-# Ten addresses that guess without a pause keep all others from signing in for as long as they go on, and a second more.
-# Who is signed in already is not asked.
+# A class behind one address mistypes a few times in its first minute; an attacker gets six guesses a minute.
+EACH, EACH_AGAIN = 20, 10.0  # wrong passwords that one address may enter in a burst; seconds until it may try once more
+# Ten addresses that guess without a pause keep everybody else from signing in while they do, and one second longer.
+# Sessions that are signed in already are not affected.
 ALL, ALL_AGAIN = 100, 1.0
 
 
 class Attempts:
-    """Counts wrong passwords for each address and for all, and forgets them again with time."""
+    """Counts wrong passwords for each address and for all together, and forgets them with time."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
-        self.debts: dict[str, float] = {}  # when all of an address's wrong ones will be forgotten
-        self.debt = 0.0  # and when all of everybody's
+        self.debts: dict[str, float] = {}  # when all wrong passwords of an address will be forgotten
+        self.debt = 0.0  # the same for all addresses together
 
     def wait(self, address: str) -> int:
         """Seconds until the address may try again; 0 if it may now."""
@@ -32,14 +32,14 @@ class Attempts:
 
     def wrong(self, address: str) -> None:
         now = self.clock()
-        # Few are here at any time: `ALL`, and those that it lets in until the oldest is forgotten.
+        # At most about `ALL` addresses are kept, and those that are let in until the oldest is forgotten.
         self.debts = {name: end for name, end in self.debts.items() if end > now}
         self.debts[whose(address)] = max(now, self.debts.get(whose(address), now)) + EACH_AGAIN
         self.debt = max(now, self.debt) + ALL_AGAIN
 
 
 def whose(address: str) -> str:
-    """Who an address belongs to: of the newer kind, each home has 2**64 of them."""
+    """The network that an address belongs to: of IPv6, one household has 2**64 addresses."""
     ip = as_ip(address)
     if not isinstance(ip, IPv6Address):
         return address

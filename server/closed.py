@@ -1,11 +1,11 @@
-"""What Streamlit answers at and has no switch for: closed to everybody where nobody asked for it."""
+"""Closes routes of Streamlit that have no setting to switch them off."""
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Closed:
-    """Answers 404 at a path and at all below it, with what it `said`; nothing that is sent there is read."""
+    """Answers 404, with the text `said`, at a path and everything below it; the body of a request is not read."""
 
     def __init__(self, app: ASGIApp, path: str, said: str):
         self.app, self.path, self.said = app, path, said

@@ -1,4 +1,4 @@
-"""What a page may load and who may frame it, said to the browser with every answer."""
+"""Response headers: what a page may load, and which sites may frame it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class Headers:
-    """Adds the headers below to every answer, refusals too."""
+    """Adds the headers below to every response, refusals too."""
 
     def __init__(self, app: ASGIApp, ancestors: str = ""):
         self.app = app
@@ -68,7 +68,7 @@ def policy(ancestors: str = "") -> str:
 
 
 def _inline_scripts() -> list[str]:
-    """The scripts that stand in Streamlit's own page, by their hashes."""
+    """The inline scripts of Streamlit's own page, by their hashes."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]

@@ -1,4 +1,4 @@
-"""No other site's page speaks to the app: neither by a name rebound to this address, nor from its own origin."""
+"""Protects the app from pages of other sites: from DNS rebinding, and from requests of another origin."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@\[\]]+))(?::\d{1,5})?")
 
 
 class Hosts:
-    """Refuses, with 403, what calls the server by a name that is not its own or comes from another origin.
+    """Refuses, with 403, requests whose Host is not a name of this server or whose Origin is another site.
 
-    A browser says in `Host` what it believes to speak to, and in `Origin` whose page is speaking. It holds for pages,
-    uploads, downloads and the websocket alike. What is not a browser sends no `Origin`.
+    A browser sends the name that it connected to in `Host` and the site of the page in `Origin`. Pages, uploads,
+    downloads and the websocket are all checked. A client that is not a browser sends no `Origin`.
     """
 
     def __init__(self, app: ASGIApp, access: Access):
@@ -30,19 +30,21 @@ class Hosts:
         await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> str | None:
-        if self.access.only_here and not _arrived_here(scope):  # another launcher may listen where settings don't say
-            return "This server is for its own machine alone: it was started without a password."
+        if self.access.only_here and not _arrived_here(scope):  # another launcher may listen elsewhere
+            return "This server accepts connections from its own machine only: it was started without a password."
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         host = hosts[0] if len(hosts) == 1 else ""
         parts = _HOST.fullmatch(host)
         if not parts or not self.access.allows(parts[1] or parts[2]):
-            return f"This server does not answer to {_shown(host)}: who runs it can allow that name in HEADLIGHT_HOSTS."
+            return (
+                f"This server does not answer to {_shown(host)}; whoever runs it can add that name to HEADLIGHT_HOSTS."
+            )
         for origin in headers.getlist("origin"):
             if origin.partition("://")[2].lower() != host.lower():
                 return (
-                    f"A page from {_shown(origin)} may not use this server at {_shown(host)}. A proxy before it must "
-                    "pass the Host header on as it came."
+                    f"A page from {_shown(origin)} may not use this server at {_shown(host)}. A proxy in front of "
+                    "it must pass the Host header on unchanged."
                 )
         return None
 

@@ -1,4 +1,4 @@
-"""The password before everything: pages, the websocket, uploads, downloads and the files of components."""
+"""Password protection of everything: pages, the websocket, uploads, downloads and the files of components."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ ALERT = '<p id="alert" role="alert">{}</p>'
 
 
 class Login:
-    """Answers whoever has not given the password with the page that asks for it, and lets through who has.
+    """Answers with the login page until the password is given, then lets requests through.
 
-    Who gave it holds a cookie that is signed with it: another password signs out everybody, and replicas with the same
-    one know each other's visitors. `_stcore/health` alone is open; it says that the process lives.
+    The browser then holds a cookie that is signed with the password: changing the password signs everybody out, and
+    replicas with the same password accept each other's cookies. Only `_stcore/health` is open: it says that the process
+    lives.
     """
 
     def __init__(self, app: ASGIApp, password: str, base: str = "", attempts: Attempts | None = None):
@@ -56,24 +57,24 @@ class Login:
                 return await self._try(request)
             if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
                 return _page()
-        return PlainTextResponse("This server asks for a password: open it in a browser to give it.", 401)
+        return PlainTextResponse("This server requires a password: open it in a browser to sign in.", 401)
 
     async def _try(self, request: Request) -> Response:
         given = await _password(request)
         if given is None:
-            return PlainTextResponse("That is no password: there is too much of it.", 413)
-        # From here to the count nothing else runs, so no two tries share what one of them uses up.
+            return PlainTextResponse("The password is too long.", 413)
+        # Nothing else runs between this check and the count, so two attempts cannot pass on one allowance.
         address = request.client.host if request.client else ""
         wait = self.attempts.wait(address)
         if wait:
             seconds = "second" if wait == 1 else "seconds"
-            said = _page(f"There were too many wrong passwords. Try again in {wait} {seconds}.", 429)
+            said = _page(f"Too many wrong passwords. Try again in {wait} {seconds}.", 429)
             said.headers["Retry-After"] = str(wait)
             return said
         if not hmac.compare_digest(_digest(given), self.password):
             self.attempts.wrong(address)
-            return _page("That is not the password. Capitals and spaces count.")
-        # To the very address that was asked for: no more than the query is named, so it leads nowhere else.
+            return _page("Wrong password. Capital letters and spaces count.")
+        # Back to the requested address: the target is only its query, so it cannot lead to another site.
         done = RedirectResponse(f"?{request.url.query}", 303)
         done.set_cookie(
             COOKIE,
@@ -82,13 +83,13 @@ class Login:
             path=self.base or "/",
             secure=request.url.scheme == "https",
             httponly=True,
-            samesite="lax",  # strict would ask again whoever follows a link that somebody sent
+            samesite="lax",  # with strict, following a link from another site would ask for the password again
         )
         return done
 
 
 def cookie(password: str) -> str:
-    """The header that a program sends which knows the password, "name=value"."""
+    """The Cookie header, "name=value", for a program that knows the password."""
     return f"{COOKIE}={_signer(password).sign('in').decode()}"
 
 
@@ -111,11 +112,11 @@ async def _password(request: Request) -> str | None:
 
 
 def _digest(password: str) -> bytes:
-    """All of one length, so that comparing two tells nothing of either."""
+    """Digests have one length, so that comparing two does not reveal the length of either."""
     return hashlib.sha256(password.encode("utf-8", "surrogateescape")).digest()
 
 
 def _signer(password: str) -> TimestampSigner:
-    """Signs with a key that is slow to guess the password from, for whoever sees a cookie."""
+    """Signs with a key that is slow to derive, so that a stolen cookie does not make the password easy to guess."""
     key = hashlib.scrypt(password.encode("utf-8", "surrogateescape"), salt=b"headlight", n=2**14, r=8, p=1)
     return TimestampSigner(key, salt="headlight login", digest_method=hashlib.sha256)

@@ -1,1 +1,1 @@
-"""The room between the library and the pages: what draws, caches and downloads."""
+"""The Streamlit code between the library and the pages: drawing, caching, downloads."""

@@ -73,7 +73,7 @@ def trace(small: Translator) -> Trace:
 def go(page: Page, address: str, query: str = "") -> Page:
     page.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
     page.goto(f"{address}/anatomy?{query}")
-    page.get_by_role("heading", name="What would it say if it stopped here?").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="What would it predict if it stopped here?").wait_for(timeout=60_000)
     wait_until_idle(page)
     return page
 
@@ -192,10 +192,10 @@ def test_the_map_opens_every_part(page: Page, url: str, small: Translator, trace
     expect(page.locator(".part")).to_have_count(len(parts))
     for title in (
         "Encoder embedding",
-        "Encoder layer 2, norm before self-attention",
+        "Encoder layer 2, layer norm before self-attention",
         "Decoder layer 3, feed-forward network",
         "Decoder, final layer norm",
-        "Linear map and softmax",
+        "Output projection and softmax",
     ):
         part(page, title).click(force=True)
         expect(page.get_by_role("heading", name=title)).to_be_visible()
@@ -246,7 +246,7 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
     expect(page.locator(".most .number")).to_have_text([written(share) for share in found.probabilities[2, 1]])
     same = (found.ids[:, :, 0] == found.ids[-1, :, 0]).sum()
     expect(page.locator(".lens .same")).to_have_count(int(same))
-    page.get_by_text("The likeliest tokens as a table").click()
+    page.get_by_text("The most probable tokens as a table").click()
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
 

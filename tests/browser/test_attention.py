@@ -38,7 +38,7 @@ LABELS = {
     "PNG": "PNG, for slides",
     "SVG": "SVG, for print",
     "CSV": "CSV, the exact weights",
-    "NPZ": "NPZ, every pattern",
+    "NPZ": "NPZ, all attention weights",
     "HTML": "HTML, this view offline",
 }
 
@@ -257,7 +257,7 @@ def test_every_head_is_ranked_by_its_cost(
     page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
 ) -> None:
     go(page, odd_url)
-    page.get_by_role("button", name="What does each head cost?").click()
+    page.get_by_role("button", name="How important is each head?").click()
     page.locator(".ranking").wait_for(timeout=30_000)
     from transformer.analysis import head_importance
     from ui.attention.switches import name

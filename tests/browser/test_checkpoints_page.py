@@ -107,12 +107,12 @@ def test_two_models_of_unequal_depth(dark_page: Page, shelves: str) -> None:
     box = page.get_by_role("textbox", name="Words for both")
     box.fill("two dogs")
     box.press("Enter")
-    expect(page.get_by_text("Difference, second less first")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Difference, second minus first")).to_be_visible(timeout=30_000)
     wait_until_idle(page)
     expect(page.locator(".plot .main-svg")).not_to_have_count(0)
     expect(page.get_by_text(re.compile(r"layer \d of 4, head \d of 4"))).to_be_visible()
     expect(page.locator(".configurations")).to_contain_text("1 and 4")
-    expect(page.get_by_text("Subwords are joined to words")).to_be_visible()
+    expect(page.get_by_text("Pieces are joined into words")).to_be_visible()
     layer = page.get_by_role("combobox", name="Second model, layer")
     other = 1 if layer.input_value() != "1 of 4" else 3  # not the one that the page chose
     layer.click()
@@ -133,10 +133,10 @@ def test_a_tutorial_file_from_the_upload_to_its_attention(page: Page, shelves: s
     wait_until_idle(page)
     button = page.get_by_role("button", name="Import", exact=True)
     expect(button).to_be_disabled()
-    expect(page.get_by_text("Import waits for an answer: How many heads")).to_be_visible()
+    expect(page.get_by_text("Answer this to import: How many heads")).to_be_visible()
     page.get_by_role("radio", name="4", exact=True).click()
     for question, id in (("is padding", "1"), ("starts a sentence", "2"), ("ends a sentence", "3")):
-        expect(page.get_by_text("Import waits for an answer")).to_contain_text(question)
+        expect(page.get_by_text("Answer this to import")).to_contain_text(question)
         wait_until_idle(page)  # a number that is entered while the page is drawn anew is now and then not taken in
         box = page.get_by_role("spinbutton", name=re.compile(question))
         box.fill(id)
@@ -148,7 +148,7 @@ def test_a_tutorial_file_from_the_upload_to_its_attention(page: Page, shelves: s
     wait_until_idle(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
-        page.get_by_role("button", name="Native folder, as a zip").click()
+        page.get_by_role("button", name="Headlight folder, as a zip").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         assert "transformer_weights/model.safetensors" in archive.namelist()
     page.keyboard.press("Escape")
@@ -186,7 +186,7 @@ def test_what_would_run_is_refused(dark_page: Page, shelves: str, tmp_path: Path
             expect(page.locator(".st-key-refused")).to_contain_text("mkdir")
             expect(page.locator(".st-key-refused")).to_contain_text("torch.save(model.state_dict()")
     assert not (ROOT / "ran").exists()
-    box = page.get_by_role("textbox", name=re.compile("hub name"))
+    box = page.get_by_role("textbox", name=re.compile("Hub model ID"))
     box.fill("no such place")
     box.press("Enter")
     expect(page.locator(".st-key-refused")).to_contain_text("There is nothing at this path")

@@ -281,7 +281,7 @@ def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Transla
     go(page, odd_url)
     page.get_by_role("button", name="Export").click()
     saved = []
-    for label in ("JSON, every step", "SVG, the tree for print"):
+    for label in ("JSON, every step", "SVG, the tree, for print"):
         with page.expect_download(timeout=30_000) as waiting:
             page.get_by_role("button", name=label).click()
         saved.append(tmp_path / waiting.value.suggested_filename)
@@ -296,7 +296,7 @@ def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
     page.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
     go(page, odd_url, f"?reference={quote(HOSTILE[0])}&branches=4.5~1")
     page.locator(".card").nth(1).wait_for(timeout=30_000)
-    page.get_by_text("The step and every hypothesis as tables").click()
+    page.get_by_text("This step and every hypothesis as tables").click()
     wait_until_idle(page)
     assert page.locator("img[src='x']").count() == 0
     expect(page.locator('.attention[data-kind="cross"] .word').first).to_have_text(HOSTILE[0])

@@ -87,7 +87,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     expect(page.get_by_text("Encoder, layer 2, head 2", exact=True)).to_be_visible()
     wait_until_idle(page)
     # The sentence that shows it best, on the Attention page, with that head and the corpus's own target.
-    page.get_by_role("button", name="Shows it best").click()
+    page.get_by_role("button", name="Best sentence").click()
     page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=PATIENCE)
     expect(page.get_by_text("Layer 2, head 2").first).to_be_visible(timeout=PATIENCE)
     wait_until_idle(page)
@@ -95,7 +95,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     assert (query["kind"], query["layer"], query["head"]) == ("encoder", "2", "2")
     assert query["target"] == query["text"][::-1]
     # And there, how far attention agrees with leaving each letter out.
-    page.get_by_role("button", name="How far do they agree here?").click()
+    page.get_by_role("button", name="Does attention agree with removing words?").click()
     expect(page.get_by_text(re.compile(r"rank correlation of −?\d\.\d\d"))).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text(re.compile(r"Over 30 sentences of reverse it is −?\d\.\d\d ± \d\.\d\d"))).to_be_visible()
 
@@ -112,7 +112,7 @@ def test_the_heads_of_a_grammar(page: Page, atlas_url: str) -> None:
     names = page.locator(".panel").evaluate_all("panels => panels.map(panel => panel.dataset.measure)")
     assert {"alignment", "antecedent", "among_words", "importance", "agreement"} <= set(names)
     # A sentence that shows it and one that does not, each with its number.
-    for label, value in (("Shows it best", "100"), ("Fails most", "0")):
+    for label, value in (("Best sentence", "100"), ("Worst sentence", "0")):
         row = page.locator('[data-testid="stHorizontalBlock"]').filter(has=page.get_by_role("button", name=label)).last
         expect(row).to_contain_text(re.compile(rf"\D{value}.%"))
     wait_until_idle(page)
@@ -127,10 +127,10 @@ def test_an_imported_model_without_gold_says_what_is_missing(page: Page, atlas_u
     go(page, atlas_url, "?model=models/small")
     expect(page.get_by_text("This corpus has no gold alignment")).to_be_visible()
     expect(page.get_by_text("The translations are the model's own.")).to_be_visible()
-    expect(page.get_by_text("The snapshots of its training could not be measured:")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("The snapshots could not be measured:")).to_be_visible(timeout=PATIENCE)
     names = page.locator(".panel").evaluate_all("panels => panels.map(panel => panel.dataset.measure)")
     assert "entropy" in names and "importance" in names and not {"alignment", "antecedent"} & set(names)
-    expect(page.get_by_text("No name: nothing that is measured here says clearly what it does.")).to_be_visible()
+    expect(page.get_by_text("No name: no measure here shows clearly what it does.")).to_be_visible()
     assert page.locator("img[src=x]").count() == 0
     # A corpus that cannot be: a sentence, and a way on.
     page.get_by_role("combobox", name="Corpus").click()

@@ -35,6 +35,7 @@ CONTRAST = """element => {
   return (a + 0.05) / (b + 0.05);
 }"""
 
+
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app with a password, in the settings of `make serve`."""
@@ -65,7 +66,7 @@ def test_the_keyboard_is_enough(asked: Page, locked: str) -> None:
     expect(field).to_be_focused()
     asked.keyboard.type("no idea at all")
     asked.keyboard.press("Enter")
-    expect(asked.get_by_role("alert")).to_have_text("That is not the password. Capitals and spaces count.")
+    expect(asked.get_by_role("alert")).to_have_text("Wrong password. Capital letters and spaces count.")
     expect(field).to_be_focused()
     expect(field).to_have_attribute("aria-invalid", "true")
     asked.keyboard.type(PASSWORD)

@@ -94,7 +94,7 @@ def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(page: Page
     assert np.abs(sines.T - table[:, 0::2]).max() < 1e-6
     assert np.abs(cosines.T - table[:, 1::2]).max() < 1e-6
     expect(page.locator(WAVES)).to_contain_text("2π = 6.3 words")
-    expect(page.get_by_text("The model's own table is this one")).to_be_visible()
+    expect(page.get_by_text("The model's own table is the same")).to_be_visible()
     proves(page, 37, 9, 20, 256)
     shipped = compare(
         Translator.load(ROOT / "checkpoints" / "en-fr"), "the cat sat on the mat", "the mat sat on the cat"
@@ -137,13 +137,13 @@ def test_each_scheme_is_drawn_and_kept_in_the_address(page: Page, small_url: str
         if scheme == "Learned":  # that of the one model here which has learned its positions
             table = Translator.load(models / "b-learned").model.encoder.embedding.positions.table
             expected = table.detach().numpy()[:100]
-            expect(page.get_by_text("these are those of b-learned")).to_be_visible()
+            expect(page.get_by_text("these are from b-learned")).to_be_visible()
         else:
             expected = encoding(scheme.lower(), 100, 16)
         (whole,) = maps(page, WAVES)
         assert np.abs(whole.T - expected).max() < 1e-5
     page.reload()
-    page.get_by_text("these are those of b-learned").wait_for(timeout=60_000)
+    page.get_by_text("these are from b-learned").wait_for(timeout=60_000)
     page.go_back()
     expect(page).not_to_have_url(re.compile("learned"))
 
@@ -153,7 +153,7 @@ def test_a_model_opens_with_its_own_positions(page: Page, small_url: str) -> Non
     expect(page.get_by_text("The table ends after 600 positions")).to_be_visible()
     expect(page.get_by_text("Every position gets its own trained vector")).to_be_visible()
     go(page, small_url, "?model=c-none")
-    expect(page.get_by_text("Nothing is added to the words")).to_be_visible()
+    expect(page.get_by_text("Nothing is added to the embeddings")).to_be_visible()
     expect(page.get_by_text("this model has none, so nothing changes")).to_be_visible()
     same = [page.locator(f".difference-{side} span").first.inner_text() for side in ("without", "with")]
     assert same[0] == same[1]

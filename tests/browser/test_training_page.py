@@ -118,7 +118,7 @@ def test_a_run_is_paused_outlives_the_app_and_is_killed(
     run = RunFolder(runs / "long")
     with app(browser, models, runs, tmp_path / "log.txt") as address:
         go(page, address, "?new=1&data=file&size=mini")
-        place = page.get_by_role("textbox", name="Where it lies")
+        place = page.get_by_role("textbox", name="File or files")
         place.fill(pairs)
         place.press("Enter")
         expect(page.get_by_text("100 pairs")).to_be_visible(timeout=60_000)

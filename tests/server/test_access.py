@@ -35,9 +35,9 @@ def test_a_name_for_others_lets_others_come() -> None:
     ("address", "given", "match"),
     [
         ("127.0.0.1", {"PASSWORD": "short"}, "has 5 characters: choose one of at least 8"),
-        ("127.0.0.1", {"HOSTS": "https://class.example"}, "give names"),
-        ("127.0.0.1", {"HOSTS": "*"}, "give names"),
-        ("127.0.0.1", {"HOSTS": "a.example b.example"}, "give names"),
+        ("127.0.0.1", {"HOSTS": "https://class.example"}, "give host names"),
+        ("127.0.0.1", {"HOSTS": "*"}, "give host names"),
+        ("127.0.0.1", {"HOSTS": "a.example b.example"}, "give host names"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(address: str, given: dict[str, str], match: str) -> None:
@@ -46,7 +46,7 @@ def test_what_cannot_be_meant_is_refused(address: str, given: dict[str, str], ma
 
 
 def test_a_password_and_none_contradict_each_other() -> None:
-    with pytest.raises(ValueError, match="leave one of them out"):
+    with pytest.raises(ValueError, match="remove one of them"):
         settings("0.0.0.0", "--no-password", PASSWORD="long enough")
 
 

@@ -46,7 +46,7 @@ def test_the_page_asks_and_the_password_opens(guard: Login) -> None:
     page = ask(guard, "/?text=Hi", [("host", "localhost"), ("accept", "text/html,*/*")])
     assert page.status == 401 and b'type="password"' in page.body and page.header("cache-control") == "no-store"
     wrong = typed(guard, "köstlich")
-    assert wrong.status == 401 and b"That is not the password" in wrong.body and not wrong.header("set-cookie")
+    assert wrong.status == 401 and b"Wrong password" in wrong.body and not wrong.header("set-cookie")
     right = typed(guard, PASSWORD, "/decoding?text=Hi%20you&layer=2")
     assert (right.status, right.header("location")) == (303, "?text=Hi%20you&layer=2")
     given = SimpleCookie(right.header("set-cookie"))[COOKIE]

@@ -200,7 +200,7 @@ def test_a_public_server_that_streamlit_started_takes_no_upload(
     with serve(ROOT / "app.py", tmp_path / "log.txt") as url:
         for method in ("PUT", "DELETE", "OPTIONS"):
             answer = ask(url, "/_stcore/upload_file/session/file", method, b"x" * 1000)
-            assert answer.status == 404 and b"nothing is uploaded" in answer.body
+            assert answer.status == 404 and b"uploads are switched off" in answer.body
         assert ask(url, "/_stcore/health").body == b"ok"
 
 
@@ -226,7 +226,7 @@ def test_nothing_is_answered_without_the_password(locked: str) -> None:
     assert page.status == 401 and b'type="password"' in page.body
     for path in ("/static/js/none.js", "/_stcore/host-config", "/app/static/x", "/component/a/b", "/favicon.png"):
         answer = ask(locked, path)
-        assert answer.status == 401 and b"asks for a password" in answer.body
+        assert answer.status == 401 and b"requires a password" in answer.body
     assert websocket(locked) == 401
     assert ask(locked, "/_stcore/metrics").status in (401, 404)
 

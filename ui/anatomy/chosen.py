@@ -1,4 +1,4 @@
-"""Which part of the model, and which token, an Anatomy view means in the model and sentence that are open."""
+"""The part, head and token that an Anatomy view selects in the open model and sentence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tokens(trace: Trace, stack: str) -> Tokens:
 
 
 def choose(view: AnatomyView, trace: Trace, parts: list[Part]) -> Chosen:
-    """The view's part, head and token where they exist here, and the page's choice where they don't."""
+    """The view's part, head and token where they exist here, else the page's defaults."""
     index = _index(view, parts)
     part = parts[index]
     count = len(tokens(trace, stack_of(part.kind)))

@@ -24,7 +24,7 @@ def shape(sizes: Shape) -> str:
 
 
 def size(part: Part) -> str:
-    """The parameters in the room of a map: "0.53 M", "512"; "shared" where the large part is another's."""
+    """The number of parameters, short enough for the map: "0.53 M", "512"; "shared" where most are another part's."""
     if part.shared > part.parameters:
         return "shared"
     return f"{part.parameters / 1e6:.2f} M" if part.parameters >= 100_000 else f"{part.parameters:,}"
@@ -38,10 +38,10 @@ def title(part: Part, config: ModelConfig) -> str:
         "embedding": f"{place} embedding",
         "attention": f"{place}, {block}",
         "ff": f"{place}, {block}",
-        "attention-norm": f"{place}, norm {_side(config)} {block}",
-        "ff-norm": f"{place}, norm {_side(config)} the {block}",
+        "attention-norm": f"{place}, layer norm {_side(config)} {block}",
+        "ff-norm": f"{place}, layer norm {_side(config)} the {block}",
         "norm": f"{place}, final layer norm",
-        "output": "Linear map and softmax",
+        "output": "Output projection and softmax",
     }[part.name]
 
 
@@ -51,7 +51,7 @@ def _side(config: ModelConfig) -> str:
 
 def facts(part: Part, config: ModelConfig) -> str:
     """Shapes and parameters in a sentence or two."""
-    reads = shape(part.reads[0]) + (f" and the memory, {shape(part.reads[1])}" if len(part.reads) > 1 else "")
+    reads = shape(part.reads[0]) + (f" and the encoder's output, {shape(part.reads[1])}" if len(part.reads) > 1 else "")
     return f"reads {reads}, gives {shape(part.gives)}. {_parameters(part)}{_more(part, config)}"
 
 
@@ -60,20 +60,24 @@ def _parameters(part: Part) -> str:
         return f"{part.parameters:,} parameters."
     own = f", and {part.parameters:,} of its own" if part.parameters else ""
     other = {"embedding": "the encoder's embedding", "attention": "layer 1"}.get(part.name, "an embedding")
-    return f"{part.shared:,} parameters that it shares with {other}{own}."
+    return f"{part.shared:,} parameters, shared with {other}{own}."
 
 
 def _more(part: Part, config: ModelConfig) -> str:
     stack = config.encoder if part.kind == "encoder" else config.decoder
     if part.name == "attention":
         heads = "1 head" if stack.n_heads == 1 else f"{stack.n_heads} heads"
-        return f" {heads} of {config.d_head(stack)} numbers."
+        return f" {heads} of {config.d_head(stack)} dimensions."
     if part.name == "ff":
-        return f" {stack.d_ff:,} numbers inside."
+        return f" Inner layer of {stack.d_ff:,} dimensions."
     if part.name == "embedding":
-        none = " No positions: they are a bias on the scores." if is_t5(config) else " No positions."
-        own = {"learned": " Positions included.", "none": none}
-        return own.get(config.positions, " The positions have none.")
+        none = (
+            " No positional encoding: positions are a bias on the scores."
+            if is_t5(config)
+            else " No positional encoding."
+        )
+        own = {"learned": " They include the positional encoding.", "none": none}
+        return own.get(config.positions, " The positional encoding has none.")
     return ""
 
 

@@ -27,8 +27,8 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     steps = walk(passed, chosen.site, chosen.head, chosen.query)
     row = trace.pattern(chosen.part.kind)[chosen.site.layer, chosen.head, chosen.query]
     st.caption(
-        "Rows are the tokens looked at (keys). Follow one row from left to right: from vector, to score, to weight, "
-        "to what is carried on."
+        "Rows are keys, the tokens attended to. Follow one row from left to right: from vector to score, to attention "
+        "weight, to weighted value."
     )
     key = widget_key("walk")
     components.walk(
@@ -44,7 +44,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
 
 
 def _start(key: str, view: AnatomyView) -> dict[str, Any]:
-    """What the stages open with: what the view says, until they are on the page; from then on they know better."""
+    """What the stages open with: the view's state until they are on the page, which from then on keeps its own."""
     kept = f"{key}-start"
     if key not in st.session_state or kept not in st.session_state:
         st.session_state[kept] = {
@@ -63,7 +63,7 @@ def _shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
 
 
 def _tables(steps: Walk, trace: Trace, chosen: Chosen, view: AnatomyView) -> None:
-    """By key, what becomes of it; by number, the vectors of the query."""
+    """One table by key, and one with the vectors of the query."""
     shown = steps.variants[not view.unscaled, not view.unmasked]
     hidden = ~steps.visible & (not view.unmasked)
     numbers = st.column_config.NumberColumn(format="%.4f")
@@ -78,13 +78,13 @@ def _tables(steps: Walk, trace: Trace, chosen: Chosen, view: AnatomyView) -> Non
     }
     st.dataframe(by_key, hide_index=True, column_config=dict.fromkeys(list(by_key)[1:], numbers), key="walk-keys")
     st.caption("A key without a weight is masked.")
-    vectors = {"x": steps.x, "norm of x": steps.x_normed, "q": steps.q, "z": shown.heads[steps.head]}
-    vectors |= {"o": shown.added, "x + o": shown.total, "what leaves": shown.after}
+    vectors = {"x": steps.x, "layer norm of x": steps.x_normed, "q": steps.q, "z": shown.heads[steps.head]}
+    vectors |= {"o": shown.added, "x + o": shown.total, "output": shown.after}
     vectors_table({name: values for name, values in vectors.items() if values is not None}, "walk-vectors")
 
 
 def _adjusted(steps: Walk, shown: Variant) -> dict[str, list[float | None] | list[str]]:
     """The column of stage 4, which some models do without, and in T5 that of the bias before it."""
     if steps.position_bias is not None:
-        return {"Bias": steps.position_bias.tolist(), "With the bias": shown.adjusted.tolist()}
+        return {"Bias": steps.position_bias.tolist(), "Score + bias": shown.adjusted.tolist()}
     return {"Scaled": shown.adjusted.tolist()} if steps.divisor != 1 else {}

@@ -18,15 +18,15 @@ from ui.state.view import update, widget_key, write_address
 
 @st.fragment
 def section(name: str, trace: Trace) -> None:
-    """What the model would say if it stopped after each layer, as a table of tokens over layers."""
+    """What the model would predict if it stopped after each layer, as a table of tokens over layers."""
     view: AnatomyView = st.session_state["view"]
     model, found = translator(name), lens_of(name, trace)
-    st.subheader("What would it say if it stopped here?", anchor="lens")
+    st.subheader("What would it predict if it stopped here?", anchor="lens")
     st.caption(_words(found, trace, model.model.config))
     components.lens(
         lens_payload(found, trace, model, view.lens), key=widget_key("lens"), on_pin=lambda cell: update(lens=cell)
     )
-    twin = st.expander("The likeliest tokens as a table", key="lens-twin", on_change="rerun")
+    twin = st.expander("The most probable tokens as a table", key="lens-twin", on_change="rerun")
     if twin.open:
         with twin:
             _table(found, lens_words(found, trace, model), number_duplicates(trace.reads.labels))
@@ -39,17 +39,17 @@ def _words(found: Lens, trace: Trace, config: ModelConfig) -> str:
     repeats = sum(first == read for first, read in zip(found.ids[0, :, 0].tolist(), trace.reads.ids, strict=True))
     if config.tied == "none":
         bottom = (
-            "Embedding and output are two tables in this model, so the bottom row has no reason to say anything that "
-            f"makes sense; it repeats the word that is read at {repeats} of {count} tokens."
+            "Embedding and output projection are separate matrices in this model, so the bottom row need not make "
+            f"sense; it repeats the token that is read at {repeats} of {count} positions."
         )
     else:
         bottom = (
-            "Embedding and output share one table in this model, so the bottom row finds the vector that it began "
-            f"with: it repeats the word that is read at {repeats} of {count} tokens."
+            "Embedding and output projection share one matrix in this model, so the bottom row finds the vector that "
+            f"it began with: it repeats the token that is read at {repeats} of {count} positions."
         )
     return (
-        f"The decoder's state after each layer, sent straight through {norm}. Colour is the probability of the token "
-        f"shown. {bottom}"
+        f"The decoder's residual stream after each layer, sent straight through {norm}. Colour is the probability of "
+        f"the token shown. {bottom}"
     )
 
 

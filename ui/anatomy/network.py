@@ -17,7 +17,7 @@ from ui.state.view import update, write_address
 
 @st.fragment
 def section(name: str, trace: Trace) -> None:
-    """A fragment, so that opening a part draws the map and the part anew and nothing else."""
+    """A fragment, so that opening a part redraws the map and the part and nothing else."""
     view: AnatomyView = st.session_state["view"]
     model = translator(name).model
     parts = network(model, len(trace.source), len(trace.reads))
@@ -26,8 +26,8 @@ def section(name: str, trace: Trace) -> None:
         st.subheader("The network", anchor="network", width="content")
         twin = st.popover("As a table", icon=":material/table:", type="tertiary", key="parts-twin", on_change="rerun")
     st.caption(
-        "The figure of the paper, lying on its side: each line is a residual stream, each block reads from it and adds "
-        "to it. The small bars are norms. Click a part to open it."
+        "The figure of the paper on its side: each line is a residual stream; each sublayer reads from it and adds to "
+        "it. The small bars are layer norms. Click a part to open it."
     )
     components.network_map(
         map_payload(parts, model.config, chosen),
@@ -54,7 +54,7 @@ def section(name: str, trace: Trace) -> None:
 
 
 def _open(parts: list[Part], before: Chosen, index: int, picked: int | None) -> None:
-    """Another part; what means nothing in it, a row of other keys, a token of the other stack, is forgotten."""
+    """Opens another part; a key or a token that does not exist there is reset."""
     if not 0 <= index < len(parts):
         return
     part = parts[index]
@@ -83,4 +83,4 @@ def _table(parts: list[Part], titles: list[str]) -> None:
         key="parts-table",
         width=780,
     )
-    st.caption(f"{sum(part.parameters for part in parts):,} parameters in all; what is shared counts once.")
+    st.caption(f"{sum(part.parameters for part in parts):,} parameters in all; shared ones count once.")

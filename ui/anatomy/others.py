@@ -1,4 +1,4 @@
-"""One token through a part that is no attention: embedding, norm, feed-forward network, output."""
+"""One token through a part other than attention: embedding, norm, feed-forward network, output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ui.state.view import update, widget_key
 from ui.widgets.text import minus
 
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
-Row = tuple[str, str, str, str]  # vector, name, note, and the vectors with which it shares its colours
+Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale
 
 
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:
@@ -66,38 +66,39 @@ def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
     match chosen.part.name:
         case "embedding":
             where = {
-                "sinusoidal": "a wave for its place is added: the word says what, the wave says where.",
-                "learned": "the learned vector of its place is added: one says what, the other where.",
-                "stored": "the vector of its place, stored with the model, is added: one says what, the other where.",
-                "none": "nothing is added: this model is not told where a token stands.",
+                "sinusoidal": "the sinusoidal encoding of its position is added: one says what, the other where.",
+                "learned": "the learned encoding of its position is added: one says what, the other where.",
+                "stored": "the encoding of its position, stored with the model, is added: one says what, the other "
+                "where.",
+                "none": "nothing is added: this model has no positional encoding.",
             }[config.positions]
             if is_t5(config):
-                where = "nothing is added: where a token stands comes in with the scores of self-attention, as a bias."
+                where = "nothing is added: positions are a bias on the scores of self-attention."
             times = f", times √{config.d_model} = {config.d_model**0.5:.3g}," if config.scale_embeddings else ""
-            norm = " A norm then brings the sum to mean 0 and variance 1." if config.embedding_norm else ""
-            return f"The token's row of the table{times} is its first vector; {where}{norm}"
+            norm = " Layer norm then brings the sum to mean 0 and variance 1." if config.embedding_norm else ""
+            return f"The token's row of the embedding matrix{times} is its first vector; {where}{norm}"
         case "ff":
             active = np.count_nonzero(vectors["active"] > 0)
-            gated = ", whose result is multiplied with a third map of the same vector, the gate" * ("gate" in vectors)
+            gated = ", multiplied by the gate, a third linear layer of the same vector" * ("gate" in vectors)
             return (
-                f"The same linear maps at every token, with {ACTIVATIONS[config.activation]} between them{gated}. Here "
-                f"{active:,} of the {stack.d_ff:,} inner numbers come out above zero. What the second map gives is "
-                f"added to the stream, whose vector goes from length {_length(vectors['x'])} to "
+                f"Two linear layers, the same for every token, with {ACTIVATIONS[config.activation]} between "
+                f"them{gated}. Here {active:,} of the {stack.d_ff:,} inner activations are above zero. The output is "
+                f"added to the residual stream, which goes from length {_length(vectors['x'])} to "
                 f"{_length(vectors['sum'])}{_then(vectors)}."
             )
         case "output":
             return (
-                f"The decoder's last vector is multiplied with one row for each of the {len(vectors['logits']):,} "
-                "tokens of the vocabulary; the softmax turns these logits into the probability of each token to come."
+                f"The decoder's output is multiplied by one row for each of the {len(vectors['logits']):,} tokens of "
+                "the vocabulary; the softmax turns these logits into the probability of each possible next token."
             )
-    does = "Brings a token's vector to mean 0 and variance 1, then applies a gain and a bias that were learned"
+    does = "Brings a token's vector to mean 0 and variance 1, then applies a learned gain and bias to"
     if is_t5(config):
-        does = "Divides a token's vector by the root mean square of its numbers, then applies a gain that was learned"
-    return f"{does} for each number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
+        does = "Divides a token's vector by the root mean square of its numbers, then applies a learned gain to"
+    return f"{does} each number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
 
 
 def _then(vectors: dict[str, np.ndarray]) -> str:
-    return f", and the norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
+    return f", and layer norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
 
 
 def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
@@ -105,30 +106,30 @@ def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
     match chosen.part.name:
         case "embedding":
             times = f"times √{config.d_model}" if config.scale_embeddings else ""
-            read = "what the first layer reads"
+            read = "input of layer 1"
             rows: list[Row] = [("token", "Embedding", times, "all")]
             if "position" in vectors:
-                rows += [("position", "Position", f"of place {chosen.query}, the first being 0", "all")]
+                rows += [("position", "Positional encoding", f"of position {chosen.query}, counted from 0", "all")]
                 rows += [("sum", "Sum", "" if "after" in vectors else read, "all")]
             if "after" in vectors:
-                rows += [("after", "Norm of it", read, "the norm")]
+                rows += [("after", "After layer norm", read, "layer norm")]
             return rows
         case "ff":
-            stream, inside = "x and what is added", "inside"
+            stream, inside = "residual stream", "inner layer"
             names = {
-                "x": ("Stream", "as it came", stream),
-                "norm": ("Norm of it", "", "the norm"),
-                "inner": ("First linear map", "", inside),
+                "x": ("Residual stream", "before", stream),
+                "norm": ("After layer norm", "", "layer norm"),
+                "inner": ("First linear layer", "", inside),
                 "active": (f"After {ACTIVATIONS[config.activation]}", "", inside),
-                "gate": ("Gate, the third linear map", "", inside),
+                "gate": ("Gate, a third linear layer", "", inside),
                 "product": ("Their product", "", inside),
-                "given": ("Second linear map", "what is added", stream),
-                "sum": ("Stream", "with it added", stream),
-                "after": ("Norm of it", "what leaves", "the norm"),
+                "given": ("Second linear layer", "added to the stream", stream),
+                "sum": ("Residual stream", "after", stream),
+                "after": ("After layer norm", "output", "layer norm"),
             }
             return [(vector, *names[vector]) for vector in vectors]
         case "output":
-            return [("state", "The decoder's last vector", "", "all")]
+            return [("state", "The decoder's output", "", "all")]
     x = vectors["x"]
     if is_t5(config):
         return [

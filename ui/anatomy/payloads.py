@@ -150,7 +150,7 @@ def lens_rows(rows: int) -> list[str]:
 def lens_words(found: Lens, trace: Trace, model: Translator) -> list[list[list[str]]]:
     """The tokens of a lens as people would read them there: [L + 1][T][top]."""
     tokenizer, reads = model.checkpoint.target_tokenizer, trace.reads.pieces
-    # Whether this vocabulary marks the beginnings of words shows in the sentence, not in every piece.
+    # Whether this vocabulary marks the starts of words can be seen in the sentence, not in every piece.
     marked = next((piece for piece in trace.target.pieces if piece.startswith("▁")), "")
     return [
         [

@@ -20,6 +20,12 @@ from ui.attention.view import AttentionView
 from ui.viewer.export import KindView, standalone_html
 from ui.widgets.spreadsheet import csv_text
 
+ATTENTIONS = {
+    "encoder": "Encoder self-attention",
+    "decoder": "Decoder self-attention",
+    "cross": "Cross-attention",
+}
+
 
 def export(shown: Shown, view: AttentionView, large: Panel) -> None:
     """The menu with every download; a file is made when it is asked for."""
@@ -29,13 +35,13 @@ def export(shown: Shown, view: AttentionView, large: Panel) -> None:
     theme = st.context.theme.type or "light"
     stem = f"{view.kind}-layer{large.layer + 1}-head{large.head + 1}"
     with menu:
-        st.caption(f"{view.kind.capitalize()} attention, {large.title.lower()}, as it is shown")
+        st.caption(f"{ATTENTIONS[view.kind]}, {large.title.lower()}, as shown")
         drawing = picture_svg(large, view.kind, theme)
         save_png(drawing, f"{stem}.png")
         _button("SVG, for print", lambda: drawing, f"{stem}.svg", "image/svg+xml")
         _button("CSV, the exact weights", partial(picture_csv, large), f"{stem}.csv", "text/csv")
         st.caption("The whole sentence")
-        _button("NPZ, every pattern", partial(trace_npz, shown.trace), "trace.npz", "application/octet-stream")
+        _button("NPZ, all attention weights", partial(trace_npz, shown.trace), "trace.npz", "application/octet-stream")
         _button("HTML, this view offline", partial(page_html, shown, view, large, theme), "headlight.html", "text/html")
 
 
@@ -51,7 +57,7 @@ def picture_svg(large: Panel, kind: str, theme: str) -> str:
         place.columns,
         masked=place.masked,
         reads=place.reads,
-        title=f"{kind.capitalize()} attention, {large.title.lower()}, {SHOWS[large.show].lower()}",
+        title=f"{ATTENTIONS[kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}",
         limit=large.limit,
         signed=large.signed,
         theme=theme,

@@ -1,4 +1,4 @@
-"""How far attention agrees, in this sentence, with what happens when a word is left out: at a button's push."""
+"""How far attention agrees, in this sentence, with the effect of removing a word; computed on request."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def faithful(shown: Shown) -> None:
         st.caption(" ".join(filter(None, (_told(held[1], shown), over_corpus(shipped(shown.name))))))
         return
     st.button(
-        "How far do they agree here?",
+        "Does attention agree with removing words?",
         icon=":material/difference:",
         key=widget_key("faithful"),
         type="tertiary",
-        help="Leaves out each word of the sentence in turn, and compares how much less likely the translation becomes "
-        "with how much cross attention the word gets.",
+        help="Removes each word of the source in turn, and compares how much less likely the translation becomes with "
+        "how much cross-attention the word gets.",
         on_click=_measure,
         args=(shown,),
     )
@@ -53,17 +53,17 @@ def _measure(shown: Shown) -> None:
 
 def _told(found: Faithfulness | None, shown: Shown) -> str:
     if found is None:
-        return "The sentence has too few words to compare attention with leaving one out."
+        return "The sentence has too few words for this comparison."
     if np.isnan(found.mean):
-        return "Every word gets the same attention, or matters as much: there is no order to compare."
+        return "All words get the same attention, or removing any has the same effect: there is no order to compare."
     labels = shown.plain.source.labels
     letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in found.words)
     what = f"{len(found.words)} {'letters' if letters else 'words'}"
     low, high = np.nanmin(found.by_head), np.nanmax(found.by_head)
     return (
-        f"Leaving out each of the {what} in turn: what that does and the attention that it gets "
-        f"have a rank correlation of {signed(found.mean)} (mean of all cross heads; {signed(low)} to {signed(high)} "
-        "for single ones). 1 is the same order, 0 none."
+        f"Removing each of the {what} in turn: the effect and the attention that the word gets have a rank correlation "
+        f"of {signed(found.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} for single "
+        "heads). 1 is the same order, 0 is no relation."
     )
 
 

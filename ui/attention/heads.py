@@ -40,8 +40,8 @@ def _controls(shown: Shown, view: AttentionView) -> None:
         on_change=take,
         args=("kind", key),
         label_visibility="collapsed",
-        help="Encoder: the source looks at itself. Decoder: the translation looks at what it has written. "
-        "Cross: the translation looks at the source.",
+        help="Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
+        "token that is read. Cross: cross-attention of the translation to the source.",
     )
     st.space("stretch")
     shows = [name for name in SHOWS if name != "difference" or shown.forced is not None]
@@ -78,8 +78,8 @@ def _controls(shown: Shown, view: AttentionView) -> None:
 def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
     """The overview, the chosen head and its lines, and what is looked at in them.
 
-    The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head draws these
-    parts anew and nothing else.
+    The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head redraws these
+    parts and nothing else.
     """
     view: AttentionView = st.session_state["view"]
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
@@ -180,7 +180,7 @@ def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
 def _twin(large: Panel) -> None:
     """The picture's numbers; a masked cell is empty."""
     place = large.place
-    table: dict[str, list[Any]] = {"looks from": list(place.rows)}
+    table: dict[str, list[Any]] = {"query": list(place.rows)}
     for k, label in enumerate(place.columns):
         gone = place.masked[:, k].tolist()
         table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
@@ -236,7 +236,7 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
     """Every head in numbers; a row opens it."""
     n_layers, n_heads = found.entropy.shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
-    st.caption("Sort a column to find the head to open. A row opens it above.")
+    st.caption("Sort by a column to find a head; select its row to open it above.")
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
     table: dict[str, list[object]] = {
         "Head": [

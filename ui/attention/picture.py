@@ -37,14 +37,14 @@ SHOWS = {
 }
 SHOW_HELP = {
     "raw": "",
-    "value": "Each weight times the length of the value vector that it lets through, after the output projection "
+    "value": "Each weight times the length of its value vector after the output projection "
     "(Kobayashi et al. 2020). Lengths, not shares: rows don't sum to 1.",
-    "mean": "The mean over the layer's heads: a pattern that no head may have.",
+    "mean": "The mean over the layer's heads: an average; no single head need look like it.",
     "max": "The largest weight that any head of the layer gives. Rows sum to 1 or more.",
-    "rollout": "Attention followed down to the words through all layers up to this one, half of each layer being "
-    "the token itself (Abnar and Zuidema 2020). In cross attention, what is missing to 1 in a row comes from the "
-    "translation's own beginning.",
-    "difference": "Weights with your changes minus weights without, both while writing the original translation.",
+    "rollout": "Attention multiplied through all layers up to this one, half of each layer being the residual "
+    "connection (Abnar and Zuidema 2020). In cross-attention, the rest of a row's weight, up to 1, comes from the "
+    "target's own earlier tokens.",
+    "difference": "Weights with your changes minus weights without, both force-decoding the original translation.",
 }
 
 
@@ -56,7 +56,7 @@ class Shown:
     model: Translator
     trace: Trace  # with the changes
     plain: Trace  # without
-    forced: Trace | None  # the plain translation, read with the changes
+    forced: Trace | None  # the original translation, force-decoded with the changes
     changes: tuple[Change, ...]
     checks: list[Check]
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale

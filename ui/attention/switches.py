@@ -19,8 +19,8 @@ from ui.widgets.text import literal, signed
 
 ACTIONS = {"off": "Off", "uniform": "Uniform", "scale": "Scaled"}
 ACTION_HELP = (
-    "Off: the head adds nothing. Uniform: it looks at every token alike. Scaled: its weights are multiplied, so it "
-    "adds that much of what it did."
+    "Off: the head's output is zero. Uniform: uniform attention, the same weight on every token. Scaled: its weights "
+    "are multiplied, so it contributes that multiple of its output."
 )
 MOST_BARS = 8
 
@@ -29,7 +29,7 @@ def switches(shown: Shown) -> None:
     """The section: which heads are changed, what became of the translation, and which heads matter most."""
     view: AttentionView = st.session_state["view"]
     st.subheader("Switch heads off", anchor="switch-heads-off")
-    st.caption("The model reads and writes again with the heads you choose changed.")
+    st.caption("The model translates again with the heads you choose changed.")
     action, factor = _action(view)
     _grid(shown, view, action, factor)
     if shown.forced is not None:
@@ -38,7 +38,7 @@ def switches(shown: Shown) -> None:
 
 
 def changed(shown: Shown) -> str:
-    """How many heads are changed, as it stands behind what was written with them."""
+    """How many heads are changed, as a note after the translation."""
     count = len(shown.changes)
     return f", with {count} head{'s' if count > 1 else ''} changed" if count else ""
 
@@ -62,7 +62,7 @@ def _action(view: AttentionView) -> tuple[str, float]:
         if action == "scale":
             slider = widget_key("factor")
             factor = st.slider(
-                "Times",
+                "Factor",
                 0.0,
                 LARGEST_FACTOR,
                 first.factor,
@@ -188,13 +188,13 @@ def _show_difference() -> None:
 
 
 def _ranking(shown: Shown) -> None:
-    """What removing each head costs, at a button's push."""
+    """The importance of each head, computed on request."""
     # Not the model itself, which the session would keep alive; nor its id, which another gets when it is gone.
     key = tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model)
-    if st.button("What does each head cost?", icon=":material/sort:", key=widget_key("rank"),
+    if st.button("How important is each head?", icon=":material/sort:", key=widget_key("rank"),
                  help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
                  "the original translation becomes."):  # fmt: skip
-        with TURNS.turn(), st.spinner("Switching off one head after the other", show_time=True):
+        with TURNS.turn(), st.spinner("Switching off one head at a time", show_time=True):
             ids = shown.plain.source.ids, shown.plain.target.ids
             effects = head_importance(shown.model.model, *ids, between=TURNS.breathe)
         st.session_state["ranking"] = (key, effects)
@@ -202,7 +202,7 @@ def _ranking(shown: Shown) -> None:
     if held is None or held[0] != key:
         return
     effects = held[1]
-    st.markdown(f"**What removing one head costs** :gray[all {len(effects)} heads, one batched pass]")
+    st.markdown(f"**The effect of switching one head off** :gray[all {len(effects)} heads, one batched pass]")
     _bars(effects[:MOST_BARS])
     with st.expander(f"All {len(effects)} heads as a table"):
         st.dataframe(

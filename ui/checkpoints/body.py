@@ -1,4 +1,4 @@
-"""Which of its three faces the page shows: the shelf with one model, two models, or the import."""
+"""Which of its three parts the page shows: the list with one model, two models, or the import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bring your own: a file, a path or a name on the hub, examined before anything is made of it."""
+"""Import a model: a file, a path or a Hub model ID, examined before it is imported."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from ui.state.view import reseed, update
 from ui.widgets.text import literal
 
 log = logging.getLogger("headlight")
-TICK = 0.4  # seconds between two looks at work that goes on
+TICK = 0.4  # seconds between two updates of the progress
 OPENS = (
-    ("Its own", "folders, zips, safetensors"),
-    ("Tutorials", "seven, as they save them"),
+    ("Headlight", "folders, zips, safetensors"),
+    ("Tutorials", "seven, in the format that each saves"),
     ("Hugging Face", "Marian, BART, mBART, M2M100, NLLB, T5"),
-    ("Anything else", "described tensor by tensor, with the nearest known form named"),
+    ("Anything else", "listed tensor by tensor, with the closest known format"),
 )
 
 
 def section() -> None:
-    """Draws the page's body where a model is brought."""
+    """Draws the page's body where a model is imported."""
     private_only()
-    st.subheader("Bring your own", anchor=False)
+    st.subheader("Import a model", anchor=False)
     st.markdown(
-        ":gray[A file is described before it is opened. Nothing in it can run, and nothing is guessed in silence.]"
+        ":gray[A file is described before it is imported. No code in it is run, and nothing is assumed without asking.]"
     )
     working: Job[Any] | None = st.session_state.get("bring-job")
     if working is None:
@@ -73,7 +73,7 @@ def _source() -> None:
     with name:
         key = f"bring-where-{number}"
         st.text_input(
-            "Or its hub name, or its path on this machine",
+            "Or a Hub model ID, or a path on this machine",
             key=key,
             placeholder="Helsinki-NLP/opus-mt-en-fr",
             on_change=_take_name,
@@ -84,7 +84,7 @@ def _source() -> None:
         try:
             found = uploads.keep(given, given.name)
         except OSError as error:
-            st.warning(f"The upload cannot be kept: {error.strerror}.", icon=":material/error:")
+            st.warning(f"The upload could not be saved: {error.strerror}.", icon=":material/error:")
             return
         _begin(found)
         st.rerun()  # with an empty box, so that the memory of the upload is free
@@ -103,7 +103,7 @@ def _begin(brought: Brought | None) -> None:
 
 
 def _take_name(key: str) -> None:
-    """A path where there is one, else a name on the hub."""
+    """A path where there is one, else a Hub model ID."""
     private_only()
     text = str(st.session_state[key]).strip()
     if not text:
@@ -121,8 +121,8 @@ def _take_name(key: str) -> None:
         st.session_state["bring-job"] = Job(partial(_fetch, text))
     else:
         st.session_state["bring-refused"] = Refused(
-            "There is nothing at this path, and it is no name of the hub.",
-            remedy="Name a file or folder on this machine, or a model as OWNER/NAME.",
+            "There is nothing at this path, and it is not a Hub model ID.",
+            remedy="Give a file or folder on this machine, or a Hub model ID as OWNER/NAME.",
         )
 
 
@@ -130,12 +130,12 @@ def _fetch(name: str, progress: Any) -> Brought:
     return Brought(fetch(name, progress), name)
 
 
-# ---- work that goes on ---------------------------------------------------------------------------------------------
+# ---- work in progress ----------------------------------------------------------------------------------------------
 
 
 @st.fragment(run_every=TICK)
 def _at_work() -> None:
-    """How far a download or an import is; when it is done, the page is drawn anew."""
+    """How far a download or an import is; when it is done, the page is redrawn."""
     working: Job[Any] | None = st.session_state.get("bring-job")
     if working is None:
         return
@@ -143,7 +143,7 @@ def _at_work() -> None:
         st.session_state.pop("bring-job")
         _finished(working)
         st.rerun()
-    st.progress(working.share, working.doing or "Beginning")
+    st.progress(working.share, working.doing or "Starting")
     st.button("Cancel", icon=":material/close:", key="bring-cancel", on_click=working.cancel)
 
 
@@ -157,7 +157,9 @@ def _finished(working: Job[Any]) -> None:
             st.session_state["bring-refused"] = Refused(str(error))
         case (Exception() as error, _):
             log.error("an import failed", exc_info=error)
-            st.session_state["bring-refused"] = Refused("Something went wrong here. The log has the details.")
+            st.session_state["bring-refused"] = Refused(
+                "The import failed unexpectedly. The server's log has the details."
+            )
         case (None, Brought() as brought):
             st.session_state["brought"] = brought
         case (None, str() as name):
@@ -169,7 +171,7 @@ def _finished(working: Job[Any]) -> None:
 
 def done_note() -> None:
     if name := st.session_state.pop("bring-done", None):
-        st.toast(f"{literal(name)} is among the models now.", icon=":material/check_circle:")
+        st.toast(f"{literal(name)} was imported.", icon=":material/check_circle:")
 
 
 # ---- what it is ----------------------------------------------------------------------------------------------------
@@ -201,23 +203,21 @@ def _examined(brought: Brought) -> None:
 def _import(brought: Brought, answers: Answers, now: Examination | None) -> None:
     """The button that imports, and why it waits."""
     waits = [question for question in now.questions if question.required] if now is not None else []
-    name = st.text_input(
-        "Name of the model here", keeping.suggested_name(brought.name), key=f"answer-name-{brought.path}"
-    )
+    name = st.text_input("Name for the model", keeping.suggested_name(brought.name), key=f"answer-name-{brought.path}")
     why = ""
     try:
         out = keeping.free_path((name or "").strip())
     except ValueError as error:
         out, why = None, str(error)
     if now is None:
-        why = "Import waits for an answer that can be."
+        why = "Correct the invalid answer to import."
     elif waits:
-        why = f"Import waits for an answer: {waits[0].text}"
+        why = f"Answer this to import: {waits[0].text}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         pressed = st.button(
             "Import", icon=":material/download_done:", type="primary", key="import", disabled=bool(why) or out is None
         )
-        st.button("Put it away", key="put-away", on_click=_begin, args=(None,))
+        st.button("Discard", key="put-away", on_click=_begin, args=(None,))
         st.caption(literal(why), width="stretch")
     if pressed and out is not None:
         models.MODELS.mkdir(parents=True, exist_ok=True)
@@ -241,6 +241,6 @@ def examination(path: Path, answers: Answers) -> Examination:
     return _examination(str(path), changed, answers)
 
 
-@st.cache_resource(max_entries=100, ttl=600, show_spinner="Reading what it is")
+@st.cache_resource(max_entries=100, ttl=600, show_spinner="Examining the file")
 def _examination(path: str, changed: tuple[int, ...], answers: Answers) -> Examination:
     return examine(Path(path), answers)

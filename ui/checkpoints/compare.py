@@ -28,7 +28,7 @@ from ui.widgets.sentence import difference, source_input
 from ui.widgets.settings_table import Row, table_html
 from ui.widgets.text import literal, signed
 
-LEAST_LIMIT = 0.05  # of the colours of a difference: what is next to nothing is to look so
+LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differences look tiny
 ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
 
 
@@ -80,7 +80,7 @@ def _trace(name: str, text: str, target: str | None = None) -> Trace:
 def _models(names: list[str], view: CheckpointsView) -> tuple[str, str] | None:
     """The two models, chosen at the top; None where there are no two."""
     if len(names) < 2:
-        st.info("There are no two models here yet: import one, or train one.", icon=":material/info:")
+        st.info("A comparison needs two models: import or train another.", icon=":material/info:")
         return None
     first = view.model if view.model in names else names[0]
     second = view.beside if view.beside in names else next(name for name in names if name != first)
@@ -118,7 +118,8 @@ def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> N
         key=key,
         on_change=_take_same,
         args=(key, name, text),
-        help="Both models read a translation that you type, so that the rows line up. Else each writes its own.",
+        help="Both models force-decode one translation that you type, so that the rows line up. Otherwise each writes "
+        "its own.",
     )
     if view.target is not None:
         key = widget_key("target")
@@ -210,7 +211,7 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
             figure = charts.pattern(found.cells[n], found.rows, found.columns, **_look(found.masked))
             plot(_compact(figure), key=f"map-{n}")
     with columns[2]:
-        st.markdown("**Difference, second less first**  \n:gray[blue: less; orange: more]")
+        st.markdown("**Difference, second minus first**  \n:gray[blue: less weight; orange: more]")
         limit = max(LEAST_LIMIT, float(np.abs(found.difference).max()))
         figure = charts.difference(found.difference, found.rows, found.columns, limit=limit, **_look(found.masked))
         plot(_compact(figure), key="map-difference")
@@ -249,7 +250,7 @@ def _apart(
 ) -> None:
     """Both heads on their own words, without a difference."""
     remedy = (
-        " Switch on “The same translation in both”, and the rows will." if "rows" in why and view.target is None else ""
+        " Switch on “The same translation in both” to line them up." if "rows" in why and view.target is None else ""
     )
     st.info(f"There is no difference to draw. {literal(why)}{remedy}", icon=":material/info:")
     for n, place in enumerate(st.columns(2, gap="large")):
@@ -264,23 +265,23 @@ def _told(found: Pair) -> str:
     label, change = aligned.column_change(found)
     points = round(100 * change)
     said = (
-        f"Over all rows, the second head gives “{literal(label)}” {abs(points)} points "
-        f"{'more' if points > 0 else 'less'} of its weight than the first."
+        f"Over all rows, the second head gives “{literal(label)}” {abs(points)} percentage "
+        f"points {'more' if points > 0 else 'less'} of its weight than the first."
         if points
-        else "Over all rows, both heads give each column the same share, to a point."
+        else "Over all rows, both heads give each column the same share of their weight, within one percentage point."
     )
     how = (
-        "Subwords are joined to words so that the two vocabularies line up: a word gets what its pieces get, and gives "
-        "what they give on average."
+        "Pieces are joined into words so that the two vocabularies line up: as a key, a word has the sum of its "
+        "pieces' weights; as a query, their mean."
         if found.merged
-        else "Both models cut these sentences alike, so rows and columns are tokens."
+        else "Both models split these sentences into the same tokens, so rows and columns are tokens."
     )
     return f"{said} {how}"
 
 
 def _twin(found: Pair) -> None:
     """The picture's numbers; a masked cell is empty."""
-    table: dict[str, list[Any]] = {"looks from": list(found.rows)}
+    table: dict[str, list[Any]] = {"query": list(found.rows)}
     for k, label in enumerate(found.columns):
         gone = found.masked[:, k].tolist()
         values = found.difference[:, k].tolist()
@@ -298,7 +299,7 @@ def _configurations(names: tuple[str, str], both: tuple[Translator, Translator])
     rows = [Row(name, (first[name], second[name])) for name in first]
     count = sum(row.differs for row in rows)
     st.html(table_html(names, sorted(rows, key=lambda row: not row.differs)))
-    st.caption(f"{count} of {len(rows)} differ, marked ≠." if count else "They are built alike.")
+    st.caption(f"{count} of {len(rows)} differ, marked ≠." if count else "The configurations are the same.")
 
 
 def _writes(names: tuple[str, str], own: tuple[Trace, Trace], read: tuple[Trace, Trace], view: CheckpointsView) -> None:
@@ -310,16 +311,16 @@ def _writes(names: tuple[str, str], own: tuple[Trace, Trace], read: tuple[Trace,
             f":gray[:small[{_log(trace)}{ended}]]"
         )
     if own[0].translation == own[1].translation:
-        st.caption("Word for word the same.")
+        st.caption("Both translations are the same.")
     else:
         st.caption("From the first to the second")
         difference(own[0].translation, own[1].translation)
     if view.target is not None:
-        st.markdown("**How likely each finds the translation that both read**")
+        st.markdown("**Log-probability of the shared translation**")
         for name, trace in zip(names, read, strict=True):
             st.markdown(f":gray[{literal(name)}]  \n{_log(trace)}")
 
 
 def _log(trace: Trace) -> str:
     each = trace.log_prob / max(1, len(trace.log_probs))
-    return f"log-probability {signed(trace.log_prob)} in all, {signed(each)} a token"
+    return f"sequence log-probability {signed(trace.log_prob)}, {signed(each)} per token"

@@ -15,7 +15,7 @@ _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles
 
 
 def models(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
-    """The shelf; `on_pick` hears of {"open": name}, {"tick": names}, {"compare": two names} or {"bring": True}."""
+    """The shelf; `on_pick` gets {"open": name}, {"tick": names}, {"compare": two names} or {"bring": True}."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -30,7 +30,7 @@ def models(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[st
 
 
 def blocks(header: Mapping[str, Any], *, key: str, on_pick: Callable[[str], None]) -> None:
-    """The picture of the parameters; `on_pick` hears of the path of a block."""
+    """The picture of the parameters; `on_pick` gets the path of a block."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):

@@ -12,7 +12,7 @@ from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 
 _ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "silu": "SiLU (swish)"}
-_TIED = {"none": "three matrices", "output": "the output's is the target's", "all": "shared three ways"}
+_TIED = {"none": "not tied", "output": "target and output tied", "all": "source, target and output tied"}
 
 
 def configuration(config: ModelConfig) -> list[tuple[str, str]]:
@@ -23,9 +23,9 @@ def configuration(config: ModelConfig) -> list[tuple[str, str]]:
     return [
         ("Layers, encoder and decoder", f"{encoder.n_layers} and {decoder.n_layers}"),
         ("d_model", f"{config.d_model:,}"),
-        ("Heads", f"{_both(encoder.n_heads, decoder.n_heads)}, each {widths} wide"),
+        ("Heads", f"{_both(encoder.n_heads, decoder.n_heads)}, d_k = {widths}"),
         ("d_ff", f"{_both(encoder.d_ff, decoder.d_ff)}, {_activation(config)}"),
-        ("Norm", _norm(config)),
+        ("Layer norm", _norm(config)),
         ("Biases", _biases(config)),
         ("Positions", _positions(config)),
         ("Embeddings", _embeddings(config)),
@@ -48,8 +48,8 @@ def _activation(config: ModelConfig) -> str:
 
 def _norm(config: ModelConfig) -> str:
     root = ", root mean square" if isinstance(config, T5Config) else ""
-    last = ", with a last norm" if config.final_norm else ""
-    return f"{'before' if config.norm == 'pre' else 'after'} each block{root}{last}, ε {config.norm_eps:g}".replace(
+    last = ", with a final layer norm" if config.final_norm else ""
+    return f"{'pre-norm' if config.norm == 'pre' else 'post-norm'}{root}{last}, ε {config.norm_eps:g}".replace(
         "e-0", "e−"
     )
 
@@ -59,7 +59,7 @@ def _biases(config: ModelConfig) -> str:
         name
         for name, has in (
             ("q, k, v", config.qkv_bias),
-            ("attention's output", config.attention_output_bias),
+            ("attention output", config.attention_output_bias),
             ("logits", config.logits_bias),
         )
         if has
@@ -73,22 +73,20 @@ def _positions(config: ModelConfig) -> str:
     return {
         "sinusoidal": "sinusoidal, base 10,000",
         "learned": "learned",
-        "stored": "a stored table, as it came",
+        "stored": "a table stored with the model",
         "none": "none",
     }[config.positions]
 
 
 def _embeddings(config: ModelConfig) -> str:
-    tied = (
-        "one for both sides, another for the output" if isinstance(config, T5Config) and config.tied == "none" else ""
-    )
+    tied = "source and target tied" if isinstance(config, T5Config) and config.tied == "none" else ""
     scaled = f", times √{config.d_model}" if config.scale_embeddings else ""
-    normed = ", normed" if config.embedding_norm else ""
+    normed = ", then layer norm" if config.embedding_norm else ""
     return f"{tied or _TIED[config.tied]}{scaled}{normed}"
 
 
 def _around(config: ModelConfig) -> str:
-    """Which ids stand around the tokens of a source and of a target."""
+    """The special ids before and after the tokens of a source and of a target."""
     ends = (config.eos_id,) if config.source_end is None else config.source_end
     source = [*map(str, config.source_start), "…", *map(str, ends)]
     target = [str(config.sos_id), *map(str, config.target_start), "…", str(config.eos_id)]

@@ -1,4 +1,4 @@
-"""What a file from elsewhere is, as the page tells it, and the questions that it leaves open."""
+"""What a file to import contains, and the questions that it leaves open."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def facts(listed: Iterable[tuple[str, str]]) -> None:
 
 
 def read(found: Examination) -> None:
-    """What the file says, and what is written differently."""
+    """What the file says, and what is converted to another form."""
     places = st.columns(2, gap="large") if found.facts and found.folded else [st.container()] * 2
     if found.facts:
         with places[0]:
@@ -54,7 +54,7 @@ def read(found: Examination) -> None:
             facts(found.facts)
     if found.folded:
         with places[1]:
-            st.markdown("**Folded, so that the output stays the same**")
+            st.markdown("**Converted, with the same output**")
             facts(found.folded)
 
 
@@ -62,7 +62,7 @@ def read(found: Examination) -> None:
 
 
 def questions(asked: Sequence[Question], brought: Brought) -> Answers:
-    """Draws every question; the answers so far. Nothing is filled in before somebody says it."""
+    """Draws every question; the answers so far. No answer is filled in by default."""
     given: dict[str, Any] = {}
     needed = [question for question in asked if question.required]
     ids = [question for question in needed if question.below]
@@ -89,7 +89,7 @@ def _ask(question: Question, brought: Brought) -> int | str | Path | None:
     if not question.choices:
         return _vocabulary(question, key, brought)
     st.markdown(f"**:material/help: {literal(question.text)}**")
-    usual = f" The text that it comes from uses {question.usual}." if question.usual is not None else ""
+    usual = f" The original code uses {question.usual}." if question.usual is not None else ""
     st.caption(literal(f"{question.why}{usual}"))
     options = list(question.choices)
     if len(options) <= FEW:
@@ -102,7 +102,7 @@ def _ask(question: Question, brought: Brought) -> int | str | Path | None:
 def _ids(asked: Sequence[Question], given: dict[str, Any], brought: Brought) -> None:
     """The special ids side by side."""
     st.markdown("**:material/help: Which ids are special?**")
-    st.caption("The weights know numbers only; these three steer what is read and where writing ends.")
+    st.caption("The weights do not say which ids mark padding, the start and the end of a sequence.")
     for question, place in zip(asked, st.columns(len(asked), vertical_alignment="bottom"), strict=True):
         with place:
             given[question.field] = _ask(question, brought)
@@ -141,19 +141,19 @@ def _vocabulary(question: Question, key: str, brought: Brought) -> Path | None:
 
 
 def diagnosis(found: Diagnosis) -> None:
-    """A state dict that is no known form: what it is made of, and what keeps it from the nearest one."""
+    """A state dict of no known format: what it contains, and how it differs from the closest format."""
     if found.guesses:
-        st.markdown("**What names and shapes suggest**")
+        st.markdown("**What the names and shapes suggest**")
         facts(found.guesses)
     if found.nearest:
-        st.markdown(f"The nearest form that is known here is **{literal(found.nearest)}**.")
-    _names("It lacks", found.missing)
-    _names("It has besides", found.unexpected)
+        st.markdown(f"The closest known format is **{literal(found.nearest)}**.")
+    _names("Missing tensors", found.missing)
+    _names("Unexpected tensors", found.unexpected)
     _names(
-        "Of another shape",
+        "Wrong shape",
         tuple(f"{name}: {shape_text(is_)} instead of {shape_text(due)}" for name, is_, due in found.misshapen),
     )
-    st.markdown("**Families of tensors**")
+    st.markdown("**Groups of tensors**")
     st.dataframe(
         {
             "Name": [family.name for family in found.families],
@@ -169,7 +169,7 @@ def diagnosis(found: Diagnosis) -> None:
 def _names(title: str, names: Sequence[str]) -> None:
     if not names:
         return
-    st.markdown(f"**{title}** :gray[{len(names):,} {'tensor' if len(names) == 1 else 'tensors'}]")
+    st.markdown(f"**{title}** :gray[{len(names):,}]")
     st.code("\n".join(names[:SHOWN]), language=None, wrap_lines=True)
     if len(names) > SHOWN:
         with st.expander(f"{len(names) - SHOWN:,} more", key=f"more-{title}"):

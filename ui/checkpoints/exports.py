@@ -28,7 +28,7 @@ def export(entry: Entry) -> None:
     stem = entry.name.removeprefix(models.RUN).removeprefix(models.IMPORTED)
     with menu, plain_errors():
         _button(
-            "Native folder, as a zip",
+            "Headlight folder, as a zip",
             partial(written, partial(zip_folder, entry.folder), f"{stem}.zip"),
             f"{stem}.zip",
             "Weights, configuration, tokenizer and card.",
@@ -37,7 +37,7 @@ def export(entry: Entry) -> None:
             "One safetensors file",
             partial(written, partial(one_file, entry.folder), f"{stem}.safetensors"),
             f"{stem}.safetensors",
-            "The same, with all but the weights in the file's header. Any program that knows safetensors reads it.",
+            "The same, with all but the weights in the file's header. Any program that reads safetensors opens it.",
         )
         checkpoint = opened(entry.name).checkpoint
         reason = why_not(checkpoint.model.config, checkpoint.model)
@@ -45,11 +45,11 @@ def export(entry: Entry) -> None:
             "Hugging Face Marian, as a zip",
             partial(written, partial(marian_zip, checkpoint), f"{stem}-marian.zip"),
             f"{stem}-marian.zip",
-            "A folder that the library transformers opens with MarianMTModel and AutoTokenizer.",
+            "A folder that Hugging Face transformers opens with MarianMTModel and AutoTokenizer.",
             disabled=reason is not None,
         )
         notes = " ".join(marian_notes(checkpoint))
-        said = f"It cannot be a Marian model: {reason}." if reason else f"Of the Marian folder: {notes}"
+        said = f"No Marian export: {reason}." if reason else f"The Marian folder: {notes}"
         st.caption(literal(said))
 
 

@@ -24,6 +24,6 @@ def warnings(name: str) -> tuple[str, ...]:
     return _warnings(name, models.version(name))
 
 
-@st.cache_resource(max_entries=50, ttl=3600, show_spinner="Looking at its health")
+@st.cache_resource(max_entries=50, ttl=3600, show_spinner="Checking the weights")
 def _warnings(name: str, version: tuple[int, ...]) -> tuple[str, ...]:
     return health(models.translator(name).checkpoint)

@@ -1,4 +1,4 @@
-"""What can be done with a model that was imported: another name, or away with it."""
+"""Renaming and deleting an imported model."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _NAME = re.compile(r"\w[\w.-]{0,63}")
 
 
 def imported_path(name: str) -> Path:
-    """Where an imported model of that name lies. Raises ValueError for what cannot be the name of a model."""
+    """The folder of an imported model of that name. Raises ValueError for an invalid name."""
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{quoted(name)} cannot be the name of a model; take letters, digits, dots and dashes.")
+        raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
     return models.MODELS / name
 
 
 def free_path(name: str) -> Path:
-    """The same, where no model has it yet."""
+    """The same for a new model. Raises ValueError where the name is taken."""
     path = imported_path(name)
     if path.exists():
-        raise ValueError(f"There is a model {name} already; take another name, or delete that one first.")
+        raise ValueError(f"A model named {name} already exists; choose another name, or delete that one first.")
     return path
 
 
@@ -71,7 +71,10 @@ def _ask(question: str) -> None:
 
 @st.dialog("Delete this model?", icon=":material/delete:")
 def _confirm_deletion(entry: Entry) -> None:
-    st.markdown(f"**{literal(entry.name)}** is removed from this machine. The file that it came from is not touched.")
+    st.markdown(
+        f"**{literal(entry.name)}** will be removed from this machine. The file that it was imported from is not "
+        "touched."
+    )
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Keep it", key="keep-it"):
             st.rerun()
@@ -104,7 +107,7 @@ def delete(folder: Path) -> None:
     """Removes the folder of an imported model. Raises ValueError for any other place."""
     private_only()
     if folder.parent != models.MODELS or folder.is_symlink():
-        raise ValueError(f"{folder.name} was not imported here, so it is not deleted here.")
+        raise ValueError(f"{folder.name} was not imported in this app, so it cannot be deleted here.")
     gone = folder.with_name(f".{folder.name}.deleted")
-    os.rename(folder, gone)  # at once: whoever lists the models meanwhile sees no half of it
+    os.rename(folder, gone)  # atomic, so that a list of the models never shows half of a folder
     shutil.rmtree(gone)

@@ -122,7 +122,7 @@ def _parameters(folder: Path) -> int:
     config = from_json(read_json(folder / CONFIG))
     counted = sizes(shapes(folder / WEIGHTS))
     if not any((folder / file).is_file() for file in (SHARED, SOURCE)):
-        raise ValueError(f"{SHARED} is missing (nor are there {SOURCE} and {TARGET}).")
+        raise ValueError(f"{SHARED} is missing, and so are {SOURCE} and {TARGET}.")
     if (folder / CARD).is_file():
         read_json(folder / CARD)
     stored = config.positions == "stored"
@@ -155,10 +155,10 @@ def told_score(card: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _last_score(run: Path) -> tuple[str, str]:
-    """Of a run that nobody has scored since: what its last evaluation gave."""
+    """The scores of the last evaluation, for a run without a score in its card."""
     metrics = RunFolder(run).metrics
     found = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
-    scores = {"BLEU": found.get("bleu"), "exact": found.get("exact"), "on": "the pairs that it was evaluated on"}
+    scores = {"BLEU": found.get("bleu"), "exact": found.get("exact"), "on": "its evaluation pairs"}
     return told_score({"scores": scores})
 
 
@@ -168,7 +168,7 @@ def _number(values: Mapping[str, Any], name: str) -> float | None:
 
 
 def origin(name: str, card: Mapping[str, Any]) -> str:
-    """Where a model comes from, as its card says; else from the folder in which it lies."""
+    """Where a model comes from, as its card says; else from the folder that holds it."""
     said = card.get("origin")
     if isinstance(said, str) and said:
         return said

@@ -1,4 +1,4 @@
-"""One model: what it is, where its parameters are, how it is set, how it cuts text, and how good it is."""
+"""One model: its origin, parameters, configuration, tokenizer and scores."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def summary(entry: Entry, card: Mapping[str, Any]) -> str:
     title, origin = str(card.get("title", "")), entry.origin
     said = [title] if title and title not in origin else []
     said.append(origin[:1].lower() + origin[1:] if said and origin in PLAIN_ORIGINS else origin)
-    said.append(f"written on {day(entry.changed)}")
+    said.append(f"saved on {day(entry.changed)}")
     data = str(card.get("data", ""))
     return ", ".join(said) + "." + (f" {data}." if data else "")
 
@@ -89,12 +89,12 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
 
 
 def _scores(card: Mapping[str, Any]) -> None:
-    st.markdown("**Scores, and the command that gave them**")
+    st.markdown("**Scores, and the command that computed them**")
     more = card.get("more_scores")
     given = [card.get("scores"), *(more if isinstance(more, list) else [])]
     scored = [scores for scores in given if isinstance(scores, Mapping) and scores]
     if not scored:
-        st.caption("Nobody has scored it yet: `python -m transformer evaluate FOLDER --data CORPUS`.")
+        st.caption("Not scored yet: `python -m transformer evaluate FOLDER --data CORPUS`.")
     for scores in scored:
         _scored(scores)
 

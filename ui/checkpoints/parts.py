@@ -37,7 +37,7 @@ from ui.widgets.text import minus
 
 @st.fragment
 def section(entry: Entry) -> None:
-    """A fragment, so that choosing a part draws the picture and its numbers anew and nothing else."""
+    """A fragment, so that choosing a part redraws the picture and its numbers and nothing else."""
     view: CheckpointsView = st.session_state["view"]
     st.markdown("**Where the parameters are**")
     with plain_errors():
@@ -51,7 +51,7 @@ def section(entry: Entry) -> None:
         with left:
             _table(entry, known)
         if any(name.endswith(TABLE) for name in known) and entry.parameters < sum(sizes(known).values()):
-            st.caption("The stored tables of positions are drawn, but not counted above: training leaves them alone.")
+            st.caption("Stored positional encodings are drawn but not counted above: they are not trained.")
     write_address()
 
 
@@ -173,13 +173,13 @@ def _every(known: Mapping[str, Shape], counted: Mapping[str, int], measured: Map
             "Parameters": [counted[name] for name in names],
             "Norm": [measured[name].norm for name in names],
             "Mean": [measured[name].mean for name in names],
-            "Deviation": [measured[name].deviation for name in names],
+            "Std. deviation": [measured[name].deviation for name in names],
         },
         hide_index=True,
         key=key,
         on_select=open_row,
         selection_mode="single-row",
-        column_config=dict.fromkeys(("Norm", "Mean", "Deviation"), st.column_config.NumberColumn(format="%.3g")),
+        column_config=dict.fromkeys(("Norm", "Mean", "Std. deviation"), st.column_config.NumberColumn(format="%.3g")),
         height=min(33 * (len(names) + 1) + 2, 400),
     )
 
@@ -231,9 +231,9 @@ def _numbers(entry: Entry, known: Mapping[str, Shape], found: Sequence[Block], b
     names = [name] if name is not None else list(block.names)
     numbers = together(_measured(str(entry.folder), version(entry.name)), names)
     if numbers.broken:
-        st.warning(f"{numbers.broken:,} of its numbers are NaN or infinite.", icon=":material/warning:")
+        st.warning(f"{numbers.broken:,} of its values are NaN or infinite.", icon=":material/warning:")
     if not numbers.count:
-        st.caption("It holds no finite number.")
+        st.caption("It has no finite value.")
         return
     bars = _histogram(str(entry.folder), version(entry.name), tuple(names), numbers)
     plot(weight_histogram(*bars, theme=st.context.theme.type or "light"), key="weight-histogram")
@@ -241,8 +241,8 @@ def _numbers(entry: Entry, known: Mapping[str, Shape], found: Sequence[Block], b
     out = bars.below + bars.above
     if out:
         st.caption(
-            f"{out:,} {'number lies' if out == 1 else 'numbers lie'} further out than six deviations; the outer bars "
-            "hold them."
+            f"{out:,} {'value lies' if out == 1 else 'values lie'} more than six standard deviations from the mean; "
+            "the outermost bars include them."
         )
 
 
@@ -250,7 +250,7 @@ def _facts(numbers: Numbers) -> None:
     muted = theme_named(st.context.theme.type or "light").muted
     facts = {
         "Mean": number_text(numbers.mean),
-        "Deviation": number_text(numbers.deviation),
+        "Std. deviation": number_text(numbers.deviation),
         "Smallest": number_text(numbers.smallest),
         "Largest": number_text(numbers.largest),
         "Exactly 0": f"{numbers.zeros:,}" if numbers.zeros else "none",

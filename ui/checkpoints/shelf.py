@@ -26,8 +26,8 @@ def shelf(found: list[Entry], chosen: Entry | None, view: CheckpointsView) -> No
     components.models(header, key="shelf", on_pick=_picked)
     if any(entry.score for entry in found):
         st.caption(
-            "Scores are BLEU, or the share that is exactly right where they end in %. They compare only on the same "
-            "test set, which stands with the command that gave them where a model is opened."
+            "Scores are BLEU or, with %, the share translated exactly right. They compare only on the same test set: "
+            "open a model to see its test set."
         )
 
 

@@ -34,7 +34,7 @@ class Piece:
 
 
 def cut(tokenizer: Tokenizer, text: str) -> list[Piece]:
-    """The text as the tokenizer cuts it."""
+    """The text as the tokenizer splits it."""
     ids = tokenizer.encode(text)
     pieces = [tokenizer.piece(id) for id in ids]
     shown, found = labels(pieces), []
@@ -84,7 +84,7 @@ def _chosen(model: Translator) -> Tokenizer:
 
 
 def example(model: Translator, tokenizer: Tokenizer) -> str:
-    """A text that the tokenizer can cut: one of the card's, a sentence, or else a few of its tokens."""
+    """A text that the tokenizer can split: one of the card's, a sentence, or else a few of its tokens."""
     known = examples(model.card)
     first = known[0].text if known else SENTENCE
     if tokenizer is model.checkpoint.source_tokenizer:
@@ -112,17 +112,17 @@ def chips(pieces: list[Piece]) -> str:
             f'margin:0 3px 6px 0;white-space:pre">{html.escape(piece.label)}'
             f'<small style="display:block;font-size:11.5px;color:{theme.muted}">{piece.id}</small></span>'
         )
-    return f'<div class="pieces" role="group" aria-label="Pieces and their ids">{"".join(parts)}</div>'
+    return f'<div class="pieces" role="group" aria-label="Tokens and their ids">{"".join(parts)}</div>'
 
 
 def told(pieces: list[Piece]) -> str:
     if not pieces:
-        return "Nothing to cut."
+        return "No tokens."
     words = pieces[-1].word + 1
     unknown = sum(piece.unknown for piece in pieces)
     rest = "none unknown" if not unknown else f"{unknown:,} unknown (dashed)"
     shown = f" The first {MOST_SHOWN} are shown." if len(pieces) > MOST_SHOWN else ""
     return (
-        f"{plural(len(pieces), 'token')} for {plural(words, 'word')}, {len(pieces) / words:.2f} a word, {rest}. "
+        f"{plural(len(pieces), 'token')} for {plural(words, 'word')}, {len(pieces) / words:.2f} per word, {rest}. "
         f"A bar below marks the start of a word.{shown}"
     )

@@ -1,4 +1,4 @@
-"""What somebody uploads for an import: on the disk for as long as it is looked at, and no longer."""
+"""Uploads for an import: on disk only while a session needs them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PIECE = 2**22  # bytes
 
 @dataclass(frozen=True)
 class Brought:
-    """What is to be imported: where it lies, and what the person called it."""
+    """What is to be imported: its path, and the name that the user gave."""
 
     path: Path
     name: str

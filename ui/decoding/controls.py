@@ -17,16 +17,16 @@ from ui.state.view import take, update, widget_key
 
 NAMES = {"greedy": "Greedy", "beam": "Beam", "sampling": "Sampling"}
 HELP = (
-    "Greedy writes the likeliest token at each step. A beam keeps several sentences alive and ends with the best. "
-    "Sampling draws each token at random, the likelier ones more often."
+    "Greedy: the most probable token at each step. Beam: the best hypotheses are kept at each step, and the best "
+    "finished one wins. Sampling: each token is drawn at random by its probability."
 )
 PENALTY_HELP = (
-    "Each token makes a sentence less likely, so plain sums favour short ones. The score divides the sum by "
-    "((5 + length) / 6) to this power: 0 compares plain sums, more favours longer sentences."
+    "Each token lowers a hypothesis' log-probability, which favours short ones. The score divides it by "
+    "((5 + length) / 6) to this power α: 0 changes nothing, larger values favour longer sentences."
 )
 TEMPERATURE_HELP = (
-    "Below 1 the likely tokens become likelier still, above 1 the others catch up. It re-reads what the model has "
-    "said: nothing is computed anew while the same tokens are drawn."
+    "Divides the logits: below 1 probable tokens become more probable, above 1 less. The model is not run again while "
+    "the same tokens are drawn."
 )
 
 
@@ -46,7 +46,7 @@ def controls(view: DecodingView) -> None:
             args=("strategy", key),
         )
         if view.strategy == "beam":
-            _slider("size", "Beam size", 1, LARGEST_BEAM, 1, "Sentences that are kept alive at each step.")
+            _slider("size", "Beam size", 1, LARGEST_BEAM, 1, "Hypotheses that are kept at each step.")
             _slider("penalty", "Length penalty", 0.0, LARGEST_PENALTY, 0.1, PENALTY_HELP)
         elif view.strategy == "sampling":
             _sampling(view)
@@ -65,7 +65,7 @@ def _sampling(view: DecodingView) -> None:
         args=("top_k", key),
         width=92,
         placeholder="all",
-        help="Only this many of the likeliest tokens can be drawn. Empty: all.",
+        help="Only the k most probable tokens can be drawn. Empty: all.",
     )
     _slider(
         "top_p",
@@ -73,7 +73,7 @@ def _sampling(view: DecodingView) -> None:
         LEAST_TOP_P,
         1.0,
         0.05,
-        "Only the likeliest tokens can be drawn, as few as have this share of the probability together.",
+        "Only tokens of the nucleus can be drawn: the smallest set of tokens whose probabilities reach p.",
         width=100,
     )
     key = widget_key("seed")
@@ -86,7 +86,7 @@ def _sampling(view: DecodingView) -> None:
         on_change=take,
         args=("seed", key),
         width=110,
-        help="Another number draws another sentence; the same one draws the same again.",
+        help="A different seed can draw a different sentence; the same seed repeats it.",
     )
 
 
@@ -108,5 +108,5 @@ def _slider(field: str, label: str, least: float, most: float, step: float, help
 
 
 def _take_slider(field: str, key: str) -> None:
-    """A slider's fractions come with the dust of binary numbers: 0.30000000000000004."""
+    """Rounds away the binary error of a slider's fractions: 0.30000000000000004."""
     update(**{field: round(st.session_state[key], 2)})

@@ -30,12 +30,12 @@ def export(
         return
     theme = st.context.theme.type or "light"
     with menu:
-        st.caption("The decode as it is shown")
+        st.caption("The decode as shown")
         steps = partial(steps_json, text, model, found, branches)
         _button("JSON, every step", steps, "decoding.json", "application/json")
         names = node_labels(model, found.tree)[0]
         drawing = partial(tree_svg, found.tree, names, pruned=view.pruned, under=view.under, theme=theme)
-        _button("SVG, the tree for print", drawing, "tree.svg", "image/svg+xml")
+        _button("SVG, the tree, for print", drawing, "tree.svg", "image/svg+xml")
 
 
 def _button(label: str, make: partial[str], name: str, mime: str) -> None:
@@ -43,7 +43,7 @@ def _button(label: str, make: partial[str], name: str, mime: str) -> None:
 
 
 def steps_json(text: str, model: Translator, found: Search, branches: Sequence[tuple[Branch | None, Line]]) -> str:
-    """The tree with what the model said at each step, the sentences found, and the branches; ids and names."""
+    """The tree with the candidates of each step, the finished hypotheses, and the branches; ids and names."""
     tree, tokenizer = found.tree, model.checkpoint.target_tokenizer
     names = node_labels(model, tree)[0]
     answers = found.answers
@@ -95,5 +95,5 @@ def _scores(found: Any) -> dict[str, float]:
 
 
 def _finite(log_prob: float) -> float | None:
-    """JSON has no infinity: what was cut off has no log-probability."""
+    """JSON has no infinity: a token that sampling excludes has no log-probability."""
     return log_prob if log_prob > float("-inf") else None

@@ -1,4 +1,4 @@
-"""Where the nodes of a tree are drawn: each sentence keeps to a lane, and what leaves it takes the nearest free."""
+"""Where the nodes of a tree are drawn: a hypothesis stays in its lane, and a branch takes the nearest free one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transformer.decoding.tree import OUTCOMES, Tree
 def lanes(tree: Tree, pruned: bool = True) -> list[int | None]:
     """The lane of each node, from 0 at the top; no two nodes of a step share one.
 
-    A branch goes on in the lane of its best continuation. Without `pruned`, what never lived has no lane.
+    A branch goes on in the lane of its best continuation. Without `pruned`, pruned nodes have no lane.
     """
     found: list[int | None] = [None] * len(tree.nodes)
     taken: set[tuple[int, int]] = set()  # (step, lane)

@@ -26,7 +26,7 @@ from ui.viewer.packing import MOST_EXACT, pack
 
 @dataclass(frozen=True)
 class Start:
-    """What the player opens with; it opens anew when `id` changes. Layer and head count from 0.
+    """What the player opens with; it opens again when `id` changes. Layer and head count from 0.
 
     `asked` is False where nobody asked for a head, and the page chose one.
     """
@@ -66,7 +66,7 @@ def node_labels(model: Translator, tree: Tree) -> tuple[list[str], list[bool]]:
 
 @lru_cache(maxsize=20_000)
 def _label(marked: bool, before: str, piece: str) -> str:
-    """What people see of a piece after another, in a text whose words are marked by "▁" or not."""
+    """A piece as it is shown after another, in a text whose words are marked by "▁" or not."""
     return labels([SPACE, before, piece] if marked else [before, piece])[-1]
 
 
@@ -197,7 +197,7 @@ def _heads_in_words(branch: Branch) -> str:
 
 
 def never_written(config: ModelConfig) -> list[int]:
-    """Tokens that the model may find likely and that no decode ever writes."""
+    """Tokens that no decode ever writes, however probable."""
     return sorted({config.pad_id, config.sos_id} - {config.eos_id})
 
 

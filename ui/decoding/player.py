@@ -1,4 +1,4 @@
-"""The player and the cards of its branches as Streamlit components, and what they answer."""
+"""The player and the cards of its branches as Streamlit components, and what they send back."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _payload(
 
 
 def _start(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> Start:
-    """What the player opens with: the same as long as only the reader has moved it, so that nothing is sent anew."""
+    """What the player opens with: the same as long as only the reader has moved it, so that nothing is sent again."""
     occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, found.strategy)
     held = st.session_state.get("player-start")
     if held is None or held[0] != occasion:
@@ -113,7 +113,7 @@ def _take_shown(found: Search, model: Translator) -> None:
 
 
 def shown_fields(shown: object, found: Search, model: Translator) -> dict[str, Any] | None:
-    """What the browser sent as fields of the view, or None where it makes no sense."""
+    """What the browser sent as fields of the view, or None where it is not valid."""
     tree, stack = found.tree, model.model.config.decoder
     match shown:
         case {
@@ -135,7 +135,7 @@ def shown_fields(shown: object, found: Search, model: Translator) -> dict[str, A
 
 
 def _take_pick(found: Search, model: Translator) -> None:
-    """A candidate that was clicked, or a word that a step shall look at, becomes a branch."""
+    """A candidate that was clicked, or a word that a step is pointed at, becomes a branch."""
     view: DecodingView = st.session_state["view"]
     branch = picked(st.session_state["player"].get("pick"), found)
     if branch is not None:
@@ -145,7 +145,7 @@ def _take_pick(found: Search, model: Translator) -> None:
 
 
 def picked(pick: object, found: Search) -> Branch | None:
-    """What the browser sent as a branch, or None where it makes no sense. It counts heads from 0."""
+    """What the browser sent as a branch, or None where it is not valid. It counts heads from 0."""
     match pick:
         case {"answer": int(answer), "id": int(token)} if 0 <= answer < len(found.asked) and token >= 0:
             return Branch((*found.tree.ids(found.asked[answer]), token))
@@ -169,7 +169,7 @@ def _head(head: object) -> tuple[int, int | None] | None:
 
 
 def branch_cards(model: Translator, found: Search, lines: Sequence[tuple[Branch | None, Line]]) -> None:
-    """The branches side by side, the decode as it was first; each can be closed."""
+    """The branches side by side, after the original decode; each can be closed."""
     view: DecodingView = st.session_state["view"]
     reveal = st.session_state.pop("revealed", None)
     payload = branches_payload(model, found, lines, shown_head(found, model, view), reveal)

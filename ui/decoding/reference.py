@@ -1,4 +1,4 @@
-"""A translation by somebody else: how likely the model finds each of its tokens, and how near its own comes."""
+"""A reference: the probability of each of its tokens, and how similar the model's translation is."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ui.widgets.text import signed
 
 
 def reference(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> None:
-    """The section: a box for the reference, and where there is one, what the model makes of it."""
-    st.subheader("Beside a reference", anchor="reference")
+    """The section: a box for the reference, and where there is one, its probabilities and scores."""
+    st.subheader("Compare with a reference", anchor="reference")
     key = widget_key("reference")
     st.text_input(
-        "A translation by somebody else, if you have one",
+        "Reference: a translation by a person, if you have one",
         view.reference,
         key=key,
         on_change=_take,
@@ -75,7 +75,7 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
         rather = ""
         if token.rank > 1:
             better = labels([piece(token.likeliest)])[0]
-            rather = f"; the model would rather write {better}, {math.exp(token.likeliest_log_prob):.3f}"
+            rather = f"; most probable: {better}, {math.exp(token.likeliest_log_prob):.3f}"
         parts.append(
             f'<span title="{html.escape(f"probability {probability:.3f}, rank {token.rank:,}{rather}")}" '
             f'style="display:inline-block;margin:0 0.55em 8px 0;font-size:1.13rem">{html.escape(label)}'
@@ -84,7 +84,7 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
             f'background:{theme.accent}"></span></span>'
             f'<span style="display:block;font-size:0.8rem;color:{theme.muted}">{_short(probability)}</span></span>'
         )
-    spoken = html.escape("The reference, each token over its probability; the table below has the numbers.")
+    spoken = html.escape("The reference; bars show token probabilities. The table below has the numbers.")
     st.html(
         f'<div class="reference" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}</div>'
     )
@@ -94,23 +94,23 @@ def _numbers(model: Translator, found: Search, read: list[TokenRead], near: Simi
     total = sum(token.log_prob for token in read)
     own = found.tree.nodes[found.tree.winner].total
     with st.container(horizontal=True, gap="large"):
-        st.metric("Log-probability of the reference", signed(total), width="content")
-        st.metric("Log-probability of the output", signed(own), width="content")
+        st.metric("Sequence log-probability of the reference", signed(total), width="content")
+        st.metric("Sequence log-probability of the output", signed(own), width="content")
         st.metric(
             "Sentence BLEU",
             f"{near.bleu:.1f}",
             width="content",
-            help="Of the output against the reference, 0 to 100: shared runs of one to four words. sacreBLEU, "
+            help="Output against reference, 0 to 100: shared sequences of one to four words. sacreBLEU, "
             f"{near.signature}",
         )
         st.metric(
             "Sentence chrF",
             f"{near.chrf:.1f}",
             width="content",
-            help="Of the output against the reference, 0 to 100: shared runs of one to six letters (sacreBLEU).",
+            help="Output against reference, 0 to 100: shared sequences of one to six characters (sacreBLEU).",
         )
     if total > own + 1e-4:
-        st.caption("The model finds the reference likelier than what it wrote: the search did not find it.")
+        st.caption("The model gives the reference a higher probability than its own output: the search missed it.")
 
 
 def _twin(model: Translator, read: list[TokenRead]) -> None:
@@ -123,7 +123,7 @@ def _twin(model: Translator, read: list[TokenRead]) -> None:
         "Probability": [math.exp(token.log_prob) for token in read],
         "Log-probability": [token.log_prob for token in read],
         "Rank": [token.rank for token in read],
-        "Likeliest": [labels([piece(token.likeliest)])[0] for token in read],
+        "Most probable": [labels([piece(token.likeliest)])[0] for token in read],
         "Its probability": [math.exp(token.likeliest_log_prob) for token in read],
     }
     numbers = ("Probability", "Log-probability", "Its probability")

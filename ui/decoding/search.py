@@ -1,6 +1,6 @@
-"""A decode as the page shows it: the tree, what the model said each time it was asked, and where it looked.
+"""A decode as the page shows it: the tree, and the candidates and attention of each forward pass.
 
-R times that the model was asked (the root and each hypothesis that lived), L layers, H heads, S source tokens,
+R rows that the model computed (the root and each hypothesis that was extended), L layers, H heads, S source tokens,
 T steps, V target vocabulary.
 """
 
@@ -27,15 +27,15 @@ from ui.state import models
 from ui.state.cache import kept
 from ui.state.queue import before_step, between
 
-TOP = 6  # candidates that are shown of each distribution, besides those that the search went on with
+TOP = 6  # candidates that are shown of each distribution, in addition to those that the search kept
 
 
 class Candidate(NamedTuple):
     """A token that could come next."""
 
     id: int
-    said: float  # its log-probability, as the model said it
-    seen: float  # and as the strategy saw it: tempered and cut
+    said: float  # its log-probability under the model
+    seen: float  # the same after temperature, top-k and top-p
     node: int | None  # where it stands in the tree
 
 
@@ -46,11 +46,11 @@ class Search:
     source: Tokens
     strategy: Strategy
     tree: Tree
-    asked: tuple[int, ...]  # [R] the node that each answer continues
-    candidates: tuple[tuple[Candidate, ...], ...]  # [R] likeliest first
+    asked: tuple[int, ...]  # [R] the node that each row continues
+    candidates: tuple[tuple[Candidate, ...], ...]  # [R] most probable first
     vocabulary: int  # V
     encoder: np.ndarray  # [L, H, S, S]
-    decoder: np.ndarray  # [R, L, H, T]: where the newest token looked among what was written
+    decoder: np.ndarray  # [R, L, H, T]: the newest token's self-attention
     cross: np.ndarray  # [R, L, H, S]
 
     @property
@@ -60,14 +60,14 @@ class Search:
 
     @property
     def log_prob_per_token(self) -> float | None:
-        """The mean over the best translation; None where it was drawn, not searched for."""
+        """The mean over the best translation; None where it was sampled."""
         end = self.tree.nodes[self.tree.winner]
         return None if self.strategy.name == "sampling" else end.total / end.step
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One hypothesis, and what was looked at while it was written: `decoder` [L, H, T, T], `cross` [L, H, T, S]."""
+    """One hypothesis, and its attention weights: `decoder` [L, H, T, T], `cross` [L, H, T, S]."""
 
     ids: tuple[int, ...]
     log_probs: tuple[float, ...]
@@ -84,7 +84,7 @@ def search(name: str, text: str, strategy: Strategy) -> Search:
 
 
 def line(name: str, text: str, strategy: Strategy, branch: Branch) -> Line:
-    """The best hypothesis of a decode that parts as `branch` says."""
+    """The best hypothesis of a decode that is changed as `branch` says."""
     return _line(name, models.version(name), text, strategy, branch)
 
 
@@ -94,7 +94,7 @@ def bound_of(model: Translator, source: Sequence[int]) -> int:
 
 
 def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]) -> list[Branch]:
-    """The branches that make sense for this model and sentence."""
+    """The branches that are possible for this model and sentence."""
     bound = bound_of(model, source)
     return [branch for branch in branches if branch.fits(model.model.config, len(source), bound)]
 
@@ -116,7 +116,7 @@ def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     return Kept(model.prepared, model.source_batch([model.encode(text)]), before_step)
 
 
-@kept(60, "Writing on from there")
+@kept(60, "Continuing from there")
 def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, branch: Branch) -> Line:
     model = models.translator(name)
     source = model.encode(text)
@@ -148,7 +148,7 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: Se
 
 
 def _candidates(model: Translator, strategy: Strategy, step: DecodeStep) -> list[list[Candidate]]:
-    """For each row the likeliest tokens, and those that the step considered, likeliest first."""
+    """For each row the likeliest tokens, and those that the step considered, most probable first."""
     seen = step.log_probs
     if strategy.name == "sampling":
         seen = tempered(allowed(seen, model.model.config), strategy.temperature, strategy.top_k, strategy.top_p)

@@ -22,14 +22,14 @@ FATES: dict[Outcome, str] = {
     "winner": "winner",
     "finished": "finished",
     "live": "live at the end",
-    "dropped": "lived for a while",
+    "dropped": "dropped later",
     "pruned": "pruned",
 }
 
 
 @st.fragment
 def stage(name: str, text: str, model: Translator, found: Search, actions: DeltaGenerator) -> None:
-    """A fragment, so that a step or a branch draws this part anew and nothing else; downloads go to `actions`."""
+    """A fragment, so that a step or a branch redraws this part and nothing else; downloads go to `actions`."""
     view: DecodingView = st.session_state["view"]
     player(name, text, model, found)
     _twin(model, found, view)
@@ -41,7 +41,7 @@ def stage(name: str, text: str, model: Translator, found: Search, actions: Delta
 
 def _twin(model: Translator, found: Search, view: DecodingView) -> None:
     """The step and every hypothesis in numbers."""
-    twin = st.expander("The step and every hypothesis as tables", key="decoding-twin", on_change="rerun")
+    twin = st.expander("This step and every hypothesis as tables", key="decoding-twin", on_change="rerun")
     if not twin.open:
         return
     names = node_labels(model, found.tree)[0]
@@ -52,7 +52,7 @@ def _twin(model: Translator, found: Search, view: DecodingView) -> None:
 
 
 def _step_table(model: Translator, found: Search, names: list[str], view: DecodingView) -> None:
-    """The three rows of attention of the step that is shown."""
+    """The attention weights of the step that is shown."""
     node, _ = place(found, view)
     layer, head = shown_head(found, model, view)
     path = found.tree.path(node)
@@ -81,11 +81,11 @@ def _tree_table(found: Search, names: list[str]) -> None:
         "Token": [names[i] for i in places],
         "After": [" ".join(names[j] for j in tree.path(i)[:-1][-6:]) for i in places],
         "Log-probability": [node.log_prob for node in nodes],
-        "Together so far": [node.total for node in nodes],
+        "Cumulative log-probability": [node.total for node in nodes],
         "Score": [node.score for node in nodes],
-        "What became of it": [FATES[node.outcome] for node in nodes],
+        "Outcome": [FATES[node.outcome] for node in nodes],
     }
-    numbers = ("Log-probability", "Together so far", "Score")
+    numbers = ("Log-probability", "Cumulative log-probability", "Score")
     columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
     st.dataframe(table, hide_index=True, column_config=columns, key="tree-table")
 
@@ -93,13 +93,13 @@ def _tree_table(found: Search, names: list[str]) -> None:
 def _branches(
     name: str, text: str, model: Translator, found: Search, view: DecodingView
 ) -> list[tuple[Branch | None, Line]]:
-    """Each branch beside the decode as it was; what they are, for the export."""
+    """Draws each branch beside the original decode; returns them for the export."""
     fit = fitting(model, found.source.ids, view.branches)
     lines: list[tuple[Branch | None, Line]] = [(None, line_in(found, found.tree.winner, model.model.config.eos_id))]
     if not fit:
         st.caption(
-            ":material/alt_route: What if it had said something else? Click another candidate, or point a step at "
-            "another word: the decode goes on from there, beside this one."
+            ":material/alt_route: What if it had written something else? Click another candidate, or point a step at "
+            "another source word: the decode continues from there, beside this one."
         )
         return lines
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -107,8 +107,8 @@ def _branches(
         if len(fit) > 1:
             st.button(f"Close all {len(fit)} branches", icon=":material/close:", key="close-all", on_click=_close_all)
     st.caption(
-        "The same model goes on from the change. Bold: what the other does not have. Click a token to see what it "
-        "looked at."
+        "The model continues from the change. Bold: tokens that the other decode does not have. Click a token to see "
+        "its attention."
     )
     with plain_errors():
         lines += [(branch, line(name, text, found.strategy, branch)) for branch in fit]

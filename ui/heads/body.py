@@ -29,8 +29,8 @@ from ui.state.public import without_places
 from ui.state.view import take, update, widget_key, write_address
 from ui.widgets.text import literal, signed
 
-TICK = 0.4  # seconds between two looks at a measurement
-AT_ONCE = 1.5  # seconds in which what lies on the disk is there, so that no bar flashes up
+TICK = 0.4  # seconds between two updates of the progress
+AT_ONCE = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
 
 
 def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:
@@ -113,7 +113,7 @@ def _shown(measured: Measured, past: Job[Any] | None, asked: Asked) -> None:
         atlas_picture(told, key="heads-atlas", on_pick=_take_pick)
         _about(measured, history, asked)
         if past is not None and past.error is not None:
-            st.caption(f":material/info: The snapshots of its training could not be measured: {_why(past.error)}")
+            st.caption(f":material/info: The snapshots could not be measured: {_why(past.error)}")
     with right:
         head(found, history, view, place, name)
     table(found, history, view, place)
@@ -131,7 +131,7 @@ def _take_pick(pick: Mapping[str, Any]) -> None:
 def _about(measured: Measured, history: History, asked: Asked) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(_told(measured, history, asked.chosen), width="stretch")
-        help = "What was found is kept on the disk, and shown for as long as the model and the measures are the same."
+        help = "Results are cached until the model or the measures change."
         if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
             JOBS.forget("heads", asked)
             JOBS.get("heads", asked, partial(measure, asked), brought=asked.chosen.brought)  # whatever there is
@@ -139,34 +139,32 @@ def _about(measured: Measured, history: History, asked: Asked) -> None:
 
 
 def _told(measured: Measured, history: History, chosen: Chosen) -> str:
-    """What was measured on what and when, and what is missing and why."""
+    """What was measured, on which data and when; and what is missing, and why."""
     found = measured.found
     day = date.fromisoformat(measured.when)
     loss = found.loss.mean[0, 0]
-    said = [f"Measured on {found.pairs:,} sentences on {day.day} {day:%B %Y}; loss {loss:.3f} nats a token."]
+    said = [f"Measured on {found.pairs:,} sentences on {day.day} {day:%B %Y}; loss {loss:.3f} nats per token."]
     if chosen.spec == EXAMPLES:
         said.append("The translations are the model's own.")
     if measured.by == "gold":
         if found.left.unmatched:
-            said.append(
-                f"In {found.left.unmatched:,} sentences the model's tokens are not the words whose alignment is known."
-            )
+            said.append(f"In {found.left.unmatched:,} sentences the tokenisation does not match the aligned words.")
     elif measured.by:
-        said.append(f"Nobody knows this corpus' alignment: errors are disagreements with {measured.by}.")
+        said.append(f"This corpus has no gold alignment: errors are disagreements with {measured.by}.")
     else:
         said.append("This corpus has no gold alignment, so alignments and antecedents are not measured.")
     if found.left.long:
-        said.append(f"{found.left.long:,} were longer than the model reads.")
+        said.append(f"{found.left.long:,} sentences are longer than the model reads.")
     if found.sampled:
-        said.append(f"Importance and agreement are of the first {found.sampled}.")
+        said.append(f"Importance and agreement are measured on the first {found.sampled} sentences.")
         mean, spread = float(found.agreement.mean[0, 0]), float(found.agreement.deviation[0, 0])
         if found.agreement.sentences[0, 0]:
             said.append(
-                "Rank correlation of attention (mean of all cross heads) with what leaving a word out does: "
+                "Rank correlation of attention (mean of all cross-attention heads) with the effect of removing a word: "
                 f"{signed(mean)} ± {spread:.2f}."
             )
     if history and history[0][1].pairs < found.pairs:
-        said.append(f"Snapshots are measured on the first {history[0][1].pairs}.")
+        said.append(f"Snapshots are measured on the first {history[0][1].pairs} sentences.")
     return " ".join(said)
 
 
@@ -176,16 +174,16 @@ def _wait(job: Job[Any]) -> None:
         time.sleep(0.02)
 
 
-# ---- work that goes on ---------------------------------------------------------------------------------------------
+# ---- work in progress ----------------------------------------------------------------------------------------------
 
 
 @st.fragment(run_every=TICK)
 def _at_work(job: Job[Any], what: str, asked: Asked) -> None:
-    """How far it is; when it is done, the page is drawn anew."""
+    """How far it is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
     JOBS.seen(what, asked)
-    text = {"heads": "Measuring every head", "history": "Measuring the snapshots of its training"}[what]
+    text = {"heads": "Measuring every head", "history": "Measuring the snapshots"}[what]
     st.progress(job.share, f"{text}: {job.doing}" if job.doing else text)
 
 
@@ -198,7 +196,7 @@ def _failed(asked: Asked, error: Exception) -> None:
 
 
 def _why(error: Exception) -> str:
-    """What a person can do something about is said; the rest was logged."""
+    """An error that the user can act on; any other was logged."""
     if isinstance(error, ValueError | OSError):
         return literal(without_places(str(error)))
     return "Something went wrong here. The log has the details."

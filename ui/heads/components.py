@@ -14,7 +14,7 @@ _ATLAS = component("atlas", "mountAtlas", "icons", "shared", "atlas", styles=("a
 
 
 def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
-    """`on_pick` hears of {"head": [layer, head], "measure": name} or of {"step": step or None}."""
+    """`on_pick` gets {"head": [layer, head], "measure": name} or {"step": step or None}."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):

@@ -51,7 +51,7 @@ def head(found: Atlas, history: History, view: HeadsView, place: tuple[int, int]
     for role in given:
         st.markdown(f":material/label: {_sentence(role, history, kind, place)}")
     if not given:
-        st.markdown(":gray[No name: nothing that is measured here says clearly what it does.]", help=RULE)
+        st.markdown(":gray[No name: no measure here shows clearly what it does.]", help=RULE)
     sentences, numbers = st.tabs(["In sentences", "In numbers"])
     with sentences:
         _examples(found, kind, place, measure)
@@ -68,12 +68,12 @@ def since_step(role: Role, history: History, kind: Kind, place: tuple[int, int])
 def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> str:
     text, step = str(role), since_step(role, history, kind, place)
     if history:
-        text += f"; since step {step:,} of its training" if step is not None else "; at no snapshot before"
+        text += f"; since step {step:,} of its training" if step is not None else "; not in earlier snapshots"
     return text[0].upper() + text[1:] + "."
 
 
 def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
-    """The sentence in which the measure is at its best, and the one in which it is at its worst, where it differs."""
+    """The sentence with the best value of the measure, and the one with the worst where the values differ."""
     (what,) = (one for one in present(found, kind) if one.name == measure)
     shown = ends(what, shows(found, kind, *place, measure))
     alike = ", the same in every sentence" if len(shown) == 1 else ", sentence by sentence"
@@ -101,13 +101,13 @@ def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
     if st.session_state.pop("heads-go", False):
         try:
             st.switch_page(ATTENTION)
-        except StreamlitAPIException:  # this app was started with other pages
+        except StreamlitAPIException:  # the app was started with other pages
             st.info("Choose Attention in the menu.", icon=":material/info:")
 
 
 def ends(measure: Measure, both: tuple[Sentence, Sentence]) -> list[tuple[str, int, str]]:
     """A label, a place in the corpus and a value for the best and the worst sentence; one where they read the same."""
-    best, worst = ("Shows it best", "Fails most") if measure.unit == "share" else ("Most", "Least")
+    best, worst = ("Best sentence", "Worst sentence") if measure.unit == "share" else ("Highest", "Lowest")
     texts = [value_text(measure, one.value) for one in both]
     if texts[0] == texts[1]:
         return [("A sentence", both[0].place, texts[0])]
@@ -127,7 +127,7 @@ def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -
 
 def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
     """Every measure with its spread over sentences, what it is compared with, and how many."""
-    table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Against": [], "Of": []}
+    table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Baseline": [], "Count": []}
     for measure in present(found, kind):
         spread = found.heads[kind][measure.name]
         mean = float(spread.mean[place])
@@ -137,8 +137,8 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
         table["Measure"].append(measure.label)
         table["Mean"].append(value_text(measure, mean))
         table["Spread"].append(f"± {value_text(measure, float(spread.deviation[place]))}")
-        table["Against"].append("" if against is None else value_text(measure, against.value))
-        table["Of"].append(f"{int(spread.units[place]):,}")
+        table["Baseline"].append("" if against is None else value_text(measure, against.value))
+        table["Count"].append(f"{int(spread.units[place]):,}")
     st.dataframe(
         table,
         hide_index=True,
@@ -150,11 +150,11 @@ def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
             "Measure": st.column_config.TextColumn(width=104),
             "Mean": st.column_config.TextColumn(width=62),
             "Spread": st.column_config.TextColumn(width=68, help="Standard deviation over sentences."),
-            "Against": st.column_config.TextColumn(
+            "Baseline": st.column_config.TextColumn(
                 width=62,
-                help="Chance: a head that looks at all it may see alike. For antecedents, how often the better of two "
-                "rules is right: the nearest noun before the pronoun, and the first noun of the sentence.",
+                help="Chance: uniform attention. For antecedents, how often the better of two rules is right: the "
+                "nearest noun before the pronoun, and the first noun of the sentence.",
             ),
-            "Of": st.column_config.TextColumn(width=58, help="Sentences, or the words or pronouns that are counted."),
+            "Count": st.column_config.TextColumn(width=58, help="How many sentences, words or pronouns are counted."),
         },
     )

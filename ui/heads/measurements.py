@@ -1,4 +1,4 @@
-"""What is measured for the Heads page, and what of it lies on the disk already."""
+"""The measurements of the Heads page, and their cache on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.state import atlases, models
 from ui.state.jobs import Progress
 from ui.state.queue import TURNS
 
-SAMPLE = 30  # sentences for what takes a pass for each head or word
+SAMPLE = 30  # sentences for measures that need a forward pass for each head or word
 AT_SNAPSHOTS = 200  # sentences
 MOST_SNAPSHOTS = 12
 
@@ -81,7 +81,7 @@ def find(asked: Asked) -> Measured | None:
     facts = _find("heads", asked)
     try:
         return Measured(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]) if facts else None
-    except (KeyError, TypeError, ValueError, AttributeError):  # written by another edition, or by somebody else
+    except (KeyError, TypeError, ValueError, AttributeError):  # written by another version, or by other software
         return None
 
 

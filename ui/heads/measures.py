@@ -1,4 +1,4 @@
-"""The measures as people read them."""
+"""The measures as the page names and explains them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Measure(NamedTuple):
     meaning: str
 
 
-# What is known from gold or from passes of its own tells more than what is seen in the patterns, and comes first.
+# Measures that use gold data or extra forward passes say more than those of the weights alone, and come first.
 MEASURES = (
     Measure(
         "alignment",
         "Misaligned",
         "share",
         "Share of aligned target {units} whose largest weight, in the row that writes the {unit}, misses every aligned "
-        "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect aligner.",
+        "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect alignment.",
     ),
     Measure(
         "reading",
@@ -38,42 +38,42 @@ MEASURES = (
         "antecedent",
         "Antecedent",
         "share",
-        "For how many pronouns the largest weight of all, special tokens included, is on the word that the pronoun "
-        "stands for.",
+        "Share of pronouns whose largest weight of all, special tokens included, is on the antecedent, the noun that "
+        "the pronoun stands for.",
     ),
     Measure(
         "among_words",
         "Among words",
         "share",
-        "For how many pronouns the antecedent gets more weight than any other word, the pronoun itself and special "
+        "Share of pronouns whose antecedent gets more weight than any other word, the pronoun itself and special "
         "tokens aside.",
     ),
     Measure(
         "importance",
         "Importance",
         "nats",
-        "By how much the loss of each target token rises when the head is switched off.",
+        "How much the loss per target token rises when the head is switched off.",
     ),
     Measure(
         "agreement",
         "Agreement",
         "correlation",
-        "Spearman's rank correlation, over the {units} of a source sentence, of the attention that a {unit} gets with "
-        "how much less likely the output is without the {unit}: 1 is the same order, 0 none.",
+        "Spearman's rank correlation, over the {units} of a source sentence, of the attention that a {unit} gets with how "
+        "much less likely the output is without the {unit}: 1 is the same order, 0 is no relation.",
     ),
-    Measure("entropy", "Entropy", "bits", "How widely the head looks: 0 is at one token, each bit twice as many."),
-    Measure("distance", "Distance", "tokens", "How far from its own place the head looks, on average."),
-    Measure("previous", "Previous", "share", "How much goes to the token one place before."),
-    Measure("same", "Same place", "share", "How much goes to the token at the same place."),
-    Measure("next", "Next", "share", "How much goes to the token one place after."),
-    Measure("first", "First", "share", "How much goes to the first token."),
-    Measure("special", "Special", "share", "How much goes to special tokens such as [EOS]."),
-    Measure("punctuation", "Punctuation", "share", "How much goes to punctuation."),
+    Measure("entropy", "Entropy", "bits", "Spread of the weights: 0 bits is one token; each bit doubles their number."),
+    Measure("distance", "Distance", "tokens", "Mean distance from the query to the tokens it attends to."),
+    Measure("previous", "Previous", "share", "Share of weight on the token before the query's."),
+    Measure("same", "Same position", "share", "Share of weight on the token at the query's own position."),
+    Measure("next", "Next", "share", "Share of weight on the token after the query's."),
+    Measure("first", "First", "share", "Share of weight on the first token."),
+    Measure("special", "Special", "share", "Share of weight on special tokens such as [EOS]."),
+    Measure("punctuation", "Punctuation", "share", "Share of weight on punctuation."),
 )
 
 
 def present(found: Atlas, kind: Kind) -> list[Measure]:
-    """The measures that this kind of attention has here, in terms of what this corpus is aligned by."""
+    """The measures of this kind of attention, worded for the units by which this corpus is aligned."""
     return [
         measure._replace(meaning=named(measure.meaning, found.units))
         for measure in MEASURES

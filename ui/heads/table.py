@@ -28,7 +28,7 @@ def table(found: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         rows = _filtered(named, view)
         measures = _chosen_columns(found, view)
-    st.caption("Sort a column to find the head to open; a row opens it above.", help=RULE)
+    st.caption("Sort by a column to find a head; select its row to open it above.", help=RULE)
     columns, config = _columns(found, history, named, rows, (view.kind, *chosen), measures)
     key = widget_key(f"heads-table-{view.only}")
 
@@ -133,7 +133,7 @@ def _columns(
     }
     if history:
         columns["Since step"] = [_since(named[place], history, place) for place in rows]
-        help = "The snapshot of its training from which on the head has the first of its names."
+        help = "The step of the snapshot since which the head has the first of its names."
         config["Since step"] = st.column_config.NumberColumn(width=82, format="localized", help=help)
     for measure in measures:
         values = [_value(found, place, measure.name) for place in rows]

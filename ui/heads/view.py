@@ -15,7 +15,7 @@ ANY, NAMED = "all", "named"
 
 @dataclass(frozen=True)
 class HeadsView(View):
-    """Everything that defines the Heads page. A file that somebody named is not in it: a link opens no files."""
+    """Everything that defines the Heads page. Paths of files are not in it: a link opens no files."""
 
     PAGE: ClassVar[str | None] = "heads"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"corpus", "step"}
@@ -23,7 +23,7 @@ class HeadsView(View):
     corpus: str | None = None  # one of `corpus.choices`; None is what suits the model
     pairs: int = 1000
     measure: str | None = None  # whose best and worst sentences are shown
-    step: int | None = None  # the snapshot that is looked at; None is the model as it is
+    step: int | None = None  # the snapshot that is shown; None is the model as it is
     columns: tuple[str, ...] = ()  # of the table; none are those that the page chooses
     only: str = ANY  # of the table: all heads, those with a name, or those of one measure's role
 

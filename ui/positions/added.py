@@ -29,7 +29,7 @@ def section(name: str, model: Translator) -> None:
     key = widget_key("added")
     st.session_state.setdefault(key, view.added)
     part = st.expander(
-        "What it adds to your sentence: embeddings, encodings and their sum",
+        "What it adds to your sentence: embeddings, positional encodings and their sum",
         key=key,
         on_change=take,
         args=("added", key),
@@ -55,7 +55,10 @@ def _draw(name: str, model: Translator, text: str) -> None:
     lengths = {name: np.linalg.norm(part, axis=1) for name, part in matrices.items()}
     apart = float(np.abs(parts.tokens + parts.positions - parts.both).max())
     st.caption(_said(parts, model.model.config))
-    st.caption(f":material/check_circle: Left plus middle is what the model computed: {small(apart)} apart at most.")
+    st.caption(
+        f":material/check_circle: Left plus middle equals what the model computed: they differ by {small(apart)} at "
+        "most."
+    )
     twin = st.expander("The lengths as a table", key="added-twin", on_change="rerun")
     if twin.open:
         with twin:
@@ -66,11 +69,11 @@ def _draw(name: str, model: Translator, text: str) -> None:
 
 
 def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:
-    """What is drawn, by its title: a model that norms the sum has a matrix more."""
+    """What is drawn, by its title: a model with a layer norm of the sum has one more matrix."""
     scaled = ", scaled" if config.scale_embeddings else ""
     drawn = {f"Token embeddings{scaled}": parts.tokens, "+ encodings": parts.positions}
     if config.embedding_norm:
-        return drawn | {"= their sum": parts.both, "normed: what layer 1 receives": parts.read}
+        return drawn | {"= their sum": parts.both, "layer norm: what layer 1 receives": parts.read}
     return drawn | {"= what layer 1 receives": parts.both}
 
 
@@ -78,11 +81,13 @@ def _said(parts: Embedded, config: ModelConfig) -> str:
     length = [small(float(np.linalg.norm(part, axis=1).mean())) for part in parts]
     scaled = f"Embeddings are multiplied by √d_model = {config.d_model**0.5:.3g} before the encodings are added. "
     said = (
-        f"{scaled if config.scale_embeddings else ''}A vector is {'then ' * config.scale_embeddings}{length[0]} long "
-        f"on average, its encoding {length[1]}, and the sum {length[2]}."
+        f"{scaled if config.scale_embeddings else ''}Mean lengths: token embedding {length[0]}, positional encoding "
+        f"{length[1]}, sum {length[2]}."
     )
     if config.embedding_norm:
-        said += f" A norm brings it to mean 0 and variance 1, then applies a gain and a bias: length {length[3]}."
+        said += (
+            f" Layer norm brings the sum to mean 0 and variance 1, then applies a gain and a bias: length {length[3]}."
+        )
     if config.positions == "none":
         said += " This model adds nothing for positions"
         said += ": they are a bias on the scores of its attention." if isinstance(config, T5Config) else "."

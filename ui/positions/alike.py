@@ -1,4 +1,4 @@
-"""How alike two positions are, against the distance between them: the sinusoid beside another code."""
+"""The similarity of two positions against their distance: the sinusoidal encoding beside another one."""
 
 from __future__ import annotations
 
@@ -14,30 +14,34 @@ from ui.positions.numbers import small
 from ui.viewer.plot import plot
 
 _FURTHEST = 200  # words of distance that are drawn
-_ONE_CURVE = 0.01  # apart at most: drawn inside one another, or only the last would be seen
+_ONE_CURVE = 0.01  # curves that differ by less get different widths, or only the last would be seen
 _MOST = 2_000  # positions among which the gap is looked for
 
 _OTHERS = {
     "learned": (
         "Learned positions: what training found",
-        "Here no formula makes the curves of different places agree, and they end where the table ends.",
+        "Here no formula makes the curves of different positions agree, and they end where the table ends.",
     ),
     "stored": (
         "Stored positions: what came with the model",
-        "Where the curves lie on one another, the table is one of waves, in whatever order; where not, it was learned.",
+        "Where the curves coincide, the table is sinusoidal, with its dimensions in any order; otherwise it was "
+        "learned.",
     ),
-    "none": ("Without positions there is nothing to compare", "Every code is zero, and zeros point nowhere."),
+    "none": (
+        "Without positions there is nothing to compare",
+        "Every encoding is zero, and a zero vector has no direction.",
+    ),
     "integer": (
-        "Integers point all one way",
-        "One number has no direction but its sign, so any two positions look the same; 0 looks like none.",
+        "Integers all point the same way",
+        "One number has no direction but its sign, so any two positions look the same; 0 has no direction.",
     ),
     "normalised": (
-        "Numbers from 0 to 1 point all one way",
-        "One number has no direction but its sign, so any two positions look the same; 0 looks like none.",
+        "Numbers from 0 to 1 all point the same way",
+        "One number has no direction but its sign, so any two positions look the same; 0 has no direction.",
     ),
     "binary": (
         "Bits jump",
-        "Where many bits flip at once, a neighbour looks like a stranger, and each place has its own curve.",
+        "Where many bits flip at once, neighbours look unlike each other, and each position has its own curve.",
     ),
 }
 
@@ -51,16 +55,16 @@ def section(code: Code, positions: int, width: int) -> None:
         scheme, table = code.scheme, code.table[:_MOST]
     title, said = _OTHERS[scheme]
     if scheme == "learned" and code.learned.model is None:
-        title = "An untrained table has no law at all"
+        title = "An untrained table has no pattern"
         said = (
-            "No model here has learned positions: these are the random numbers that such a table begins with. What the "
-            "sinusoid has by its formula, training must find."
+            "No model here has learned positional encodings: this is a random initialisation. What the sinusoidal "
+            "encoding has by formula, training must find."
         )
     elif scheme == "learned":
         said += f" This is the table of {code.learned.model}."
     left, right = st.columns(2, gap="large")
     with left:
-        _part("sinusoid", "Near words look alike", None, sinusoid)
+        _part("sinusoid", "Nearby positions are similar", None, sinusoid)
     with right:
         _part("other", title, said, table)
 
@@ -70,8 +74,8 @@ def _part(key: str, title: str, said: str | None, table: np.ndarray) -> None:
     places = sorted({n // 5, n // 2, 4 * n // 5})
     names = ", ".join(f"{p:,}" for p in places[:-1]) + f" and {places[-1]:,}" if len(places) > 1 else f"{places[0]}"
     st.subheader(title, anchor=False)
-    law = "The similarity of two positions depends on their distance only"
-    st.caption(said or (f"{law}: the curves for p = {names} lie on one another." if len(places) > 1 else f"{law}."))
+    law = "The similarity of two positions depends only on their distance"
+    st.caption(said or (f"{law}: the curves for p = {names} coincide." if len(places) > 1 else f"{law}."))
     curves = {p: similarity(table, p) for p in places}
     gap = similarity_gap(table, places) if len(places) > 1 else math.nan
     if any(np.isfinite(values).any() for values in curves.values()):
@@ -82,4 +86,4 @@ def _part(key: str, title: str, said: str | None, table: np.ndarray) -> None:
     if math.isnan(gap):
         st.markdown(":gray[There are too few positions to compare.]")
     else:
-        st.markdown(f"**{small(gap)}** :gray[is the most that the curves differ at one distance]")
+        st.markdown(f"**{small(gap)}** :gray[is the largest difference between the curves at any distance]")

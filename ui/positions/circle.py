@@ -1,4 +1,4 @@
-"""A step of k positions as the turn of a clock's hand; the sliders act in the browser."""
+"""A shift by k positions as the turn of a clock's hand; the sliders act in the browser."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _CIRCLE = st.components.v2.component(
 def section(omega: np.ndarray, positions: int, base: float) -> None:
     """The hand of one pair of dimensions with its frequency from `omega` [pairs], and the proof in numbers."""
     view: PositionsView = st.session_state["view"]
-    st.subheader("A step of k words is one rotation, wherever you stand", anchor=False)
+    st.subheader("A shift by k positions is one rotation, from every position", anchor=False)
     st.caption(
-        "Each pair of dimensions of the sinusoid is the hand of a clock. Moving k words on turns it by the same angle, "
+        "Each pair of dimensions of the sinusoidal encoding is the hand of a clock. A shift by k turns it by the same "
+        "angle, "
         rf"$k\omega_i$ with $\omega_i = {base:.10g}^{{-2i/{2 * len(omega)}}}$, from every position: one matrix does it "
         "everywhere, and a head can learn it."
     )
@@ -67,7 +68,7 @@ def section(omega: np.ndarray, positions: int, base: float) -> None:
 
 
 def default_pair(pairs: int) -> int:
-    """A hand that neither races nor rests."""
+    """A pair whose hand turns neither too fast nor too slowly to see."""
     return pairs * 3 // 32
 
 
@@ -78,7 +79,7 @@ def _take_shown() -> None:
 
 
 def read_shown(value: object) -> dict[str, int] | None:
-    """What the browser sent, or None where it makes no sense."""
+    """What the browser sent, or None where it is not valid."""
     match value:
         case {"at": int(at), "shift": int(shift), "pair": int(pair)} if min(at, shift, pair) >= 0:
             return {"at": at, "shift": min(shift, MOST_SHIFT), "pair": pair}

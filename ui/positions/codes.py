@@ -1,6 +1,6 @@
-"""Which code of positions the page shows: a formula, a table of a model, or what T5 has instead of one.
+"""The positional encoding that the page shows: a formula, a table of a model, or T5's bias instead of one.
 
-Letters: N positions, D numbers in a code.
+Letters: N positions, D dimensions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ui.positions.view import SCHEMES, PositionsView
 from ui.state import models
 
 MEASURED = 1_000  # positions that the properties are measured over,
-MEASURED_WIDTH = 256  # and the most numbers in a code: fitting a shift costs the cube of them
+MEASURED_WIDTH = 256  # and the most dimensions: fitting a shift costs the cube of them
 _UNTRAINED = 512  # positions of a table that no model has trained
 _SPREAD = 0.02  # how an untrained table is drawn: as `LearnedPositions` draws it
 
@@ -74,9 +74,9 @@ def scheme_of(view: PositionsView, config: ModelConfig) -> str:
 
 
 def chosen(view: PositionsView, name: str, model: Translator) -> Code:
-    """What the controls ask for; where they ask for nothing, what the model has.
+    """The encoding that the controls select, by default the model's.
 
-    Raises ValueError where there is no such code.
+    Raises ValueError where there is no such encoding.
     """
     config = model.model.config
     scheme = scheme_of(view, config)
@@ -102,7 +102,7 @@ def learned(name: str, model: Translator, width: int) -> Learned:
 def _has_learned(name: str) -> bool:
     try:
         config = read_json(models.model_folder(name) / CONFIG)
-    except ValueError:  # a broken folder is told where that model is opened
+    except ValueError:  # a broken folder is reported where that model is opened
         return False
     return isinstance(config, dict) and config.get("positions") == "learned"
 

@@ -1,4 +1,4 @@
-"""What the page is about: the scheme, how many positions, the base and the width."""
+"""The controls of the page: the scheme, the number of positions, the base and the width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSED = "positions-refused"
 
 
 def controls(view: PositionsView, config: ModelConfig) -> None:
-    """Draws the controls; what was typed and makes no sense is refused in a sentence below them."""
+    """Draws the controls; an invalid value is refused in a sentence below them."""
     with st.container(horizontal=True, vertical_alignment="top", gap="small"):
         key = widget_key("scheme")
         st.segmented_control(
@@ -30,7 +30,7 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
             key=key,
             on_change=take,
             args=("scheme", key),
-            help=f"How a position becomes numbers. The model in use: {own_scheme(config)}.",
+            help=f"How a position becomes a vector. The model in use: {own_scheme(config)}.",
         )
         key = widget_key("positions")
         lengths = sorted({*_LENGTHS, view.positions})
@@ -52,7 +52,7 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
             base,
             lambda text: number(text, 1, MOST_BASE),
             f"a number from 1 to {MOST_BASE:,}",
-            "The paper's is 10,000: the slowest wave takes nearly base · 2π positions. Type another one.",
+            "10,000 in the paper: the longest wavelength is nearly base · 2π positions. You can type any other.",
         )
         width = view.d_model or config.d_model
         _typed(
@@ -62,7 +62,7 @@ def controls(view: PositionsView, config: ModelConfig) -> None:
             str(width),
             lambda text: whole(text, 1, MOST_WIDTH),
             f"a whole number from 1 to {MOST_WIDTH:,}",
-            f"Numbers in a code. The model in use has {config.d_model}. Type another one.",
+            f"Dimensions of an encoding. The model in use has {config.d_model}. You can type any other.",
         )
     refused = st.session_state.pop(_REFUSED, None)
     if refused:

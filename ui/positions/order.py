@@ -25,7 +25,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import unknown_tokens
 
 _NUMBERS = 12  # of each vector that are drawn
-# Sentences whose words can change places, in the languages that the models here read.
+# Sentences whose words can change positions, in the languages that the models here read.
 _SENTENCES = {
     "English": ("the cat sat on the mat", "the mat sat on the cat"),
     "German": ("die Katze sieht den Hund", "den Hund sieht die Katze"),
@@ -72,7 +72,7 @@ def _unlike(first: list[str], second: list[str]) -> str:
     said = [
         f"{' '.join(rest[:8])} only in the {name}" for rest, name in zip(only, ("first", "second"), strict=True) if rest
     ]
-    return f"These are not the same words: {', '.join(said)}. Give both sentences the same words, as often."
+    return f"These are not the same words: {', '.join(said)}. Use the same words, equally often, in both sentences."
 
 
 def _rest(tokens: list[str], others: list[str]) -> list[str]:
@@ -94,7 +94,7 @@ def default_sentences(model: Translator) -> tuple[str, str]:
     offered = examples(card)
     first = offered[0].text if offered else "one two three"
     source = model.checkpoint.source_tokenizer
-    if not offered and source.unk_id is None:  # it may know ids only, and can then read nothing else
+    if not offered and source.unk_id is None:  # a vocabulary of ids only reads nothing else
         first = source.decode([id for id in range(source.vocab_size) if id not in source.special_ids][:4])
     words = first.split()
     return first, " ".join(reversed(words)) if len(words) > 1 else first[::-1]
@@ -102,7 +102,7 @@ def default_sentences(model: Translator) -> tuple[str, str]:
 
 @st.fragment
 def section(name: str, model: Translator) -> None:
-    """Typing here draws this part anew and nothing else."""
+    """Typing here redraws this part and nothing else."""
     view: PositionsView = st.session_state["view"]
     st.subheader("The same words in another order", anchor=False)
     st.caption(
@@ -153,17 +153,17 @@ def _draw(orders: Orders, model: Translator) -> None:
         _part("with", orders, orders.having, limit, _SAME if same else said)
     width = orders.having[0].shape[1]
     st.caption(
-        f"Drawn are the first {min(_NUMBERS, width)} of {width} numbers of each vector; the differences are over all, "
-        "[EOS] included. A word that occurs twice is joined in its order. "
-        f"Colours are full from ±{limit:.2g} on."
+        f"The first {min(_NUMBERS, width)} of {width} dimensions of each vector are drawn; the differences are over "
+        "all, [EOS] included. A word that occurs twice is joined in order. "
+        f"Colours saturate at ±{limit:.2g}."
     )
     twin = st.expander("The differences as a table", key="order-twin", on_change="rerun")
     if twin.open:
         with twin:
             table = {
                 "token": orders.labels[1],
-                "stood at": np.asarray(orders.order),
-                "stands at": np.arange(len(orders.order)),
+                "position in the first": np.asarray(orders.order),
+                "position in the second": np.arange(len(orders.order)),
                 "without positions": orders.differences(orders.without).astype(float),
                 "with positions": orders.differences(orders.having).astype(float),
             }
@@ -175,8 +175,8 @@ def _draw(orders: Orders, model: Translator) -> None:
 _WITHOUT = (
     "largest difference once the words are put back in order. The encoder gives the same vectors: who did what is lost."
 )
-_SAME = "The two sentences are the same; move a word to see what its place does."
-_WITH = "largest difference for the same word, at “{token}”. Where a word stands is now a part of its vector."
+_SAME = "The two sentences are the same; move a word to see what its position does."
+_WITH = "largest difference for the same word, at “{token}”. A word's position is now part of its vector."
 
 
 def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Where T5 has its positions: in numbers that are added to the scores of self-attention."""
+"""T5's positions: a bias on the scores of self-attention."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ui.viewer.plot import plot
 
 _STACKS = ("encoder", "decoder")
 _SAID = {
-    "encoder": "**Encoder** :gray[looks to both sides; keys before the query are on the left]",
-    "decoder": "**Decoder** :gray[looks back only]",
+    "encoder": "**Encoder** :gray[attends to both sides; keys before the query are on the left]",
+    "decoder": "**Decoder** :gray[attends to earlier tokens only]",
 }
 
 
 def section(model: Transformer) -> None:
     """The bias of each head against the distance, for both stacks."""
     assert isinstance(model, T5)
-    st.subheader("Every distance gets a bias of its own", anchor=False)
+    st.subheader("Every distance has its own bias", anchor=False)
     st.caption(
-        "This model adds nothing to its words. Each head of its self-attention has learned a number for each distance, "
-        "and adds it to the score before the softmax: a head may prefer neighbours, or what lies far behind. All "
-        f"layers of a stack share the table. {_shared(model)}"
+        "This model adds nothing to its embeddings. Each head of its self-attention has learned a bias for each "
+        "distance and adds it to the score before the softmax: a head may prefer neighbours, or distant tokens. All "
+        f"layers of a stack share the biases. {_shared(model)}"
     )
     for column, stack in zip(st.columns(2, gap="large"), _STACKS, strict=True):
         with column:
@@ -51,8 +51,8 @@ def _shared(model: T5) -> str:
     buckets = bias.bucket(torch.from_numpy(distances))
     alone = int((buckets[distances < 0].bincount() == 1).sum())
     return (
-        f"Up to {alone} tokens away, encoder distances have a number each; farther ones share, and from "
-        f"{bias.max_distance:,} on there is one for all."
+        f"Up to {alone} tokens away, each encoder distance has its own bias; farther ones share, and from "
+        f"{bias.max_distance:,} on all share one."
     )
 
 

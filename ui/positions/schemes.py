@@ -55,16 +55,16 @@ def near(found: Properties) -> Cell:
 
 
 def linear(found: Properties) -> Cell:
-    """How far the best map is off."""
+    """The error of the best linear map."""
     if math.isnan(found.misfit):
         return Cell("partly", "too few positions")
     if found.largest == 0:
         return Cell("no", "0, but nothing moves")
-    return Cell("yes" if found.misfit < 1e-6 else "no", f"{small(found.misfit)} steps off")
+    return Cell("yes" if found.misfit < 1e-6 else "no", f"error of {small(found.misfit)} steps")
 
 
 def beyond(found: Properties) -> Cell:
-    """What becomes of the code in a text twice as long as any before."""
+    """The encoding in a text twice as long as any before."""
     if found.reach is None:
         return Cell("no", f"no row after {found.positions:,}")
     if found.largest == 0:
@@ -72,7 +72,7 @@ def beyond(found: Properties) -> Cell:
     if found.added:
         return Cell("no", f"{found.added} more bit needed" if found.added == 1 else f"{found.added} more bits needed")
     if found.moved > 1e-9:
-        return Cell("no", f"old ones move by {small(found.moved)}")
+        return Cell("no", f"old ones change by {small(found.moved)}")
     if found.reach > found.largest * 1.001:
         return Cell("no", f"{small(found.reach)}, never seen")
     return Cell("yes", f"defined, at most {small(found.reach)}")
@@ -81,8 +81,8 @@ def beyond(found: Properties) -> Cell:
 _ROWS = (
     ("Unique", "the closest two positions", unique),
     ("Bounded", "the largest number", bounded),
-    ("Neighbours near", "the largest step, beside the mean distance of two positions", near),
-    ("A shift is one map", "the best linear map, at positions it was not fitted on", linear),
+    ("Neighbours near", "the largest step, relative to the mean distance of two positions", near),
+    ("A shift is linear", "the best linear map, at positions it was not fitted on", linear),
     ("Beyond training", "in a text twice as long", beyond),
 )
 
@@ -91,19 +91,19 @@ def section(code: Code, width: int) -> None:
     """The table of schemes and properties."""
     st.subheader("Why not something simpler?", anchor=False)
     st.caption(
-        f"In the pictures {_PICTURED} positions run down and the code across. Each number is measured, not claimed: "
-        f"over {MEASURED:,} positions (a learned table: over those that it has), at up to {MEASURED_WIDTH} dimensions."
+        f"In the pictures, rows are {_PICTURED} positions and columns are dimensions. Each number is measured over "
+        f"{MEASURED:,} positions (a learned table: over those that it has), at up to {MEASURED_WIDTH} dimensions."
     )
     found = {scheme: measured(scheme, width, code.base, code.learned) for scheme in _ORDER}
     st.html(table_html(code, found, theme_named(st.context.theme.type or "light")))
     st.caption(
-        "Defined is not yet understood: beyond the texts of training, the slow waves of the sinusoid show values that "
-        "the network has never seen."
+        "Defined does not mean understood: beyond the lengths of training, the slow waves of the sinusoidal encoding "
+        "take values that the network has never seen."
     )
 
 
 def table_html(code: Code, found: dict[str, Properties], theme: Theme) -> str:
-    """A scheme a column, a property a row. Marks differ in shape, and have words for those who listen."""
+    """A scheme a column, a property a row. Marks differ in shape, and have text for screen readers."""
     names = {scheme: _NAMES.get(scheme, scheme.capitalize()) for scheme in _ORDER}
     if code.learned.model is None:
         names["learned"] = "Untrained"
@@ -136,7 +136,7 @@ def table_html(code: Code, found: dict[str, Properties], theme: Theme) -> str:
 
 
 def _picture(code: Code, scheme: str, theme: Theme) -> str:
-    """The first positions of a scheme, on colours from less through nothing to more."""
+    """The first positions of a scheme, on the diverging colour scale."""
     if scheme == "learned":
         table = code.learned.table[:_PICTURED, :_PICTURED]
     else:

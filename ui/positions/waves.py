@@ -1,4 +1,4 @@
-"""The code itself: some dimensions as curves, and all of them as a heatmap on the same axis."""
+"""The encoding itself: some dimensions as curves, and all of them as a heatmap on the same axis."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _TITLES = {
 _SAID = {
     "sinusoidal": "Above, some dimensions; below, all {width:,}, sines first. Fast waves tell neighbours apart, slow "
     "waves tell beginnings from ends.",
-    "learned": "Above, some dimensions; below, all {width:,}. Nothing but training says what they look like.",
-    "stored": "Above, some dimensions; below, all {width:,}: the table as it came with the model. It may be learned, "
-    "or waves in an order of its own.",
-    "none": "Nothing is added to the words, so the network has no way to tell which came first.",
-    "integer": "One number that counts. It grows without end, and soon it drowns the word that it is added to.",
-    "normalised": "One number: how far into the text. The same word at the same place gets another one in a longer "
-    "text.",
-    "binary": "Bits, the lowest first. Like waves they are fast and slow, but they jump where waves turn.",
+    "learned": "Above, some dimensions; below, all {width:,}. Only training decides what they look like.",
+    "stored": "Above, some dimensions; below, all {width:,}: the table stored with the model. It may be learned, or "
+    "sinusoidal with its dimensions in another order.",
+    "none": "Nothing is added to the embeddings, so the network has no way to tell which came first.",
+    "integer": "One number that counts. It grows without bound, and soon outweighs the embedding that it is added to.",
+    "normalised": "One number: how far into the text. The same position gets another number in a longer text.",
+    "binary": "Bits, the lowest first. Like waves, some are fast and some slow, but they jump where waves turn "
+    "smoothly.",
 }
 
 
@@ -54,13 +54,13 @@ def default_dims(code: Code) -> tuple[int, ...]:
 
 @st.fragment
 def section(code: Code, name: str, model: Translator) -> None:
-    """Which dimensions are drawn is chosen here, so only this part is drawn anew."""
+    """Which dimensions are drawn is chosen here, so only this part is redrawn."""
     view: PositionsView = st.session_state["view"]
     n, width = code.table.shape
     untrained = code.scheme == "learned" and code.learned.model is None
     head, choice = st.columns([3, 2.2], gap="medium", vertical_alignment="bottom")
     with head:
-        title = "A learned table begins as random numbers" if untrained else _TITLES[code.scheme]
+        title = "A learned table starts as random numbers" if untrained else _TITLES[code.scheme]
         st.subheader(title, anchor=False)
         st.caption(_SAID[code.scheme].format(width=width))
     dims = [dim for dim in view.dims or () if dim < width]
@@ -113,14 +113,14 @@ def _notes(code: Code, view: PositionsView, name: str) -> None:
         return
     if owner is None:
         st.info(
-            "No model here has learned positions, so this table is **untrained**: the random numbers that training "
-            "would begin with. The option `--positions learned` trains one.",
+            "No model here has learned positions, so this table is **untrained**: a random initialisation. The "
+            "option `--positions learned` trains one.",
             icon=":material/info:",
         )
     elif owner != name:
-        st.caption(f":material/info: The model in use has no learned positions; these are those of {owner}.")
+        st.caption(f":material/info: The model in use has no learned positions; these are from {owner}.")
     if n < view.positions:
-        st.caption(f":material/info: The table ends after {n:,} positions: there is no code for the next one.")
+        st.caption(f":material/info: The table ends after {n:,} positions: there is no encoding for the next one.")
 
 
 def _below(code: Code, model: Translator) -> None:
@@ -129,19 +129,21 @@ def _below(code: Code, model: Translator) -> None:
     if code.paired:
         slowest = 2 * np.pi / frequencies(width, code.base)[-1]
         said.append(
-            f"Wavelengths rise from 2π to {slowest:,.0f} words, the last before {code.base:,.10g} · 2π = "
+            f"Wavelengths rise from 2π to {slowest:,.0f} positions, just below {code.base:,.10g} · 2π = "
             f"{2 * np.pi * code.base:,.0f}."
         )
         apart = table_difference(model.model, width, code.base)
         if apart is not None and apart < 1e-3:
-            said.append(f":material/check_circle: The model's own table is this one: at most {small(apart)} apart.")
+            said.append(
+                f":material/check_circle: The model's own table is the same: they differ by {small(apart)} at most."
+            )
     block, every = pooling(n, width, code.paired)
     if block > 1:
         said.append(f"A column is the mean of {block} positions, so waves shorter than that come out grey.")
     if every > 1:
         said.append(f"One row in {every} is drawn.")
     if n > _SMOOTH_UP_TO:
-        said.append("Drag over the picture to look closer; a double click shows all again.")
+        said.append("Drag over the picture to zoom in; double-click to zoom out.")
     if said:
         st.caption(" ".join(said))
 

@@ -1,8 +1,8 @@
-"""Measurements on disk: what came with a model, and what was measured here before.
+"""Measurements on disk: those that come with a model, and those made here before.
 
 A model's folder may hold `heads.json`, as `python -m transformer heads --history --json` writes it. What is measured
 here goes to `runs/.heads`, by what it was measured of: the model's files, the corpus, how much of it, and the edition
-of the measures. Nothing is kept of a corpus that somebody brought.
+of the measures. Measurements of an uploaded corpus are not written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Facts = dict[str, Any]
 
 
 def shipped(name: str) -> Facts | None:
-    """What came with a model, where it is about the model as it is now."""
+    """The measurements that come with a model, if they match its files."""
     file = models.model_folder(name) / FILE
     if name.startswith((models.RUN, models.IMPORTED)) or not file.is_file():
         return None
@@ -55,7 +55,7 @@ def find(what: str, name: str, corpus: str, pairs: int) -> Facts | None:
 
 
 def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
-    """Writes them down, and lets the oldest go. A disk that is full or read-only is no reason to show nothing."""
+    """Writes them, and removes the oldest. A disk that is full or read-only is only logged."""
     place = _place(what, name, corpus, pairs)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
         for old in files[:-MOST]:
             old.unlink(missing_ok=True)
     except OSError as error:
-        log.warning("the measured heads could not be kept: %s", error)
+        log.warning("the measurements could not be cached: %s", error)
 
 
 def today() -> str:
@@ -79,7 +79,7 @@ def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
 
 
 def digest_of(name: str) -> str:
-    """Of the model's files as they are."""
+    """The digest of the model's current files."""
     return _digest(models.model_folder(name), models.version(name))
 
 

@@ -1,6 +1,6 @@
-"""What was computed: each value once, for all sessions, for as long as somebody looks at it.
+"""A cache for all sessions: each value is computed once and kept while it is used.
 
-`kept` is the decorator; a value is made when it is its turn in the queue.
+`kept` is the decorator; a value is computed when its request has its turn in the queue.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ui.state.queue import LOOK, TURNS, noted
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LARGEST = 500_000_000  # bytes that all caches keep together; models are bounded by their number
+LARGEST = 500_000_000  # bytes of all caches together; models are limited by their number
 
 
 def weight(value: object) -> int:
-    """The bytes that a value takes, as far as it can be looked into: its arrays, and what holds them. A model counts
-    nothing, since many values share it."""
+    """The bytes of a value: its arrays, and the objects that hold them. A model counts as 0, since many values share
+    it."""
     seen, found, left = set[int](), 0, [value]
     while left:
         one = left.pop()
@@ -48,14 +48,14 @@ def weight(value: object) -> int:
 
 
 class Entry(NamedTuple):
-    asked: float  # when it was last asked for
+    asked: float  # when it was last used
     value: Any
     weight: int
 
 
 class Kept(Generic[T]):
-    """The latest `most` values by key, and fewer where all caches together hold too much. What nobody asked for in
-    `seconds` is let go, whether somebody comes or not."""
+    """The latest `most` values by key, fewer where all caches together hold too much. A value that was not used for
+    `seconds` is dropped by a sweep."""
 
     def __init__(self, most: int, seconds: float):
         self.most, self.seconds = most, seconds
@@ -73,7 +73,7 @@ class Kept(Generic[T]):
             with self._changed:
                 if key in self._values:
                     entry = self._values.pop(key)
-                    grown = getattr(entry.value, "nbytes", entry.weight)  # some take in more, and say how much
+                    grown = getattr(entry.value, "nbytes", entry.weight)  # some values grow, and tell their size
                     self._values[key] = entry._replace(asked=time.monotonic(), weight=grown)
                     return entry.value
                 if key not in self._making:
@@ -82,7 +82,7 @@ class Kept(Generic[T]):
             self._wait_for(key)
         try:
             value = make()
-        except BaseException:  # whoever waits for it tries it in turn
+        except BaseException:  # the next one that waits for it tries again
             self._settle(key)
             raise
         self._settle(key, Entry(time.monotonic(), value, weight(value)))
@@ -90,12 +90,12 @@ class Kept(Generic[T]):
         return value
 
     def _wait_for(self, key: Hashable) -> None:
-        """Until nobody makes it. Not with a turn in hand: who makes it may be waiting for one."""
+        """Waits until no other thread computes it, without a turn, for which that thread may be waiting."""
         with TURNS.aside(), noted() as note:
             while key in self._making:
                 with self._changed:
                     self._changed.wait_for(lambda: key not in self._making, LOOK)
-                note("Another page asked for the same; it comes at once")
+                note("Another page is computing the same result")
 
     def _settle(self, key: Hashable, *made: Entry) -> None:
         with self._changed:
@@ -113,12 +113,12 @@ class Kept(Generic[T]):
 
     @property
     def oldest(self) -> float:
-        """When what was longest not asked for was; infinite where there is nothing of weight."""
+        """When the least recently used value was used; infinite where no value has a weight."""
         with self._changed:
             return next((entry.asked for entry in self._values.values() if entry.weight), math.inf)
 
     def drop(self, asked: float) -> None:
-        """Lets go what was last asked for then, or before."""
+        """Drops the values last used at that time or before."""
         with self._changed:
             while self._values and next(iter(self._values.values())).asked <= asked:
                 self._values.popitem(last=False)
@@ -128,7 +128,7 @@ class Kept(Generic[T]):
             self._values.clear()
 
     def sweep(self) -> None:
-        """Lets go what nobody asked for in time."""
+        """Drops what was not used in time."""
         self.drop(time.monotonic() - self.seconds)
 
 
@@ -136,7 +136,7 @@ _ALL: list[Kept[Any]] = []
 
 
 def bound() -> None:
-    """Lets go what was longest not asked for, in all caches, until they hold no more than they may."""
+    """Drops the least recently used values of all caches until they are within the limit."""
     while sum(values.weight for values in _ALL) > LARGEST:
         oldest = min(values.oldest for values in _ALL)
         for values in _ALL:
@@ -144,13 +144,13 @@ def bound() -> None:
 
 
 def sweep() -> None:
-    """Lets go, in every cache, what nobody asked for in time."""
+    """Drops, in every cache, what was not used in time."""
     for values in _ALL:
         values.sweep()
 
 
 class Ask(Generic[P, T]):
-    """A function whose values are kept."""
+    """A function whose values are cached."""
 
     def __init__(self, function: Callable[P, T], values: Kept[T], doing: str | None, turn: bool):
         self.function, self.values, self.doing, self.turn = function, values, doing, turn

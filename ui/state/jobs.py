@@ -1,8 +1,7 @@
-"""Long work beside the page, which asks how far it is and may be left meanwhile.
+"""Long work in threads, whose progress a page shows while it stays usable.
 
-`JOBS` are the measurements under way and done, for all sessions: each is made once, one at a time, and the latest are
-kept. Of a corpus that somebody brought nothing is kept for long: ten minutes after nobody looks any more it is let go,
-and ends where it is under way.
+`JOBS` are the measurements, running and done, of all sessions: each is made once, one at a time, and the latest are
+kept. Measurements of an uploaded corpus are dropped, or cancelled, ten minutes after the last page that shows them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is 
 
 
 class Cancelled(Exception):
-    """Raised inside the work when nobody wants it any more."""
+    """Raised inside the work when it was cancelled."""
 
 
 class Job(Generic[T]):
@@ -39,13 +38,13 @@ class Job(Generic[T]):
         Thread(target=self._run, args=(do,), daemon=True).start()
 
     def cancel(self) -> None:
-        """The work ends at its next report."""
+        """The work ends when it next reports its progress."""
         self._wanted = False
 
     def _run(self, do: Callable[[Progress], T]) -> None:
         try:
             self.result = do(self._report)
-        except Exception as error:  # told by the page, whatever it is
+        except Exception as error:  # shown by the page
             self.error = error
         finally:
             self.done = True
@@ -64,7 +63,7 @@ class _Kept:
 
 
 class Jobs:
-    """What was asked for, the latest last; what falls out while it is under way ends."""
+    """The requested jobs, the latest last; a running one that is dropped is cancelled."""
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[tuple[str, Hashable], _Kept] = OrderedDict()
@@ -78,7 +77,7 @@ class Jobs:
         find: Callable[[], object] = lambda: None,
         brought: bool = False,
     ) -> Job[object]:
-        """Begins it where it was not asked for before; `find` may have it already, and waits for nobody."""
+        """Starts the job if it was not requested before; `find` may return a cached result, without a turn."""
         with self._lock:
             if (what, asked) not in self._jobs:
                 job = Job(partial(self._found_or_made, what, find, do))
@@ -91,7 +90,7 @@ class Jobs:
             return kept.job
 
     def seen(self, what: str, asked: Hashable) -> None:
-        """Somebody looks at it still."""
+        """Marks it as still shown."""
         with self._lock:
             if (what, asked) in self._jobs:
                 self._jobs[what, asked].seen = time.monotonic()
@@ -102,7 +101,7 @@ class Jobs:
             self._jobs.pop((what, asked), None)
 
     def sweep(self) -> None:
-        """Lets go of what was brought and is not looked at any more."""
+        """Drops the jobs of uploaded corpora that no page shows any more."""
         until = time.monotonic() - SECONDS
         with self._lock:
             for key in [key for key, kept in self._jobs.items() if kept.brought and kept.seen < until]:
@@ -117,7 +116,7 @@ class Jobs:
         except Cancelled:
             raise
         except Exception as error:
-            # What is wrong with a corpus is said to whoever brought it; the rest is for who looks after the app.
+            # What is wrong with a corpus is shown to its user; other errors are for the log.
             if what == "history" or not isinstance(error, ValueError | OSError):
                 log.error("the %s could not be measured", what, exc_info=error)
             raise

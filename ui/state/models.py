@@ -1,4 +1,4 @@
-"""What every session shares: the loaded models, and the traces of the latest sentences."""
+"""What all sessions share: the loaded models, and the traces of the latest sentences."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def model_names() -> list[str]:
 
 
 def finished_runs() -> list[str]:
-    """A run that goes on replaces its best checkpoint, which nobody may be reading then."""
+    """Only these: a run that still trains replaces its best checkpoint while it might be read."""
     runs = (path.parent for path in sorted(RUNS.glob("[!.]*/checkpoints")))
     return [f"{RUN}{run.name}" for run in runs if _ended(run) and RunFolder(run).best() is not None]
 
@@ -69,7 +69,7 @@ def _ended(run: Path) -> bool:
 
 
 def model_folder(name: str) -> Path:
-    """Where a model of `model_names` lies."""
+    """The folder of a model of `model_names`."""
     if name.startswith(RUN):
         run = RunFolder(RUNS / name.removeprefix(RUN))
         return run.best() or run.checkpoints / "best"
@@ -77,15 +77,15 @@ def model_folder(name: str) -> Path:
 
 
 def confine_public() -> None:
-    """In a public demonstration, takes the rights from this process that no visitor is to have: whatever leads there,
-    nothing else is read than what lies in these folders, and nothing is reached, started or removed."""
+    """In a public demonstration, restricts this process: it can read only these folders, and cannot open connections,
+    start programs or remove files."""
     if public():
         confine((CHECKPOINTS, RUNS, MODELS, usual_folder(), tatoeba_folder()))
 
 
 def prepare() -> None:
-    """`_prepared`, however many come first at the same time. Streamlit's caches any visitor can have cleared, and then
-    it would be done again."""
+    """Runs `_prepared` once, also for simultaneous first visitors. Streamlit's caches would not do: any visitor can
+    clear them."""
     with _PREPARING:
         _prepared()
 
@@ -127,7 +127,7 @@ def version(name: str) -> tuple[int, ...]:
 def _changed(file: Path) -> int:
     try:
         return file.stat().st_mtime_ns
-    except OSError:  # there is none, or it was taken away just now
+    except OSError:  # there is none, or it was just removed
         return 0
 
 
@@ -153,7 +153,7 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
     return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
 
 
-# Ten minutes are longer than anybody looks at a sentence.
+# Kept for ten minutes, longer than anybody studies one sentence.
 @kept(40, "Translating")
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
@@ -162,7 +162,7 @@ def _trace(
     return _frozen(_translator(name, version).trace(text, target, interventions, **options))
 
 
-@kept(40, "Reading without these heads")
+@kept(40, "Computing with the changed heads")
 def _forced_trace(
     name: str,
     version: tuple[int, ...],

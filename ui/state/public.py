@@ -1,7 +1,7 @@
-"""A public demonstration: everything can be looked at, and nothing is brought, trained or deleted.
+"""A public demonstration: visitors can look at everything, and cannot import, train or delete anything.
 
-HEADLIGHT_PUBLIC=1 makes it one. What this hides is refused by the library as well (`models.confine_public`), for a
-page is not the only one who can ask.
+HEADLIGHT_PUBLIC=1 switches it on. The library refuses what this hides as well (`models.confine_public`), since a page
+is not the only caller.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PLACE = re.compile(
     r"|(?:~(?:[a-z_][\w-]*)?|(?<![\w./]))/+"
     rf"(?:{_WORD}+(?: +(?![-~]){_WORD}+)*/+)*(?=[\w.])"
 )
-_DEEPEST = 20  # of what is nested in a card
+_DEEPEST = 20  # levels of nesting in a card
 
 
 def public() -> bool:
@@ -40,14 +40,14 @@ def without_places(text: str) -> str:
 
 
 def card_without_places(card: dict[str, Any]) -> dict[str, Any]:
-    """A model's card, of which the same holds: it tells of commands and of data."""
+    """The same for a model's card, which names commands and data."""
     return _each_text(card, _DEEPEST) if public() else card
 
 
 def _each_text(value: Any, left: int) -> Any:
     if isinstance(value, str):
         return without_places(value)
-    if isinstance(value, dict | list) and not left:  # a card of somebody who means no good
+    if isinstance(value, dict | list) and not left:  # a card that is nested too deeply, with bad intent
         return None
     if isinstance(value, dict):
         return {without_places(name): _each_text(inner, left - 1) for name, inner in value.items()}

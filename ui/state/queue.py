@@ -1,6 +1,6 @@
-"""Who asks the model when: so many at once, first come, first served, and nobody for longer than a slice at a time.
+"""A queue for the model: a few sessions at once, first come, first served, each for at most a slice of time.
 
-A session that waits says so on its page; one that moved on or vanished gives its place up.
+A waiting session says so on its page; one that was superseded or closed gives its place up.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ui.state.streamlit_internals import end_superseded_run, in_session
 
 T = TypeVar("T")
 
-SLICE = 0.3  # seconds that a long request may go on while others wait
-LOOK = 0.2  # seconds between two looks at whether a session that waits is still there
-SILENT = 0.4  # seconds of waiting that nobody is told of
-PLACE = "waits"  # where in the session the place for the note is
+SLICE = 0.3  # seconds that a long request may run while others wait
+LOOK = 0.2  # seconds between two checks that a waiting session is still there
+SILENT = 0.4  # seconds of waiting before the page says so
+PLACE = "waits"  # the key of the note's place in the session state
 
 
 def at_once(cores: int) -> int:
-    """How many ask the model at the same time: half of the cores, since pages are drawn and runs train on them too;
-    and few, since small models wait for Python's lock more than they compute."""
+    """How many sessions use the model at the same time: half of the cores, since pages and training need them too; and
+    few, since small models wait for Python's lock more than they compute."""
     return max(1, min(4, cores // 2))
 
 
 class Turns:
-    """A queue for `places`, in which who was served goes to the end. A thread that has a turn may ask for it again."""
+    """A queue for `places`; a served session goes to the end. A thread with a turn may take it again."""
 
     def __init__(self, places: int):
         self._changed = threading.Condition()
@@ -54,16 +54,16 @@ class Turns:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Without the turn that this thread may have: it is given up, and waited for again."""
+        """Gives up the turn of this thread, if it has one, and waits for it again afterwards."""
         if not self.held:
             yield
             return
         self._give()
-        yield  # where this ends in an error, nothing is held, and `turn` has nothing to give back
+        yield  # after an error here no turn is held, and `turn` has none to give back
         self._take()
 
     def breathe(self) -> None:
-        """Between two steps of long work: ends it where its session moved on, and lets others go first in time."""
+        """Between two steps of long work: ends it if its session moved on, and lets others go first after a slice."""
         if not self.held:
             return
         end_superseded_run()
@@ -82,7 +82,7 @@ class Turns:
         try:
             with noted() as note:
                 while (before := self._before(ticket)) > 0:
-                    note(f"{before} sentence{'s' if before > 1 else ''} before yours")
+                    note(f"{before} request{'s' if before > 1 else ''} ahead of yours")
         except BaseException:
             with self._changed:
                 if ticket in self._queue:
@@ -94,7 +94,7 @@ class Turns:
         self._mine.since = time.monotonic()
 
     def _before(self, ticket: object) -> int:
-        """How many are before this one after some time; with 0 it has a place and is out of the queue."""
+        """How many are ahead after a short wait; with 0 the ticket has a place and is out of the queue."""
         with self._changed:
             if not (self._free and self._queue[0] is ticket):
                 self._changed.wait(LOOK)
@@ -128,13 +128,13 @@ def between(steps: Iterable[T]) -> Iterator[T]:
 
 
 def before_step(index: int) -> None:
-    """The same for who takes a `tap_at` and hands out no steps: it is asked before each step, and taps nothing."""
+    """The same as a `tap_at`, for decoding that yields no steps: it is called before each step, and taps nothing."""
     TURNS.breathe()
 
 
 @contextmanager
 def noted() -> Iterator[Callable[[str], None]]:
-    """Says on the page what is waited for, once that takes long enough to be noticed; nothing where there is none."""
+    """Shows on the page what it waits for, once that takes long enough to be noticed."""
     began, said = time.monotonic(), ""
     place = None
 

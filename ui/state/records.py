@@ -1,4 +1,4 @@
-"""What is written down beside weights: the card of a model, and the latest scores of a run."""
+"""The card of a model, and the latest scores of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets go of what nobody needs any more, also while nobody comes: values, sessions, and garbage.
+"""Drops what is not needed any more, also while nobody visits: cached values, sessions, and garbage.
 
 Streamlit collects garbage after every run, over the objects of all sessions: with thirty of them that takes twice as
 long as drawing a head, and holds everybody up. config.toml has it leave that to this.

@@ -47,7 +47,7 @@ class View:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Self:
-        """The view that an address describes; what makes no sense in it is left at the default."""
+        """The view that an address describes; invalid values are left at the default."""
         return cls(
             model=query.get("model", "")[:200] or None,
             text=query["text"][:LONGEST_TEXT] if "text" in query else None,
@@ -104,7 +104,7 @@ def current(page: type[V]) -> V:
 def update(**changes: object) -> None:
     """Changes the view of this session; the address follows when the page is drawn.
 
-    With another model or sentence, every page forgets what meant the one before.
+    With another model or sentence, every page drops what referred to the one before.
     """
     view: View = st.session_state["view"]
     lost = _lost(changes)
@@ -132,7 +132,7 @@ def take(field: str, key: str) -> None:
 
 
 def reseed() -> None:
-    """Makes every widget start anew from the view, after something else than the widget changed it."""
+    """Makes every widget take its value from the view again, after something other than the widget changed it."""
     st.session_state["seeds"] = st.session_state.get("seeds", 0) + 1
 
 

@@ -32,22 +32,22 @@ CHOICES = {
     "reverse": "Letters, reversed",
     "copy": "Letters, copied",
     "dates": "Dates in ISO form",
-    "multi30k": "Multi30k, captions of pictures",
+    "multi30k": "Multi30k, image captions",
     "tatoeba": "Tatoeba, everyday sentences",
     "mixture": "Several corpora, mixed",
     "upload": "Upload your own",
     "file": "Files on this machine",
-    "hub": "Dataset of the Hugging Face hub",
+    "hub": "Dataset on the Hugging Face hub",
 }
 SAID = {
-    "reverse": "Words of 1 to 20 letters, and the same letters from the last to the first.",
+    "reverse": "Words of 1 to 20 letters, and the same letters in reverse order.",
     "copy": "Words of 1 to 20 letters, and the same letters again.",
     "dates": "Dates as people write them, and the same day as year-month-day.",
     "multi30k": "29,000 captions of photographs, translated by people.",
     "tatoeba": "Short everyday sentences, translated by volunteers; often in several ways.",
-    "mixture": "A pass gives the pairs of each corpus so many times: 2 is twice, 0.5 every second pair.",
+    "mixture": "Each corpus has a weight: how often its pairs stand in an epoch. 2 is twice, 0.5 every second pair.",
     "upload": "A table (.tsv, .csv or .jsonl, also .gz), or two text files whose lines translate each other.",
-    "file": "A corpus of any size that is on this machine already; it is read from where it lies.",
+    "file": "A corpus of any size on this machine; it is read in place.",
     "hub": "Two text columns of a public dataset, read over the network.",
 }
 HUB_ROWS = 20_000  # of a dataset that a preview reads over the network
@@ -100,12 +100,12 @@ def _take_kind(key: str) -> None:
 
 
 def _tatoeba(view: TrainingView) -> str | None:
-    """The two languages, of those that lie in its folder."""
+    """The two languages, of those in its folder."""
     pairs = language_pairs(tatoeba_folder())
     if not pairs:
         st.info(
-            "There is no table such as en-fr.train.tsv.gz. Tatoeba's sentences can be had from manythings.org/anki; "
-            "HEADLIGHT_TATOEBA names the folder where they lie.",
+            "No table such as en-fr.train.tsv.gz was found. Tatoeba's sentences can be downloaded from "
+            "manythings.org/anki; HEADLIGHT_TATOEBA names their folder.",
             icon=":material/info:",
         )
         return None
@@ -113,18 +113,18 @@ def _tatoeba(view: TrainingView) -> str | None:
 
 
 def _mixture() -> str | None:
-    """A table with a corpus a row, and how often a pass gives it."""
+    """A table with a corpus per row, and its weight."""
     columns = {
         "Corpus": st.column_config.TextColumn(required=True, width=155, help=f"One of: {FORMS}"),
-        "Times": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MOST_TIMES, width=60),
+        "Weight": st.column_config.NumberColumn(required=True, min_value=0.01, max_value=MOST_TIMES, width=60),
     }
     rows: list[dict[str, Any]] = st.data_editor(
-        [{"Corpus": "tatoeba:en-fr", "Times": 1.0}, {"Corpus": "multi30k:en-fr", "Times": 2.0}],
+        [{"Corpus": "tatoeba:en-fr", "Weight": 1.0}, {"Corpus": "multi30k:en-fr", "Weight": 2.0}],
         column_config=columns,
         num_rows="dynamic",
         key="training-mixture",
     )
-    parts = [f"{row['Corpus'].strip()}*{row['Times']:g}" for row in rows if row.get("Corpus") and row.get("Times")]
+    parts = [f"{row['Corpus'].strip()}*{row['Weight']:g}" for row in rows if row.get("Corpus") and row.get("Weight")]
     return JOINED.join(part.removesuffix("*1") for part in parts) or None
 
 
@@ -158,11 +158,11 @@ def _take_pair(kind: str, source: str, target: str) -> None:
 def _file() -> str | None:
     private_only()
     spec = st.text_input(
-        "Where it lies",
+        "File or files",
         placeholder="/data/pairs.tsv:en:hi, or /data/train.en,/data/train.hi",
         key="training-file",
-        help="A table with the names (or, from 0, the numbers) of its two columns, or two text files with a comma "
-        "between them.",
+        help="A table with the names (or, from 0, the numbers) of its two columns, or two text files separated "
+        "by a comma.",
     )
     return spec.strip() or None if spec else None
 
@@ -177,7 +177,7 @@ def _hub() -> str | None:
     if not (name and source and target):
         return None
     if any(":" in part for part in (name, source, target, config)):
-        st.warning("The name and the columns of a dataset cannot have a colon here.", icon=":material/error:")
+        st.warning("The name and the columns of a dataset cannot contain a colon here.", icon=":material/error:")
         return None
     return ":".join(["hub", name, source, target, *([config] if config else [])])
 
@@ -194,7 +194,7 @@ def previewed(spec: str, folder: str | None, tokenizer: TokenizerKind, vocabular
 def _preview(
     spec: str, folder: str | None, tokenizer: TokenizerKind, vocabulary: int, separate: bool, written: tuple[int, ...]
 ) -> Preview:
-    """It ends with the visit of whoever asked; others who wait for it begin anew."""
+    """It is cancelled when the session that asked for it ends; others that wait for it start again."""
     corpus = open_parts(spec, folder)[0]
     part = First(corpus, HUB_ROWS) if from_hub(spec) else corpus
     return preview(part, tokenizer, vocabulary, separate, between=end_superseded_run)
@@ -214,15 +214,19 @@ def show(found: Preview, max_length: int, spec: str) -> None:
     many = f"{'The first ' if part and report.read in (READ, HUB_ROWS) else ''}{plural(report.kept, 'pair')}"
     means = [sum(side.lengths) / len(side.lengths) for side in (found.source, found.target)]
     long = sum(max(pair) > max_length for pair in zip(found.source.lengths, found.target.lengths, strict=True))
-    lost = f"; {long / len(found.source.lengths):.1%} of them are longer than {max_length} and left out" if long else ""
+    lost = (
+        f"; {long / len(found.source.lengths):.1%} of them are longer than {max_length} tokens and left out"
+        if long
+        else ""
+    )
     out = "none rejected" if not rejected else f"{rejected:,} rejected"
     st.caption(f"{many}, {means[0]:.1f} and {means[1]:.1f} tokens on average, {out}{lost}.")
     plot(lengths(found.source.lengths, found.target.lengths, theme=theme), key="lengths")
     sides = {found.source.vocabulary, found.target.vocabulary}
     sizes = " and ".join(f"{size:,}" for size in sorted(sides))
     st.caption(
-        f"Vocabulary: {sizes} tokens. In pairs that it was not learned from, {_share(found.source.covered)} of the "
-        f"source's tokens and {_share(found.target.covered)} of the target's are in it."
+        f"Vocabulary: {sizes} tokens. In pairs that it was not learned from, it covers {_share(found.source.covered)} "
+        f"of the source tokens and {_share(found.target.covered)} of the target tokens."
     )
     if rejected:
         with st.expander(f"{plural(rejected, 'line')} left out"):

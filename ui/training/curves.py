@@ -50,11 +50,11 @@ class Chart:
 
 
 def charts(runs: Sequence[Watched]) -> list[Chart]:
-    """The six pictures; of several runs, only what can be told apart."""
+    """The six charts; of several runs, only the lines that can be told apart."""
     alone = len(runs) == 1
-    loss, perplexity = Chart("Loss", "nats a token"), Chart("Perplexity", "")
+    loss, perplexity = Chart("Loss", "nats per token"), Chart("Perplexity", "")
     score, rate = Chart("Score", "" if alone else "chrF"), Chart("Learning rate", "")
-    norm, speed = Chart("Gradient norm", ""), Chart("Tokens a second", "")
+    norm, speed = Chart("Gradient norm", ""), Chart("Tokens per second", "")
     for number, run in enumerate(runs):
         columns, config = run.columns, run.config
         train, validation = thinned(columns.step, columns.loss), scores(columns.evaluations, "loss")
@@ -65,12 +65,12 @@ def charts(runs: Sequence[Watched]) -> list[Chart]:
         perplexity.lines.append(Line("validation", "main", validation[0], _exp(validation[1]), number))
         score.lines += _scores(columns, number, alone)
         rate.lines.append(Line("now", "second", *thinned(columns.step, columns.learning_rate), number))
-        rate.lines.append(Line("to come", "ahead", *_ahead(config, columns), number))
+        rate.lines.append(Line("scheduled", "ahead", *_ahead(config, columns), number))
         norm.lines.append(Line("before clipping", "second", *thinned(columns.step, columns.gradient_norm), number))
         if alone and config.clip:
             ends = np.array([0.0, float(config.steps)])
             norm.lines.append(Line("clipped to", "level", ends, np.full(2, config.clip)))
-        speed.lines.append(Line("mean of a stretch", "second", *speeds(columns), number))
+        speed.lines.append(Line("mean of several steps", "second", *speeds(columns), number))
     return [loss, perplexity, score, rate, norm, speed]
 
 
@@ -84,13 +84,13 @@ def _scores(columns: Columns, number: int, alone: bool) -> list[Line]:
     if not alone:
         return [Line("chrF", "main", *chrf, number)]
     right = Line("exactly right, %", "third", exact[0], 100 * exact[1])
-    if len(bleu[1]) and not bleu[1].any():  # single words have no four in a row, which it counts
+    if len(bleu[1]) and not bleu[1].any():  # BLEU counts sequences of four words, which single words do not have
         return [replace(right, style="main"), Line("chrF", "second", *chrf)]
     return [Line("BLEU", "main", *bleu), Line("chrF", "second", *chrf), replace(right, name="exact, %")]
 
 
 def _ahead(config: TrainConfig, columns: Columns) -> tuple[Floats, Floats]:
-    """What the schedule will do from the latest update on."""
+    """The rest of the schedule, from the latest step on."""
     done = int(columns.step[-1]) if len(columns) else 0
     if done >= config.steps:
         return np.zeros(0), np.zeros(0)
@@ -147,12 +147,12 @@ def _progress(run: Status) -> float:
 
 
 def facts(run: Watched) -> list[dict[str, str]]:
-    """The numbers that people ask for first: label, value, and what belongs to it."""
+    """The most important numbers: label, value, and a small addition."""
     status, columns = run.status, run.columns
     step = max(status.step, int(columns.step[-1]) if len(columns) else 0)
     found = [_fact("Step", f"{step:,}", f"of {status.steps:,}"), _time(status, columns)]
     speed = columns.recent_speed
-    found.append(_fact("Tokens a second", brief(speed) if speed else "–"))
+    found.append(_fact("Tokens per second", brief(speed) if speed else "–"))
     latest = columns.evaluations[-1] if columns.evaluations else {}
     loss, exact, bleu = (latest.get(name) for name in ("loss", "exact", "bleu"))
     found.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
@@ -200,7 +200,7 @@ def draw(runs: Sequence[Watched], step: int | None) -> None:
 
 
 def take_step(key: str) -> None:
-    """The step that the reader looks at becomes the view, so that the address says it."""
+    """The selected step becomes the view's, so that the address has it."""
     match st.session_state[key].get("pick"):
         case {"step": int(step)} if 0 <= step <= 100_000_000:
             update(step=step)

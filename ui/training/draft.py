@@ -39,9 +39,9 @@ NETWORK += [f"model.{stack}.{f.name}" for stack in STACKS for f in fields(StackC
 NETWORK += [f"model.{name}" for name in _MODEL[1:]]
 TRAINING = [f"training.{f.name}" for f in fields(TrainConfig)]
 CORPUS = ["tokenizer", "vocabulary", "separate", "vary", "validation", "folder", "threads", "tensorboard"]
-# What the tutorials teach about training, under the names that they use.
+# Training techniques that the tutorials teach, under the names that they use.
 SWITCHES: dict[str, str] = {
-    "training.scheduled_sampling": "Scheduled sampling, not teacher forcing alone",
+    "training.scheduled_sampling": "Scheduled sampling instead of teacher forcing alone",
     "training.label_smoothing": "Label smoothing",
     "training.warmup": "Warm-up",
     "training.schedule": "Learning rate after the warm-up",
@@ -50,7 +50,7 @@ SWITCHES: dict[str, str] = {
     "training.precision": "Mixed precision",
     "training.patience": "Early stopping",
     "model.norm": "Pre- or post-norm",
-    "model.final_norm": "Final norm",
+    "model.final_norm": "Final layer norm",
 }
 FREE = ("model.dropout",)  # what of a network may change when its weights are given
 
@@ -72,7 +72,7 @@ _SENTENCES: Values = {"model.tied": "all", "model.dropout": 0.25, "training.step
 
 @dataclass(frozen=True)
 class Advice:
-    """What to begin with for some data."""
+    """The defaults for some data."""
 
     size: str
     changes: Values
@@ -85,7 +85,7 @@ def advice(data: str) -> Advice:
 
 
 def defaults(data: str, size: str) -> Values:
-    """Every setting, as the form begins with it."""
+    """Every setting, as the form starts with it."""
     found: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
     found |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
     found |= flat(ModelConfig(8, 8, **SIZES[size]).to_dict(), "model.")
@@ -95,7 +95,7 @@ def defaults(data: str, size: str) -> Values:
 
 
 def from_recipe(recipe: Recipe) -> Values:
-    """The settings of a run that was."""
+    """The settings of an earlier run."""
     found = flat(recipe.to_dict())
     return {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
 
@@ -206,12 +206,12 @@ def _check_alone(name: str, value: Any) -> None:
         if field != "n_heads":  # which depends on d_model
             StackConfig(**{"n_heads": 1, field: value}).validate(owner.removeprefix("model."), 64)
         elif not isinstance(value, int) or value < 1:
-            raise ConfigError(field, f"is {value}; it must be a whole number from 1.")
+            raise ConfigError(field, f"is {value}; it must be a whole number, at least 1.")
 
 
 def _recipe(data: str, values: Values, watch: tuple[str, ...], start: str | None) -> Recipe:
     bound = values["vocabulary"]
-    # Until the vocabulary is learned, its bound stands for the sizes; one that is too small is told by the recipe.
+    # Until the vocabulary is learned, its bound stands for the sizes; one that is too small is refused by the recipe.
     sizes = max(bound, 8)
     stacks = {
         stack: StackConfig(**{f.name: values[f"model.{stack}.{f.name}"] for f in fields(StackConfig)})

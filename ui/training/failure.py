@@ -1,4 +1,4 @@
-"""A run that needs somebody: what happened, the end of its log, and the button that does what is to be done."""
+"""A run that needs attention: what happened, the end of its log, and the button that fixes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.widgets.text import literal
 
 TITLES = {
     "crashed": "The worker ended",
-    "stalled": "The worker is silent",
+    "stalled": "The worker does not respond",
     "diverged": "The training diverged",
     "out of disk": "The disk is full",
 }

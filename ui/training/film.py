@@ -1,4 +1,4 @@
-"""One sentence at every snapshot of a training: what each head looked at by then, and what the model wrote.
+"""One sentence at every snapshot of a training: each head's attention and the model's translation at that step.
 
 Shapes: N snapshots, L layers, H heads, Q queries, K keys.
 """
@@ -39,7 +39,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Frame:
-    """What a snapshot makes of the sentence: patterns while it reads the common target, and its own words."""
+    """The sentence at one snapshot: its patterns on the common target, and its own translation."""
 
     step: int
     trace: Trace
@@ -53,7 +53,7 @@ class History:
 
     of: str
     base: Path
-    version: int  # when it became what it is
+    version: int  # when the configuration was written
     snapshots: tuple[Snapshot, ...]
     left_out: int = 0
     damaged: int = 0  # snapshots that are not whole
@@ -83,13 +83,13 @@ def _opened(base: str, version: int) -> Checkpoint:
 def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
     model = load_weights(base.model.config, Path(snapshot.path))
     if not all(p.isfinite().all() for p in model.parameters()):
-        raise ValueError(f"The snapshot of step {snapshot.step:,} is damaged: it has weights that are no numbers.")
+        raise ValueError(f"The snapshot of step {snapshot.step:,} is damaged: it has weights that are NaN or infinite.")
     return Translator(Checkpoint(model, base.source_tokenizer, base.target_tokenizer, base.card))
 
 
 @kept(4)
 def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[Frame]:
-    """Every snapshot reads what the last one writes, so that the rows of all pictures are the same words."""
+    """Every snapshot force-decodes the last one's translation, so that the rows of all pictures are the same tokens."""
     _, _, target = _written(base, version, snapshots[-1], text)
     frames = []
     for snapshot in snapshots:
@@ -100,7 +100,7 @@ def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str)
 
 @kept(200)
 def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
-    """What a snapshot writes by itself, how likely it held that, and its ids from [SOS] on."""
+    """A snapshot's own translation, its log-probability, and its ids from [SOS] on."""
     translator = _at(_opened(base, version), snapshot)
     best = translator.translate(text, beam_size=1, tap_at=before_step)
     return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
@@ -161,9 +161,9 @@ def payload(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int]
     """What film.js draws."""
     patterns, place = strip(frames, head), layout(frames[-1].trace, head[0], words=False, hide=False)
     weights = checked(patterns, 3)
-    note = "Every picture is read with the words that the last snapshot writes. "
+    note = "Every snapshot force-decodes the last snapshot's translation. "
     if found.left_out:
-        note += f"{found.left_out} more snapshots lie between these. "
+        note += f"{found.left_out} more snapshots between these are not shown. "
     if found.damaged:
         note += f"{plural(found.damaged, 'snapshot is', 'snapshots are')} damaged and not shown. "
     header = {
@@ -174,7 +174,7 @@ def payload(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int]
         "columns": place.columns,
         "sure": [round(float(value), 4) for value in sureness(patterns)],
         "settled": settled(patterns).tolist(),
-        "note": note + "Down: the word that looks. Across: what it looks at.",
+        "note": note + "Rows are queries, columns are keys.",
     }
     arrays = {
         "weights": weights if weights.size <= MOST_EXACT else weights.astype(np.float16),
@@ -193,5 +193,5 @@ def table(frames: Sequence[Frame], head: tuple[Kind, int, int]) -> dict[str, lis
     return {
         "Step": [frame.step for frame in frames],
         "Mean of the rows' largest weights": sureness(patterns).tolist(),
-        "Rows that look where they look in the end": settled(patterns).tolist(),
+        "Rows whose top key is already the final one": settled(patterns).tolist(),
     }

@@ -15,7 +15,7 @@ from ui.training import draft
 from ui.training.measuring import measurements
 from ui.widgets.text import brief, duration, literal, millions, size
 
-ROWS = ("Parameters", "Memory", "Disk", "Passes over the data", "One pass", "The whole run")
+ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
 
 
 def forecast(recipe: Recipe | None, found: Preview | None) -> None:
@@ -37,7 +37,7 @@ def forecast(recipe: Recipe | None, found: Preview | None) -> None:
             "Measure the time",
             icon=":material/timer:",
             key="measure-time",
-            help="A training is going on, which this slows down for some seconds.",
+            help="A run is training; measuring slows it down for a few seconds.",
             on_click=lambda: st.session_state.update(measure=wish),
         )
 
@@ -68,7 +68,7 @@ def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
     _rows(dict(zip(ROWS, told, strict=True)))
     cores = recipe.threads or len(os.sched_getaffinity(0))
     if speed:
-        st.caption(f"Measured here just now: {speed.tokens_per_second:,.0f} tokens a second on {cores} cores.")
+        st.caption(f"Measured on this machine: {speed.tokens_per_second:,.0f} tokens per second on {cores} cores.")
     if refused:
         st.caption(f":red[{literal(refused)}]")
 

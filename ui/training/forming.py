@@ -1,4 +1,4 @@
-"""One head at the snapshots of a training, and what the model wrote by then."""
+"""One head at the snapshots of a training, and the model's translation at each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
     folder = RunFolder(chosen.folder)
     base, recipe = folder.best() or folder.checkpoints / "best", folder.recipe()
     sentences = recipe.watch or [example.text for example in examples(records.card(base))]
-    # Its vocabulary stays what it is while one checkpoint is the best after the other.
+    # The vocabulary stays the same while the best checkpoint is replaced.
     return film.history(chosen.name, base, folder.history, folder.config), [str(text) for text in sentences]
 
 
@@ -35,14 +35,14 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
         return
     found, sentences = _history(chosen)
     if not sentences:
-        st.caption("No sentence was chosen to be watched.")
+        st.caption("No sentences were chosen to watch.")
         return
     text = sentences[min(view.sentence, len(sentences)) - 1]
     shown = bool(found.snapshots) and (found.base / "config.json").is_file()
     frames = found.frames(text) if shown else []
     head = film.watched_head(frames[-1].trace, view) if frames else None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.subheader("One head, forming", anchor=False, width="content")
+        st.subheader("One head during training", anchor=False, width="content")
         with st.container(horizontal=True, width="content"):
             _sentence(sentences, view)
             if head is not None:
@@ -59,7 +59,7 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
     st.space("small")
     st.subheader("What it writes", anchor=False)
     if lines:
-        st.caption("What is new since the line above is underlined.")
+        st.caption("Changes from the line above are underlined.")
         writes.draw(found.of, lines, view.step)
     else:
         st.caption("The first translation comes with the first evaluation.")
@@ -67,8 +67,8 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
 
 def _why_no_film(chosen: Status | Shipped) -> str:
     if isinstance(chosen, Status) and RunFolder(chosen.folder).recipe().training.snapshots:
-        return "The first snapshot comes when the corpus is read."
-    return "This run keeps no snapshots. Start one with some to watch attention form; ten are enough."
+        return "The first snapshot comes once the corpus has been read."
+    return "This run keeps no snapshots. Start a run with snapshots to watch attention form; ten are enough."
 
 
 def _sentence(sentences: Sequence[str], view: TrainingView) -> None:

@@ -1,4 +1,4 @@
-"""What is made of a run's best checkpoint, and what is asked before a run is deleted."""
+"""Keeping or downloading a run's best checkpoint, and deleting a run."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def metrics(run: Status) -> bytes:
 @st.dialog("Delete this run?", icon=":material/delete:")
 def confirm_deletion(run: Status) -> None:
     st.markdown(
-        f"**{literal(run.name)}** and everything in its folder is removed: checkpoints, snapshots, metrics and log. "
-        "This cannot be undone."
+        f"**{literal(run.name)}** and everything in its folder will be removed: checkpoints, snapshots, metrics and "
+        "log. This cannot be undone."
     )
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Keep it", key="keep-it"):
@@ -54,7 +54,9 @@ def confirm_deletion(run: Status) -> None:
 @st.dialog("Keep as a model", icon=":material/inventory_2:")
 def keep_as_model(run: Status) -> None:
     """Copies the best checkpoint to where every page looks for models."""
-    st.markdown("Its best checkpoint is copied into `checkpoints/`, with its snapshots, and every page offers it.")
+    st.markdown(
+        "Its best checkpoint is copied into `checkpoints/`, with its snapshots, so that every page can open it."
+    )
     name = (st.text_input("Name", run.name, key=f"model-name-{run.name}") or "").strip()
     scored = st.checkbox(
         "Score it on the test pairs first", help="Takes a while; the scores are written into its card."
@@ -73,13 +75,13 @@ def keep_as_model(run: Status) -> None:
 def model_path(name: str) -> Path:
     """Raises ValueError for what cannot be the name of a model."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):
-        raise ValueError(f"{quoted(name)} cannot be the name of a model; take letters, digits, dots and dashes.")
+        raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
     return models.CHECKPOINTS / name
 
 
 def kept_note() -> None:
     if name := st.session_state.pop("training-kept", None):
-        st.toast(f"{name} is among the models now.", icon=":material/check_circle:")
+        st.toast(f"{name} was saved as a model.", icon=":material/check_circle:")
 
 
 def dialogs(run: Status) -> None:

@@ -1,4 +1,4 @@
-"""How fast this machine trains a network: measured beside the page, in a process of its own."""
+"""How fast this machine trains a network: measured in the background, in a separate process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Measurements:
             self._next = key, (future, recipe, source_length, target_length)
             if not self._busy:
                 self._busy = True
-                Thread(target=self._measure, daemon=True).start()  # which does not keep the app from ending
+                Thread(target=self._measure, daemon=True).start()  # a daemon, so that the app can end
             return future
 
     def _measure(self) -> None:

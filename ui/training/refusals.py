@@ -1,4 +1,4 @@
-"""What a button asked for, and why it could not be done."""
+"""The action of a button, and the error where it fails."""
 
 from __future__ import annotations
 

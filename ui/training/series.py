@@ -41,7 +41,7 @@ class Columns:
 
     @property
     def recent_speed(self) -> float | None:
-        """Target tokens a second over the latest steps."""
+        """Target tokens per second over the latest steps."""
         if not len(self):
             return None
         tokens, seconds = self.tokens[-30:], self.seconds[-30:]
@@ -49,7 +49,7 @@ class Columns:
 
 
 class Series:
-    """Reads what is new in a run's metrics; shared by everybody who watches it."""
+    """Reads what is new in a run's metrics; shared by all sessions that watch it."""
 
     def __init__(self, folder: str) -> None:
         self._metrics, self._lock = Metrics(folder), Lock()
@@ -64,7 +64,8 @@ class Series:
         """Everything so far."""
         with self._lock:
             lines = self._metrics.read()
-            if lines is not self._lines or len(lines) < self._taken:  # a run that goes on takes lines back
+            # A resumed run removes the lines after its checkpoint.
+            if lines is not self._lines or len(lines) < self._taken:
                 self._begin(lines)
             for line in lines[self._taken :]:
                 for name, values in self._values.items():
@@ -101,7 +102,7 @@ def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
 
 
 def speeds(columns: Columns) -> tuple[Floats, Floats]:
-    """Target tokens a second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
+    """Target tokens per second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
     known = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)
     step, tokens, seconds = columns.step[known], columns.tokens[known], columns.seconds[known]
     if not len(step):

@@ -1,4 +1,4 @@
-"""Every setting of a run as a box with its sentence, and what is wrong with it said below it."""
+"""Every setting of a run as a box with its explanation, or with its error, below it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def every_setting(
     """Draws all settings in tabs, less those that are `elsewhere`; those that are `fixed` cannot be changed."""
     shown = {*SWITCHES, *elsewhere}
     tabs = {
-        "What tutorials teach": list(SWITCHES),
+        "Training techniques": list(SWITCHES),
         "Training": [name for name in TRAINING if name not in shown],
         "Network": [name for name in NETWORK if name not in shown],
-        "Text and machine": CORPUS,
+        "Data and hardware": CORPUS,
     }
     for tab, names in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
         with tab:

@@ -1,4 +1,4 @@
-"""What there is to look at: the runs, and the shipped models that kept a history of their training."""
+"""The list of the page: the runs, and the included models that come with snapshots of their training."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def shipped() -> list[Shipped]:
 
 
 def shipped_item(model: Shipped) -> Item:
-    return Item(model.id, model.name, "book", "calm", "Shipped", f", {plural(model.snapshots, 'snapshot')}")
+    return Item(model.id, model.name, "book", "calm", "Included", f", {plural(model.snapshots, 'snapshot')}")
 
 
 def run_item(run: Status) -> Item:
@@ -82,7 +82,7 @@ def run_item(run: Status) -> Item:
         case "diverged":
             return Item(run.name, run.name, "warn", "bad", "Diverged", f"{at}. Start again with a lower learning rate")
         case "out of disk":
-            return Item(run.name, run.name, "warn", "bad", "Out of disk", f"{at}. Make room, then resume")
+            return Item(run.name, run.name, "warn", "bad", "Out of disk", f"{at}. Free some space, then resume")
         case _:
             if run.saved_step is None:
                 return Item(run.name, run.name, "warn", "bad", "Crashed", " before the first step. Start again")

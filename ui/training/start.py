@@ -28,7 +28,7 @@ from ui.widgets.errors import cannot, without_folders
 from ui.widgets.text import literal
 
 _COUNTER = itertools.count()
-SUGGESTED = 3  # sentences to watch, where nobody wrote any
+SUGGESTED = 3  # sentences to watch, if none were typed
 
 
 @dataclass
@@ -83,7 +83,7 @@ def form(view: TrainingView) -> None:
         key = _named(view, chosen, before)
         _begin(chosen, made, typed, found, key)
     if made.recipe is not None and chosen.spec is not None:
-        with st.expander("The same from the command line", icon=":material/terminal:", key=key_of("command")):
+        with st.expander("The same run from the command line", icon=":material/terminal:", key=key_of("command")):
             st.code(made.recipe.command(f"{_shown_root()}/{_name(key)}"), language="bash", wrap_lines=True)
 
 
@@ -91,7 +91,7 @@ def form(view: TrainingView) -> None:
 
 
 def _before(view: TrainingView) -> RunFolder | None:
-    """The run whose settings this one begins with."""
+    """The run whose settings this one starts with."""
     if view.start is None:
         return None
     folder = RunFolder(models.RUNS / view.start)
@@ -100,7 +100,7 @@ def _before(view: TrainingView) -> RunFolder | None:
 
 def _same_data(before: RunFolder) -> Chosen:
     data = before.recipe().data
-    st.markdown(f"**As in {literal(before.name)}, with other settings**")
+    st.markdown(f"**Like {literal(before.name)}, with other settings**")
     st.caption(f"Data: `{without_folders(data)}`")
     st.button("Choose other data", icon=":material/undo:", on_click=_forget_start, type="tertiary", key="other-data")
     return Chosen(data.partition(":")[0], data)
@@ -112,7 +112,7 @@ def _forget_start() -> None:
 
 
 def _weights(view: TrainingView, before: RunFolder) -> bool:
-    """Whether the run begins with the weights of the one before."""
+    """Whether the run starts from the weights of the earlier one."""
     if before.best() is None:
         return False
     choice = st.session_state.get(key_of("weights"), "best")
@@ -164,13 +164,13 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
             key=key,
             on_change=take,
             args=("size", key),
-            help="Three sizes of ours and a smallest one, and the networks of five widely followed tutorials.",
+            help="Four sizes of this app, and the networks of five widely followed tutorials.",
         )
     stacks = [values[f"model.{stack}.n_layers"] for stack in draft.STACKS]
     heads = values["model.encoder.n_heads"]
     st.caption(
         f"{stacks[0]} + {stacks[1]} layers, {heads} heads, d_model {values['model.d_model']}"
-        + ("" if fresh else ", as the weights have it")
+        + ("" if fresh else ", as in the checkpoint")
     )
 
 
@@ -181,9 +181,10 @@ def _weights_choice(before: RunFolder) -> None:
             ["best", "fresh"],
             default="best",
             required=True,
-            format_func={"best": "Its best checkpoint", "fresh": "Fresh ones"}.__getitem__,
+            format_func={"best": "Its best checkpoint", "fresh": "New weights"}.__getitem__,
             key=key_of("weights"),
-            help="From its best checkpoint, the run goes on learning with other settings; fresh ones begin anew.",
+            help="Its best checkpoint: the run continues from it with other settings. New weights: it trains from "
+            "scratch.",
         )
 
 
@@ -207,7 +208,7 @@ def _watched(chosen: Chosen, examples: list[str]) -> tuple[str, ...]:
 def _sentences(made: Draft) -> None:
     st.session_state.setdefault(key_of("watch"), st.session_state["draft"].watch)
     st.text_area(
-        "Sentences to watch, one a line",
+        "Sentences to watch, one per line",
         key=key_of("watch"),
         height=104,
         help="They are translated at each evaluation, and their attention can be watched as it forms.",
@@ -265,7 +266,7 @@ def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Previ
     problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]
     try:
         if run_path(name, models.RUNS).exists():
-            problems.append(f"There is a run called {name} already; choose another name.")
+            problems.append(f"A run named {name} already exists; choose another name.")
     except ValueError as error:
         problems.append(str(error))
     if chosen.spec is None:
@@ -295,7 +296,7 @@ def _shown_root() -> str:
 def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
     """Starts the run of this form, once: the second half of a double click finds it begun.
 
-    The form is read anew: what was typed last may have come with the click, before the page was drawn with it.
+    The form is read again: what was typed last may have come with the click, before the page was drawn with it.
     """
     if st.session_state.get("started") == number:
         return

@@ -88,9 +88,9 @@ def acts(run: Status) -> list[Act]:
                     "Pause",
                     ":material/pause:",
                     partial(pause, path),
-                    "It writes a checkpoint and ends; resume it later.",
+                    "Saves a checkpoint and pauses; resume it later.",
                 ),
-                Act("Stop", ":material/stop:", partial(stop, path), "It writes a checkpoint and ends."),
+                Act("Stop", ":material/stop:", partial(stop, path), "Saves a checkpoint and stops; it can be resumed."),
             ]
         case "stalled":
             return [Act("End the worker", ":material/dangerous:", partial(kill, path))]
@@ -130,7 +130,7 @@ def _more(run: Status) -> None:
             on_click=start_again,
             args=(run.name,),
             width="stretch",
-            help="Opens the form with this run's settings, from its best checkpoint or from fresh weights.",
+            help="Opens the form with this run's settings, from its best checkpoint or with new weights.",
         )
         if not run.alive and RunFolder(run.folder).best() is not None:
             st.button(
@@ -150,7 +150,8 @@ def _more(run: Status) -> None:
                 key="zip",
                 on_click="ignore",
                 width="stretch",
-                help="The best checkpoint as a folder of checkpoints/: 16-bit weights, configuration, tokenizer, card.",
+                help="The best checkpoint in the format of checkpoints/: 16-bit weights, configuration, tokenizer, "
+                "card.",
             )
         st.download_button(
             "Download the metrics",
@@ -191,7 +192,7 @@ def _longer(run: Status) -> None:
             value=max(run.steps, done + 1) if done < run.steps else done + max(1, done // 2),
             step=100,
             key=key,
-            help=f"It has made {done:,}. The schedule is drawn out to the new end.",
+            help=f"{done:,} steps are done. The learning rate's schedule is stretched to the new end.",
         )
         st.button(
             "Continue",

@@ -1,4 +1,4 @@
-"""A run, or the history of a shipped model, as it is watched: its curves, one head forming, and what it writes."""
+"""A run, or the snapshots of an included model: its curves, one head during training, and its translations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.open_in import open_in
 from ui.widgets.text import literal
 
-TICK = 2.0  # seconds between two looks at a run that goes on
+TICK = 2.0  # seconds between two updates of a running run
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Shelf:
 
     @property
     def signature(self) -> list[tuple[str, str, str]]:
-        """What the buttons depend on: when it changes, the whole page is drawn anew."""
+        """What the buttons depend on: when it changes, the whole page is redrawn."""
         return [(run.name, run.state, run.doing if run.doing in ("pausing", "stopping") else "") for run in self.runs]
 
 
@@ -80,7 +80,7 @@ def _empty(found: Shelf, view: TrainingView) -> None:
         name = literal(found.chosen.name)
         below = "" if public() else " Below you can train one yourself; with these settings it takes minutes."
         st.markdown(
-            f"There is no run yet. This is the shipped model **{name}** as it learned: one head at snapshots of its "
+            f"There is no run yet. This is the included model **{name}** as it learned: one head at snapshots of its "
             f"training.{below}"
         )
         forming(found.chosen, None, view)
@@ -104,7 +104,7 @@ def _drawn(
     body: DeltaGenerator,
     below: DeltaGenerator,
 ) -> None:
-    """What changes while a run goes on. Where more changes than that, the whole page is drawn anew."""
+    """What changes while a run trains. Where more changes than that, the whole page is redrawn."""
     view: TrainingView = st.session_state["view"]
     with plain_errors():
         found = opened(view)
@@ -129,7 +129,7 @@ def _drawn(
 def _list(found: Shelf) -> None:
     groups = [
         ("Runs", [shelf.run_item(run) for run in found.runs]),
-        ("Shipped, with a history", [shelf.shipped_item(model) for model in found.shipped]),
+        ("Included models", [shelf.shipped_item(model) for model in found.shipped]),
     ]
     listed: list[dict[str, Any]] = [
         {"title": title, "items": [vars(item) for item in items]} for title, items in groups
@@ -158,7 +158,7 @@ def _numbers(found: Shelf, view: TrainingView) -> Columns | None:
     watched = [_watched(run) for run in (found.chosen, *others)]
     curves.draw(watched, view.step)
     if parts := curves.parts(watched[0].columns):
-        st.caption("The last evaluation, part by part: " + "; ".join(map(literal, parts)) + ".")
+        st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
     if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in models.model_names():
         open_in(f"runs/{found.chosen.name}")
     return watched[0].columns
@@ -173,7 +173,7 @@ def _about(model: Shipped) -> None:
     card = records.card(model.folder)
     st.subheader(literal(model.name), anchor=False)
     title = literal(str(card.get("title", "A model without a card")))
-    st.markdown(f"{title}. Its snapshots came with it, its metrics did not.")
+    st.markdown(f"{title}. Its snapshots are included, its metrics are not.")
     if card.get("command"):
         st.caption("Trained with")
         st.code(str(card["command"]), language="bash", wrap_lines=True)

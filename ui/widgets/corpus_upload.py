@@ -1,4 +1,4 @@
-"""A corpus that somebody uploads: kept beside the runs, and refused with line and reason where it is none."""
+"""An uploaded corpus: kept beside the runs, and refused with line and reason where it is not valid."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _table(path: Path) -> str:
     """The table with the two columns that are chosen. Raises ValueError where its first line has not as many."""
     start = next(lines(path), "")
     if "\0" in start or start != _printable(start):
-        return str(path)  # what it is instead is for the check to say
+        return str(path)  # the check says what it is instead
     try:
         found = [_printable(name) for name in columns(path)]
     except ValueError:
@@ -113,7 +113,7 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-@st.cache_data(max_entries=20, ttl=600, show_spinner="Reading the file to its end")
+@st.cache_data(max_entries=20, ttl=600, show_spinner="Checking the whole file")
 def _verdict(spec: str, written: tuple[int, ...]) -> str | None:
     """What is wrong with the corpus, if anything: its line and the reason."""
     try:

@@ -1,4 +1,4 @@
-"""What went wrong, in a sentence: errors of a page, and of what a button or an upload asked for."""
+"""Errors of a page, a button or an upload, as one sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("headlight")
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Says what went wrong in a sentence; what the program did not expect goes to the log, not to the page."""
+    """Shows a ValueError as a sentence; an unexpected error goes to the log, not to the page."""
     try:
         yield
     except ValueError as error:

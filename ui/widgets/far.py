@@ -1,4 +1,4 @@
-"""Says, where a sentence is typed, that it is far from what the model was trained on."""
+"""A note on a sentence that is unlike the training data of the model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def far_note(
 
 
 def note(who: str, card: Mapping[str, Any]) -> str:
-    """What is said, as Markdown, and what the model was trained on where its card says so."""
+    """The note as Markdown, with what the model was trained on where its card says so."""
     said = f"This sentence is unlike what {who} was trained on, so its translation and its attention may mean little."
     data = card.get("data")
     if not isinstance(data, str) or not data.strip():

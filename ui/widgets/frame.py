@@ -1,4 +1,4 @@
-"""What every page has: the sidebar, a title with its question, and errors told in a sentence."""
+"""What every page has: the sidebar, a title with its question, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     model = None
     with plain_errors():
         model = translator(name)
-    if model is None:  # its files are broken, which was said; another can be chosen
+    if model is None:  # its files are broken, as the page already says; another can be chosen
         write_address()
         st.stop()
     with plain_errors():

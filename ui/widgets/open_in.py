@@ -31,5 +31,5 @@ def _open(page: str, model: str) -> None:
     reseed()
     try:
         st.switch_page(page)
-    except StreamlitAPIException:  # this app was started with other pages
-        st.info(f"Choose a page in the menu: {model} is the model that it opens with.", icon=":material/info:")
+    except StreamlitAPIException:  # the app was started with other pages
+        st.info(f"Choose a page in the menu; it will open with {model}.", icon=":material/info:")

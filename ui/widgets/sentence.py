@@ -58,7 +58,7 @@ def _take_example(key: str) -> None:
 
 
 def target_input(model: Translator, view: View, own: str) -> None:
-    """The switch between the model's translation and one that is typed, and the box for it."""
+    """The switch between the model's translation and a typed one, and the box for the latter."""
     key = widget_key("typed")
     st.session_state.setdefault(key, view.target is not None)
     st.toggle(
@@ -66,8 +66,8 @@ def target_input(model: Translator, view: View, own: str) -> None:
         key=key,
         on_change=_take_typed,
         args=(key, own),
-        help="Reads a translation that you write along with the source: what would the model look at, "
-        "and how likely would each token be, if it had written this?",
+        help="Force-decodes a translation that you type: what the model would attend to, and how probable each token "
+        "would be, if it wrote this.",
     )
 
 
@@ -94,7 +94,7 @@ def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, Delta
         below = st.container()
     with target:
         place = st.container()
-    if view.target is not None:  # before the model reads it, so that one that cannot be read can be changed
+    if view.target is not None:  # before the model reads it, so that a translation that cannot be read can be changed
         with place:
             _written_by(model, view, "")
             target_box(view)
@@ -102,7 +102,7 @@ def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, Delta
 
 
 def translation(place: DeltaGenerator, model: Translator, view: View, trace: Trace, own: str, note: str = "") -> None:
-    """What was written; `own` is the model's own translation, and `note` stands behind the log-probability."""
+    """What was written; `own` is the model's own translation, and `note` follows the log-probability."""
     with place:
         if view.target is None:
             _written_by(model, view, own)
@@ -113,7 +113,7 @@ def translation(place: DeltaGenerator, model: Translator, view: View, trace: Tra
 def _written_by(model: Translator, view: View, own: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         who, side = "the model" if view.target is None else "you", model.card.get("target", "Translation")
-        st.caption(f"{side}, written by {who}, each token over its probability")
+        st.caption(f"{side}, written by {who}; bars show token probabilities")
         target_input(model, view, own)
 
 
@@ -133,10 +133,10 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
             f'width:{100 * probability:.1f}%;background:{theme.accent}"></span></span></span>'
         )
     side = html.escape(str(model.card.get("target", "translation")))
-    spoken = html.escape(f"{side}: {trace.translation}. Log-probability {trace.log_prob:.2f}.")
+    spoken = html.escape(f"{side}: {trace.translation}. Sequence log-probability {trace.log_prob:.2f}.")
     st.html(
         f'<div class="translation" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}'
-        f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">log-probability '
+        f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">sequence log-probability '
         f"{signed(trace.log_prob)}{html.escape(note)}</span></div>"
     )
     if not trace.finished:
@@ -149,11 +149,11 @@ def unknown_note(trace: Trace) -> None:
 
 
 def unknown_tokens(source: Tokens) -> None:
-    """The same of a sentence alone; and of characters that it reads byte by byte."""
+    """The same for a source sentence; and for characters that are read byte by byte."""
     if any(piece in BYTES for piece in source.pieces):
         st.caption(
-            ":material/info: A character of the sentence is not in the model's vocabulary; it reads the bytes that "
-            r"the character is stored as, such as \<0xE7>."
+            ":material/info: A character of the sentence is not in the model's vocabulary; it reads "
+            r"the character's bytes, such as \<0xE7>."
         )
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:

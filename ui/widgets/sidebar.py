@@ -1,4 +1,4 @@
-"""What stands beside every page: the model, its facts, and a link to what is shown."""
+"""The sidebar of every page: the model, its facts, and a link to the view."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def facts(model: Translator) -> list[str]:
         f"{shown} parameters",
     ]
     scores = card.get("scores", {})
-    if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little of a grammar
+    if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar
         lines[-1] += f", {scores['exact']:.1%} exactly right"
     elif "BLEU" in scores:
         lines[-1] += f", BLEU {scores['BLEU']:.1f}"

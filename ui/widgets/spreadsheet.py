@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 SIGNS = "=+-@＝＋－＠"  # what spreadsheets take for the beginning of a formula; the wide ones are East Asian
-# Where a cell may begin: at the beginning of a text, or amid it where a spreadsheet separates cells by something else
+# Where a cell may begin: at the beginning of a text, or inside it where a spreadsheet has another separator
 # than we do, as many countries' settings have it; and what may be skipped on the way to a formula.
 BEGINNING = re.compile(rf'((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[{SIGNS}])')
 

@@ -1,4 +1,4 @@
-"""Numbers and times as people say them."""
+"""Numbers and times for people, and plain text for Markdown."""
 
 from __future__ import annotations
 

@@ -130,13 +130,13 @@ def test_what_is_said_of_a_part_is_that_of_the_family() -> None:
         return formula(part, model.config) + facts(part, model.config)
 
     assert "sqrt" not in said(t5, "attention", "encoder") and "b_{j-i}" in said(t5, "attention", "decoder")
-    assert "b_" not in said(t5, "attention", "cross") and "4 heads of 5 numbers" in said(t5, "attention", "encoder")
+    assert "b_" not in said(t5, "attention", "cross") and "4 heads of 5 dimensions" in said(t5, "attention", "encoder")
     assert r"\max(0,\; W_1 x)" in said(t5, "ff", "encoder") and r"\odot V x" in said(gated, "ff", "encoder")
     assert "mean of squares" in said(t5, "norm", "encoder") and "bias" not in said(t5, "norm", "encoder")
     assert "x = E[" in said(t5, "embedding", "encoder") and "a bias on the scores" in said(t5, "embedding", "encoder")
     assert r"x = \text{norm}(E[\text{token}] + p_t)" in said(bart, "embedding", "encoder")
     layers = [p for p in network(t5, 5, 5) if p.name == "attention" and p.kind == "encoder"]
-    assert "shares with layer 1" in facts(layers[1], t5.config) and "shares" not in facts(layers[0], t5.config)
+    assert "shared with layer 1" in facts(layers[1], t5.config) and "shared" not in facts(layers[0], t5.config)
 
 
 def test_the_first_stage_is_the_embedding_and_the_place(model: Translator, trace: Trace) -> None:
@@ -177,8 +177,8 @@ def test_the_map_says_what_the_network_is(model: Translator, trace: Trace) -> No
     assert header["heading"] == ["6 tokens", "5 tokens"]
     picked = header["parts"][header["selected"]]
     assert picked["title"] == "Decoder layer 2, cross-attention" and header["head"] == 0
-    assert (
-        picked["facts"] == "reads 5 × 16 and the memory, 6 × 16, gives 5 × 16. 1,088 parameters. 2 heads of 8 numbers."
+    assert picked["facts"] == (
+        "reads 5 × 16 and the encoder's output, 6 × 16, gives 5 × 16. 1,088 parameters. 2 heads of 8 dimensions."
     )
     assert len({part["title"] for part in header["parts"]}) == len(parts)
 
@@ -188,8 +188,8 @@ def test_what_is_shared_is_said() -> None:
     parts = network(model, 3, 4)
     table = 16 * model.config.target_vocab_size
     by_title = {title(part, model.config): part for part in parts}
-    assert size(by_title["Decoder embedding"]) == size(by_title["Linear map and softmax"]) == "shared"
-    assert f"{table:,} parameters that it shares with the encoder" in facts(by_title["Decoder embedding"], model.config)
+    assert size(by_title["Decoder embedding"]) == size(by_title["Output projection and softmax"]) == "shared"
+    assert f"{table:,} parameters, shared with the encoder" in facts(by_title["Decoder embedding"], model.config)
     assert all(formula(part, model.config) for part in parts)
 
 

@@ -56,12 +56,12 @@ def test_numbers(value: float, said: str) -> None:
 def test_a_configuration_in_words() -> None:
     said = dict(configuration(ModelConfig(8000, 9000, 256, StackConfig(3, 4, 1024), StackConfig(2, 8, 1024))))
     assert said["Layers, encoder and decoder"] == "3 and 2"
-    assert said["Heads"] == "4 and 8, each 64 and 32 wide"
+    assert said["Heads"] == "4 and 8, d_k = 64 and 32"
     assert said["Vocabulary"] == "8,000 and 9,000"
     assert said["Around a sentence"] == "source … 3; target 2 … 3"
     t5 = dict(configuration(T5Config(100, 100, 32, StackConfig(1, 2, 64), StackConfig(1, 2, 64), d_kv=8)))
     assert t5.keys() == said.keys()
-    assert t5["Heads"] == "2, each 8 wide" and "relative" in t5["Positions"]
+    assert t5["Heads"] == "2, d_k = 8" and "relative" in t5["Positions"]
 
 
 def test_the_tokenizer_shows_pieces_words_and_what_is_unknown() -> None:
@@ -70,8 +70,10 @@ def test_the_tokenizer_shows_pieces_words_and_what_is_unknown() -> None:
     assert [piece.id for piece in pieces] == tokenizer.encode("two sitters ☃")
     assert [piece.first for piece in pieces].count(True) == pieces[-1].word + 1 == 3
     assert pieces[-1].unknown and sum(piece.unknown for piece in pieces) == 1
-    assert tokens.told(pieces).startswith(f"{len(pieces)} tokens for 3 words, {len(pieces) / 3:.2f} a word, 1 unknown")
-    assert tokens.told([]) == "Nothing to cut."
+    assert tokens.told(pieces).startswith(
+        f"{len(pieces)} tokens for 3 words, {len(pieces) / 3:.2f} per word, 1 unknown"
+    )
+    assert tokens.told([]) == "No tokens."
     words = small_checkpoint("words").source_tokenizer
     assert "&lt;" in tokens.chips(tokens.cut(words, "<b>")) and "<b>" not in tokens.chips(tokens.cut(words, "<b>"))
 

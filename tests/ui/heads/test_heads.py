@@ -302,9 +302,12 @@ NATS = next(measure for measure in MEASURES if measure.name == "importance")
 
 def test_a_head_fails_only_where_it_does_worse() -> None:
     assert ends(SHARE, (Sentence(3, 0.0), Sentence(7, 0.25))) == [
-        ("Shows it best", 3, "0\u00a0%"),
-        ("Fails most", 7, "25\u00a0%"),
+        ("Best sentence", 3, "0\u00a0%"),
+        ("Worst sentence", 7, "25\u00a0%"),
     ]
     assert ends(SHARE, (Sentence(3, 0.0), Sentence(3, 0.0))) == [("A sentence", 3, "0\u00a0%")]
     assert ends(SHARE, (Sentence(3, 0.981), Sentence(7, 0.979))) == [("A sentence", 3, "98\u00a0%")]
-    assert ends(NATS, (Sentence(3, 0.0012), Sentence(7, -0.0001))) == [("Most", 3, "0.0012"), ("Least", 7, "−0.0001")]
+    assert ends(NATS, (Sentence(3, 0.0012), Sentence(7, -0.0001))) == [
+        ("Highest", 3, "0.0012"),
+        ("Lowest", 7, "−0.0001"),
+    ]

@@ -169,8 +169,8 @@ def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) ->
     free.set()
     ended(threads)
     assert {text.partition(": ")[2] for text in said if text != "gone"} == {
-        "1 sentence before yours",
-        "2 sentences before yours",
+        "1 request ahead of yours",
+        "2 requests ahead of yours",
     }
     assert said[-1] == "gone" and said.count("gone") == 2
 

@@ -90,7 +90,7 @@ def test_a_download_is_a_checkpoint_folder(finished: RunFolder, tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "a b", "x" * 65])
 def test_a_model_needs_a_plain_name(name: str) -> None:
-    with pytest.raises(ValueError, match="cannot be the name"):
+    with pytest.raises(ValueError, match="is not a valid model name"):
         model_path(name)
 
 
