@@ -7,7 +7,11 @@ function button(name, label, act) {
 }
 
 // With a real minus, and none before a zero.
-const signed = value => value.toFixed(2).replace(/^-0\.00$/, "0.00").replace("-", "\u2212");
+const signed = value =>
+  value
+    .toFixed(2)
+    .replace(/^-0\.00$/, "0.00")
+    .replace("-", "\u2212");
 
 function probabilityText(p) {
   if (p === 0) return "0";
@@ -24,12 +28,13 @@ const nearest = ([layer, head], { layers, heads }) => [Math.min(layer, layers - 
 function weightsOf(array, { layers, heads }, only, chosen, before, after, keys) {
   const [layer, head] = nearest(chosen, { layers, heads });
   if (only && String(nearest(only, { layers, heads })) !== String([layer, head])) return null;
-  const index = only ? 0 : layer * heads + head, count = only ? 1 : layers * heads;
+  const index = only ? 0 : layer * heads + head,
+    count = only ? 1 : layers * heads;
   const from = ((before * count + index) * after.size + after.at) * keys;
   return array.subarray(from, from + keys);
 }
 
-const FEW_WORDS = 20;  // more may take more lines than a row has
+const FEW_WORDS = 20; // more may take more lines than a row has
 
 // Words in a row, each on the colour of its weight; those that are not yet written are hatched.
 class WordRow {
@@ -59,7 +64,8 @@ class WordRow {
 
   // A long sentence scrolls inside its row, to the word that gets most.
   reveal(span) {
-    if (span) this.node.scrollTop = span.offsetTop - this.node.offsetTop - (this.node.clientHeight - span.offsetHeight) / 2;
+    if (span)
+      this.node.scrollTop = span.offsetTop - this.node.offsetTop - (this.node.clientHeight - span.offsetHeight) / 2;
   }
 
   colour(span, k, theme) {
@@ -95,7 +101,10 @@ class WordRow {
 
   inText() {
     if (!this.weights) return "on its way";
-    return this.labels.slice(0, this.written).map((label, k) => `${label} ${weightText(this.weights[k])}`).join(", ");
+    return this.labels
+      .slice(0, this.written)
+      .map((label, k) => `${label} ${weightText(this.weights[k])}`)
+      .join(", ");
   }
 
   largest() {
@@ -108,8 +117,10 @@ class WordRow {
   hover(span) {
     const k = span ? this.spans.indexOf(span) : -1;
     if (k < 0) return this.tooltip.hide();
-    const outer = this.tooltip.node.parentElement.getBoundingClientRect(), box = span.getBoundingClientRect();
-    const value = k >= this.written ? "not written yet: masked" : this.weights ? weightText(this.weights[k]) : "on its way";
+    const outer = this.tooltip.node.parentElement.getBoundingClientRect(),
+      box = span.getBoundingClientRect();
+    const value =
+      k >= this.written ? "not written yet: masked" : this.weights ? weightText(this.weights[k]) : "on its way";
     const at = { x: box.left - outer.left, y: box.bottom - outer.top + 6, w: 0, h: 0 };
     this.tooltip.show(at, [bold(this.labels[k]), " ", value]);
   }

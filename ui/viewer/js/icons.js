@@ -30,6 +30,16 @@ const ICONS = {
 };
 
 function icon(name, size = 18) {
-  const look = { fill: "none", stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round" };
-  return svg("svg", { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look }, svg("path", { d: ICONS[name] }));
+  const look = {
+    fill: "none",
+    stroke: "currentColor",
+    "stroke-width": 1.7,
+    "stroke-linecap": "round",
+    "stroke-linejoin": "round",
+  };
+  return svg(
+    "svg",
+    { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look },
+    svg("path", { d: ICONS[name] }),
+  );
 }

@@ -36,15 +36,25 @@ class Chart {
   }
 
   entitle(strong, grey = "") {
-    const parts = [["b", strong], ["span", grey]].map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text }));
+    const parts = [
+      ["b", strong],
+      ["span", grey],
+    ].map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text }));
     this.title.replaceChildren(...(strong ? parts : []));
   }
 
   // Another head was chosen: its shades are there before its exact weights, which alone are told on hover.
   foresee({ kind, scale, place, title, shades }) {
-    const shows = this.given?.shows, maps = this.frame.data?.map((trace, i) => [trace, i]) ?? [];
+    const shows = this.given?.shows,
+      maps = this.frame.data?.map((trace, i) => [trace, i]) ?? [];
     const [map, at] = maps.findLast(([trace]) => trace.type === "heatmap" && trace.showscale !== false) ?? [];
-    if (shows?.kind !== kind || shows.scale !== scale || String(shows.shape) !== String([shades.length, shades[0].length]) || !map) return;
+    if (
+      shows?.kind !== kind ||
+      shows.scale !== scale ||
+      String(shows.shape) !== String([shades.length, shades[0].length]) ||
+      !map
+    )
+      return;
     this.wishes.make(place);
     this.drawn = this.drawn.then(() => {
       if (String(this.wishes.value) !== String(place)) return;

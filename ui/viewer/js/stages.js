@@ -442,9 +442,7 @@ const STAGES = [
         e = tex.name("e");
       const power = s => tex.sup(e.cloneNode(true), s);
       if (w.hidden(w.key))
-        return [
-          [power(tex.op(`${MINUS}∞`)), tex.op("="), tex.number("0"), tex.word(`: ${w.follows} cannot be seen`)],
-        ];
+        return [[power(tex.op(`${MINUS}∞`)), tex.op("="), tex.number("0"), tex.word(`: ${w.follows} cannot be seen`)]];
       const below = tex.row(tex.sub(tex.op("∑"), tex.name("i")), power(tex.at("s", tex.name("i"))));
       return [
         [
