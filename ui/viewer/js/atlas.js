@@ -8,9 +8,10 @@
 
 const PANEL = { least: 102, cell: 13, most: 26 };
 const PAST = { height: 92, left: 44, right: 8, top: 8, bottom: 22 };
-const DIVERGING = { light: ["#0877bd", "#f1f2f4", "#f59322"], dark: ["#0877bd", "#1c222d", "#f59322"] };
 
 class Atlas {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -32,7 +33,7 @@ class Atlas {
   update({ header }) {
     this.header = header;
     this.theme = themeOf(this.root);
-    this.diverging = shadesOf(DIVERGING[this.theme.name]);
+    this.diverging = shadesOf(PALETTE[this.theme.name].diverging);
     this.root.style.setProperty("--heads", header.heads);
     this.root.style.setProperty("--panel", `${Math.max(PANEL.least, header.heads * PANEL.cell)}px`);
     this.root.style.setProperty("--high", `${clamp(Math.round(150 / header.layers), PANEL.cell, PANEL.most)}px`);
@@ -203,7 +204,7 @@ class Atlas {
   // A dot that is seen on its cell: dark on light, light on dark.
   dot(measure, value) {
     const [r, g, b] = this.colour(measure, value).match(/\d+/g).map(Number);
-    return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#1d2433" : "#ffffff";
+    return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? PALETTE.light.text : PALETTE.light.background;
   }
 
   text(measure, layer, head) {

@@ -14,6 +14,10 @@ const SHOWN = {
 };
 
 class BeamView {
+  pruned;
+  under;
+  nodes;
+
   // `choose` is called with a node, `changed` when something else is to be shown of the tree.
   constructor(root, choose, changed) {
     this.changed = changed;

@@ -11,6 +11,8 @@ const BLOCK_HIGH = 44,
 const OPACITY = [1, 0.82, 0.62];
 
 class Blocks {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -50,7 +52,7 @@ class Blocks {
     for (const block of blocks) this.block(block, (block.start / total) * width, (block.parameters / total) * width);
     this.picture.replaceChildren(this.drawing);
     const nodes = this.nodes(),
-      at = nodes.find(node => node.dataset.path === (focused ?? this.selected)) ?? nodes[0];
+      at = nodes.find(other => other.dataset.path === (focused ?? this.selected)) ?? nodes[0];
     at?.setAttribute("tabindex", 0);
     if (focused !== undefined) at?.focus({ preventScroll: true });
     this.say(null);
@@ -150,7 +152,7 @@ class Blocks {
     if (event.key === "Enter" || event.key === " ") this.pick(from.path);
     else if (!to) return;
     else {
-      const node = this.nodes().find(node => node.dataset.path === (to() ?? from).path);
+      const node = this.nodes().find(other => other.dataset.path === (to() ?? from).path);
       for (const other of this.nodes()) other.setAttribute("tabindex", other === node ? 0 : -1);
       node.focus({ preventScroll: true });
     }

@@ -7,6 +7,10 @@
 // Emits "pick" { close: branch }.
 
 class Branches {
+  /** @type {Theme} */ theme;
+  key;
+  header;
+
   constructor(root) {
     this.root = root;
     this.tooltip = new Tooltip(root);
@@ -54,6 +58,10 @@ class Branches {
 }
 
 class Card {
+  card;
+  view;
+  number;
+
   constructor(view, card, number, at) {
     Object.assign(this, { view, card, number, at: at ?? Math.min(card.step, card.tokens.length - 1) });
     this.key = `${card.branch} ${card.tokens}`;

@@ -4,6 +4,8 @@
 // Header: of (the id of the patterns), kind, selected [layer, head], switch (selector of the buttons for the kinds, or null).
 
 class Chosen {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.overview = new Overview(root);
     this.overview.chose = pick => this.chose(pick);

@@ -9,16 +9,9 @@ const APART = 17; // how far on the second, grey step stands
 const SLICE = 8; // ms of work on the largest residual, between which the page may paint
 const TAU = 2 * Math.PI;
 
-const svg = (tag, attributes = {}, ...children) => {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-};
-
-const signed = text => text.replace("-", "\u2212");
-const fixed = value => signed((Object.is(Math.round(value * 1000), -0) ? 0 : value).toFixed(3));
-const tiny = value => (value === 0 ? "0" : signed(value.toExponential(1)));
+const withMinus = text => text.replace("-", "\u2212");
+const fixed = value => withMinus((Object.is(Math.round(value * 1000), -0) ? 0 : value).toFixed(3));
+const tiny = value => (value === 0 ? "0" : withMinus(value.toExponential(1)));
 const counted = n => n.toLocaleString("en");
 
 // What PE(p + k) and M_k PE(p) are for one pair, as [sine, cosine].
@@ -51,6 +44,8 @@ function largestResidual(k, w, count) {
 }
 
 class Circle {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();

@@ -1,15 +1,6 @@
 // What every view shares. These files are joined into one module (in Streamlit) or one function (in the
 // offline file), so they are plain declarations: no import, no export, nothing on window.
 
-const RAMPS = {
-  light: ["#ffffff", "#c9d8f0", "#6f9bd1", "#2f5fa8", "#0b2a66"],
-  dark: ["#0e1117", "#3b2f63", "#b5476d", "#f9a25c", "#fff3c4"],
-};
-// Okabe-Ito. Its yellow and its black vanish on one of the two backgrounds and are bent for that one.
-const HEAD_COLOURS = {
-  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b800", "#000000"],
-  dark: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#4c9bd6", "#d55e00", "#f0e442", "#d0d5dd"],
-};
 // Head 9 has the colour of head 1; the dashes tell them apart.
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 const STEPS = 1024;
@@ -151,7 +142,7 @@ function shadesOf(stops) {
   return shades;
 }
 
-const SHADES = { light: shadesOf(RAMPS.light), dark: shadesOf(RAMPS.dark) };
+const SHADES = { light: shadesOf(PALETTE.light.sequential), dark: shadesOf(PALETTE.dark.sequential) };
 
 // The theme is read from the page's own background, so that a switch while the page is open counts too.
 function themeOf(root) {
@@ -164,8 +155,8 @@ function themeOf(root) {
     name,
     font: style.fontFamily,
     shades: SHADES[name],
-    stops: RAMPS[name],
-    heads: HEAD_COLOURS[name],
+    stops: PALETTE[name].sequential,
+    heads: PALETTE[name].heads,
     text: css("--text"),
     muted: css("--muted"),
     faint: css("--faint"),

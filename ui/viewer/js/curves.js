@@ -12,6 +12,8 @@ const CHART = { height: 100, left: 42, right: 8, top: 8, bottom: 20 },
   TWO_FROM = 420;
 
 class Curves {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.shared = new SharedStep(() => this.mark());

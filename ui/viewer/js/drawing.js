@@ -45,7 +45,11 @@ class WordRow {
     this.node.onpointerleave = () => this.tooltip.hide();
   }
 
-  // `weights` may be null: they are on their way. `written` words come before the hatched ones.
+  /**
+   * `weights` are null while they are on their way; `written` words come before the hatched ones; `pick` makes buttons.
+   * @param {{ labels: string[], weights: ArrayLike<number> | null, theme: Theme, said: string, written?: number,
+   *   pick?: ((word: number) => void) | null }} row
+   */
   update({ labels, weights, written, theme, said, pick }) {
     if (labels !== this.labels) {
       this.labels = labels;
@@ -78,7 +82,14 @@ class WordRow {
     const shade = theme.shades[Math.round(clamp(this.weights[k], 0, 1) * STEPS)];
     const [r, g, b] = [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
     const light = (0.299 * r + 0.587 * g + 0.114 * b) / 255 > (theme.name === "dark" ? 0.5 : 0.56);
-    const ink = theme.name === "dark" ? (light ? "#141821" : "#e8eaf0") : light ? "#1d2433" : "#ffffff";
+    const ink =
+      theme.name === "dark"
+        ? light
+          ? "#141821"
+          : PALETTE.dark.text
+        : light
+          ? PALETTE.light.text
+          : PALETTE.light.background;
     span.style.background = `rgb(${r}, ${g}, ${b})`;
     span.style.color = ink;
   }

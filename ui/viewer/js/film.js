@@ -9,6 +9,8 @@ const FRAME_TIME = 800,
   FRAMES = { least: 56, most: 104, gap: 12, edge: 8 };
 
 class Film {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.shared = new SharedStep(() => this.mark());

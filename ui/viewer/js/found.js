@@ -1,6 +1,9 @@
 // The sentences that a search found, best first, with their scores; a click steps through one.
 
 class Found {
+  header;
+  nodes;
+
   constructor(follow) {
     this.follow = follow;
     this.table = el("table", { class: "found" });

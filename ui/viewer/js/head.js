@@ -438,7 +438,7 @@ class Head {
 
   cut(context, text, width) {
     if (context.measureText(text).width <= width) return text;
-    let short = [...text];
+    const short = [...text];
     while (short.length > 1 && context.measureText(short.join("") + "…").width > width) short.pop();
     return short.join("") + "…";
   }

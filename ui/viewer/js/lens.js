@@ -6,6 +6,8 @@
 // Emits "shown" [row, token] or null: the cell that was pinned.
 
 class Lens {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();

@@ -10,6 +10,8 @@ const WIDEST_LINE = 7,
   WINDOW = 520;
 
 class Lines {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();

@@ -3,6 +3,8 @@
 // elements, so it is looked for again whenever the page changes. Without a chart all of this does nothing.
 
 class PlotLink {
+  colour;
+
   constructor(selector, changed) {
     this.selector = selector;
     this.hovered = event => {

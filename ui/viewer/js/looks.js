@@ -2,6 +2,13 @@
 // pointing of that step at another word.
 
 class Looks {
+  head;
+  layer;
+  tooltip;
+  changed;
+  pick;
+  asked;
+
   // `changed` is called when another head is chosen, `pick` with what a step is to look at.
   constructor(tooltip, changed, pick) {
     Object.assign(this, { tooltip, changed, pick });

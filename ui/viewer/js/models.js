@@ -6,9 +6,11 @@
 
 const MOST_TICKED = 2;
 const HEADS = ["Name", "Languages", "Parameters", "Score", "Size", "Origin", "Date"];
-const RIGHT = [2, 3, 4, 6];
+const RIGHT_ALIGNED = [2, 3, 4, 6];
 
 class Models {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.opened = new Wishes();
@@ -69,7 +71,7 @@ class Models {
     const scrolled = this.list.scrollTop,
       box = focused?.type === "checkbox";
     const heads = HEADS.map((text, i) =>
-      el("span", { role: "columnheader", class: RIGHT.includes(i) ? "n" : "" }, text),
+      el("span", { role: "columnheader", class: RIGHT_ALIGNED.includes(i) ? "n" : "" }, text),
     );
     const top = el(
       "div",

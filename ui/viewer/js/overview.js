@@ -10,6 +10,13 @@ const TALLEST_GRID = 380,
   LARGEST_CELL = 96;
 
 class Overview {
+  /** @type {Emit} */ emit;
+  /** @type {Theme} */ theme;
+  chose;
+  header;
+  arrays;
+  told;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();

@@ -8,6 +8,12 @@ function bytesOf(id) {
 }
 
 class Page {
+  layer;
+  head;
+  header;
+  loaded;
+  kind;
+
   constructor(body) {
     const { header } = unpack(bytesOf("page"));
     Object.assign(this, {

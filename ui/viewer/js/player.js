@@ -15,9 +15,15 @@
 
 const PACE = 900,
   TELL_AFTER = 400,
-  NARROW = 720;
+  NARROW_PLAYER = 720;
 
 class Player {
+  /** @type {Emit} */ emit;
+  /** @type {Theme} */ theme;
+  header;
+  content;
+  arrays;
+
   constructor(root) {
     this.root = root;
     this.beam = new BeamView(
@@ -219,7 +225,7 @@ class Player {
   // ---- drawing -------------------------------------------------------------------------------------
 
   narrow() {
-    this.box.classList.toggle("narrow", this.root.clientWidth < NARROW);
+    this.box.classList.toggle("narrow", this.root.clientWidth < NARROW_PLAYER);
   }
 
   resize() {
@@ -266,7 +272,7 @@ class Player {
     this.track.setAttribute("aria-valuetext", `step ${step} of ${this.last}: ${this.labels[step]}`);
     this.revealToken(this.tokens[step]);
     // Not `disabled`, which would take the focus away, and the keys with it.
-    for (const node of [this.first, this.back]) node.setAttribute("aria-disabled", step === 1);
+    for (const button of [this.first, this.back]) button.setAttribute("aria-disabled", step === 1);
     this.forward.setAttribute("aria-disabled", step === this.last);
     this.choice(node);
     this.looks.update({ header, arrays, theme, step, label: this.labels[step], reads, answer });

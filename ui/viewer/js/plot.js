@@ -5,6 +5,7 @@
 // null, is { kind, scale, place: [layer, head], shape } of a chart that may be changed ahead of the page's answer.
 
 const charts = new WeakMap();
+let library = null; // the promise of Plotly, once for all charts
 
 class Chart {
   constructor(root) {
@@ -26,7 +27,7 @@ class Chart {
     this.given = given;
     this.drawn = this.drawn.then(async () => {
       if (this.given !== given) return;
-      await (charts.library ??= loaded(given.script));
+      await (library ??= loaded(given.script));
       const { data, layout } = given.figure;
       this.entitle(...(given.title ?? []));
       layout.width = this.width = this.root.clientWidth || layout.width;
@@ -82,7 +83,7 @@ class Chart {
 function loaded(source) {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = new URL(source, document.baseURI);
+    script.src = new URL(source, document.baseURI).href;
     script.onload = resolve;
     script.onerror = () => reject(new Error(`The chart's script ${source} could not be loaded.`));
     document.head.append(script);

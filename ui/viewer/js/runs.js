@@ -4,6 +4,8 @@
 // Emits "pick" id.
 
 class Runs {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();

@@ -11,8 +11,6 @@ function split(x, width, n, gap = 12) {
   return Array.from({ length: n }, (_, i) => [x + i * (part + gap), part]);
 }
 
-const times = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
-
 function products(w, j) {
   const q = w.arrays.q,
     k = w.row("k", j);
@@ -188,7 +186,7 @@ const STAGES = [
     worked: w => {
       const { first, cross, query } = w.header,
         x = tex.name("x");
-      if (cross || !first) return [[tex.op("‖"), x, tex.op("‖"), tex.op("="), tex.number(length(w.arrays.x))]];
+      if (cross || !first) return [[tex.op("‖"), x, tex.op("‖"), tex.op("="), tex.number(lengthOf(w.arrays.x))]];
       return [[x, tex.op("="), ...firstVector(w, tex.word(w.asks), tex.number(String(query)))]];
     },
     scale: w => [
@@ -455,8 +453,7 @@ const STAGES = [
       ];
     },
     words: w => {
-      const weights = w.of("weights"),
-        { query } = w.header;
+      const weights = w.of("weights");
       const later = weights.reduce((sum, a, j) => sum + (w.arrays.visible[j] ? 0 : a), 0),
         top = Math.max(...weights);
       if (w.masks && w.unmasked)
@@ -619,7 +616,7 @@ const STAGES = [
     ],
     words: w => {
       const { heads, head, d_model, output_biased: biased } = w.header,
-        long = values => bold(plain(length(values)));
+        long = values => bold(plain(lengthOf(values)));
       const own = long(w.of("moved").subarray(head * d_model, (head + 1) * d_model)),
         all = long(w.of("added"));
       if (heads === 1)
@@ -661,28 +658,28 @@ const STAGES = [
       if (!w.header.pre) rows.push(["x + o", w.of("total"), "x + o, their sum"]);
       rows.forEach(([brief, values, name], i) => {
         const at = y + i * Math.min(72, height / rows.length) + 4;
-        pen.title(x, at, width, open ? `${name}, length ${plain(length(values))}` : brief);
+        pen.title(x, at, width, open ? `${name}, length ${plain(lengthOf(values))}` : brief);
         pen.strip(x, at + 18, width, values, w.limit("x"), name, open);
       });
     },
     result: (w, pen, x, y, width, open) => {
       const { pre } = w.header,
         name = pre ? "y = x + o" : "y = norm(x + o)";
-      if (open) pen.title(x, y - 18, width, `${name}, length ${plain(length(w.of("after")))}`);
+      if (open) pen.title(x, y - 18, width, `${name}, length ${plain(lengthOf(w.of("after")))}`);
       pen.strip(x, y, width, w.of("after"), w.limit(pre ? "x" : "after"), name, open);
     },
     worked: w => {
       const sum = [tex.name("x"), tex.op("+"), tex.name("o")];
-      const size = (parts, values) => [tex.op("‖"), ...parts, tex.op("‖"), tex.op("="), tex.number(length(values))];
+      const size = (parts, values) => [tex.op("‖"), ...parts, tex.op("‖"), tex.op("="), tex.number(lengthOf(values))];
       return [size([tex.name("x")], w.arrays.x), size([tex.name("o")], w.of("added")), size(sum, w.of("total"))];
     },
     scale: w => [["x and o", w.limit("x")], ...(w.header.pre ? [] : [["y", w.limit("after")]])],
     words: w => {
-      const norm = w.header.pre ? "" : ` The norm then brings it back to length ${plain(length(w.of("after")))}.`;
+      const norm = w.header.pre ? "" : ` The norm then brings it back to length ${plain(lengthOf(w.of("after")))}.`;
       return [
         `The block adds to the stream; it doesn't replace it. The length of the vector of `,
         bold(w.asks),
-        ` goes from ${plain(length(w.arrays.x))} to ${plain(length(w.of("total")))}.${norm}`,
+        ` goes from ${plain(lengthOf(w.arrays.x))} to ${plain(lengthOf(w.of("total")))}.${norm}`,
       ];
     },
   },

@@ -1,6 +1,6 @@
 // What the views of a training share: the step that all of them look at, and numbers in few digits.
 
-const TELL_AFTER = 400;
+const TELL_STEP_AFTER = 400;
 
 const grouped = whole => whole.toLocaleString("en");
 const stepName = step => (step === 0 ? "before" : grouped(step));
@@ -71,7 +71,7 @@ class SharedStep {
     this.take(step);
     window.dispatchEvent(new CustomEvent("headlight:step", { detail: { step, source: this } }));
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => tell({ step }), TELL_AFTER);
+    this.telling = setTimeout(() => tell({ step }), TELL_STEP_AFTER);
   }
 
   // Where the reader is does not become the page's before the play ends.

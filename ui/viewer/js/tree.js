@@ -14,7 +14,7 @@ const LANE = 46,
   TOP = 22,
   GUTTER = 26,
   WIDEST_BOX = 150,
-  MARGIN = 500;
+  DRAWN_MARGIN = 500;
 
 class TreeView {
   constructor(root, select) {
@@ -107,7 +107,7 @@ class TreeView {
       this.drawn[1] >= Math.min(this.width, to + 100)
     )
       return;
-    this.drawn = [from - MARGIN, to + MARGIN];
+    this.drawn = [from - DRAWN_MARGIN, to + DRAWN_MARGIN];
     const near = this.columns.map(({ x, width }) => x + width >= this.drawn[0] && x <= this.drawn[1]);
     const shown = this.byStep.flatMap((nodes, step) => (near[step] || near[step + 1] ? nodes : []));
     this.items = new Map(shown.map(i => [i, this.item(i)]));

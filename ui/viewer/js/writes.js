@@ -10,6 +10,8 @@ function logText(value) {
 }
 
 class Writes {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.shared = new SharedStep(() => this.mark());
