@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 _HERE = Path(__file__).parent
+SCRIPTS = _HERE / "js"
 
 
 def script(*names: str) -> str:
     """The named files of js/, joined in that order into one scope."""
-    return "\n".join((_HERE / "js" / f"{name}.js").read_text(encoding="utf-8") for name in names)
+    return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in names)
 
 
 def viewer_script(*names: str) -> str:
