@@ -1,15 +1,15 @@
 // The tree with its heading, its legend, and what it can be set to show.
 
 const UNDER = {
-  total: "running log-probability",
-  log_prob: "its own log-probability",
+  total: "cumulative log-probability",
+  log_prob: "log-probability of the token",
   score: "length-normalised score",
 };
 const SHOWN = {
   winner: "winner",
   finished: "finished",
   live: "live at the end",
-  dropped: "lived for a while",
+  dropped: "dropped later",
   pruned: "pruned",
 };
 
@@ -27,7 +27,7 @@ class BeamView {
     this.prunedBox.onchange = () => this.set({ pruned: this.prunedBox.checked });
     this.underBox = el(
       "select",
-      { "aria-label": "Under each word" },
+      { "aria-label": "Under each token" },
       ...Object.entries(UNDER).map(([value, name]) => el("option", { value }, name)),
     );
     this.underBox.onchange = () => this.set({ under: this.underBox.value });
@@ -39,8 +39,8 @@ class BeamView {
     const settings = el(
       "div",
       { class: "settings" },
-      el("label", {}, "Under each word", this.underBox),
-      el("label", {}, this.prunedBox, "Show what was pruned"),
+      el("label", {}, "Under each token", this.underBox),
+      el("label", {}, this.prunedBox, "Show pruned hypotheses"),
     );
     const top = el("div", { class: "bar" }, el("h2", {}, "The beam"), legend);
     this.node = el(
@@ -82,9 +82,9 @@ class BeamView {
     this.nodes = nodes;
     this.node.hidden = name !== "beam";
     const kept =
-      size === 1 ? "One sentence is" : `${inWords(size)[0].toUpperCase()}${inWords(size).slice(1)} sentences are`;
+      size === 1 ? "One hypothesis is" : `${inWords(size)[0].toUpperCase()}${inWords(size).slice(1)} hypotheses are`;
     const next = size === 1 ? "one is" : `${inWords(size)} are`;
-    this.says.textContent = `${kept} kept at each step; the next ${next} shown as pruned. Click a word to see its candidates and its attention.`;
+    this.says.textContent = `${kept} kept at each step; the next ${next} shown as pruned. Click a token to see its candidates and its attention.`;
     this.resize();
   }
 

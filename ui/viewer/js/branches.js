@@ -94,7 +94,7 @@ class Card {
         ? `With ${quoted(tokens[forced])}`
         : word !== null
           ? `Looking at ${quoted(source[word])}`
-          : "As it was";
+          : "Original";
     const how =
       forced !== null
         ? `forced at step ${step + 1}`
@@ -132,7 +132,7 @@ class Card {
       };
       return span;
     });
-    const note = same ? [el("p", { class: "muted" }, "It writes the same.")] : [];
+    const note = same ? [el("p", { class: "muted" }, "The translation is the same.")] : [];
     return el(
       "div",
       { class: "whole" },
@@ -158,7 +158,7 @@ class Card {
       el("span", {}, bold("Cross"), el("span", { class: "muted" }, ` writing ${quoted(label)}, ${where}`)),
     );
     this.back.replaceChildren(
-      el("span", {}, bold("Decoder"), el("span", { class: "muted" }, " back at what is written")),
+      el("span", {}, bold("Decoder"), el("span", { class: "muted" }, " to the tokens written so far")),
     );
     this.words.update({
       labels: source,

@@ -205,7 +205,7 @@ class Curves {
       this.values(chart, step);
     }
     const where = step === null ? "" : ` It is at ${step ? `step ${grouped(step)}` : "the start"}.`;
-    this.note.textContent = `Across: steps. The thin line is the step looked at; a click moves it.${where}`;
+    this.note.textContent = `Across: steps. The thin line marks the chosen step; a click moves it.${where}`;
   }
 
   // The numbers at the step, or the latest ones, and the same in words for those who listen.

@@ -194,7 +194,7 @@ class Film {
     const named = steps[now] === 0 ? "Before the first step" : `Step ${grouped(steps[now])}`;
     const look = `a row gives its strongest key ${percent(sure[now])} on average`;
     const same =
-      now === steps.length - 1 ? "" : `; ${settled[now]} of ${rows.length} rows look where they look in the end`;
+      now === steps.length - 1 ? "" : `; ${settled[now]} of ${rows.length} rows already have their final strongest key`;
     this.words.replaceChildren(bold(`${named}.`), ` ${look[0].toUpperCase()}${look.slice(1)}${same}.`);
     this.rail.setAttribute("aria-valuenow", now + 1);
     this.rail.setAttribute("aria-valuetext", `${named}: ${look}${same}`);

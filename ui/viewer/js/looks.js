@@ -24,7 +24,7 @@ class Looks {
     const top = el(
       "div",
       { class: "bar" },
-      el("h2", {}, "What it looks at for this step"),
+      el("h2", {}, "Attention of this step"),
       el("div", { class: "heads" }, this.layerBox, this.headBox),
     );
     const hatched = el("span", {}, el("i", { class: "hatch" }), "not written yet: masked");
@@ -114,7 +114,7 @@ class Looks {
     });
     decoder.words.update({ labels: reads, weights: back, written: step, theme, said: `Decoder attention, ${where}` });
     this.say(cross, "Cross", ` to the ${header.language} sentence, writing ${quoted(label)}`);
-    this.say(decoder, "Decoder", " back at what is written so far");
+    this.say(decoder, "Decoder", " to the tokens written so far");
     return cross.words.largest();
   }
 
@@ -179,7 +179,7 @@ class Editor {
     this.says.replaceChildren(
       "Click the word above that step ",
       bold(String(step)),
-      " shall look at, and at nothing else, in",
+      " is to look at, and at nothing else, in",
     );
     const choices = {
       head: `layer ${layer + 1}, head ${head + 1}`,

@@ -276,10 +276,10 @@ class NetworkMap {
       back = x + w + (open ? 9 : 5),
       shape = stack === "encoder" ? this.header.shapes.memory : this.header.shapes.stream;
     this.line(`M${x - way} ${y}V${middle + 6}q0 -6 6 -6H${x}`, chosen, [
-      "What the block reads:",
-      `${shape}${pre ? ", normed on the way." : "."}`,
+      "What the sublayer reads:",
+      `${shape}${pre ? ", after layer norm." : "."}`,
     ]);
-    this.line(`M${x + w} ${middle}H${back - 5}q5 0 5 5V${y - 6}`, chosen, ["What the block adds:", `${shape}.`]);
+    this.line(`M${x + w} ${middle}H${back - 5}q5 0 5 5V${y - 6}`, chosen, ["What the sublayer adds:", `${shape}.`]);
     this.svg.append(svg("circle", { cx: back, cy: y, r: open ? 6 : 5, class: `join ${chosen}` }));
     const arm = open ? 3 : 2.5;
     this.line(`M${back - arm} ${y}h${2 * arm}M${back} ${y - arm}v${2 * arm}`, chosen || "ink");
@@ -332,7 +332,7 @@ class NetworkMap {
 
   get remembered() {
     return [
-      "The memory, what the encoder made of the source:",
+      "The memory, the encoder's output for the source:",
       `${this.header.shapes.memory}. Each cross-attention takes its keys and values from it.`,
     ];
   }

@@ -85,11 +85,7 @@ class Models {
       top,
       ...this.shown.map(model => this.line(model)),
     );
-    const none = el(
-      "p",
-      { class: "muted none" },
-      all ? "No model is called so." : "There is no model here yet: import one.",
-    );
+    const none = el("p", { class: "muted none" }, all ? "No model matches." : "No models yet: import one.");
     this.list.replaceChildren(some ? table : none);
     this.list.scrollTop = scrolled;
     const line = at === undefined ? null : this.node(at);

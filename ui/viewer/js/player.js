@@ -337,12 +337,12 @@ class Player {
     back.onclick = () => this.choose(this.header.found[0].node);
     const words = [
       "",
-      "another sentence that ended",
-      "a sentence that had not ended when the search stopped",
-      `a hypothesis that lived until step ${this.last}`,
+      "another finished hypothesis",
+      "a hypothesis that was still live when the search stopped",
+      `a hypothesis that was dropped after step ${this.last}`,
       `a hypothesis that was pruned at step ${this.last}`,
     ][outcome[end]];
-    this.fate.replaceChildren(`You are on ${words}. `, back);
+    this.fate.replaceChildren(`This is ${words}. `, back);
   }
 }
 

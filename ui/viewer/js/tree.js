@@ -3,10 +3,10 @@
 
 const OUTCOMES = ["winner", "finished", "live", "dropped", "pruned"];
 const OUTCOME_WORDS = [
-  "on the best sentence",
-  "on another sentence that ended",
+  "on the best hypothesis",
+  "on another finished hypothesis",
   "still live when the search stopped",
-  "lived until others were better",
+  "dropped later: others were better",
   "pruned: others were better",
 ];
 const LANE = 46,
@@ -239,7 +239,7 @@ class TreeView {
 }
 
 function numbersOf({ log_prob, total, score, normalises }, i) {
-  const numbers = [`log-probability ${signed(log_prob[i])}`, `together so far ${signed(total[i])}`];
+  const numbers = [`log-probability ${signed(log_prob[i])}`, `cumulative ${signed(total[i])}`];
   return normalises ? [...numbers, `score ${signed(score[i])}`] : numbers;
 }
 

@@ -26,7 +26,7 @@ class Walk {
   constructor(root) {
     this.root = root;
     this.heads = new Chips("Head", head => this.pick({ head }));
-    this.queries = new Chips("Token asking (query)", query => this.pick({ query }));
+    this.queries = new Chips("Query token", query => this.pick({ query }));
     this.switches = SWITCHES.map(name => {
       const button = el("button", { type: "button", role: "switch", class: "switch" }, el("i"), el("span"));
       button.onclick = () => this.change({ [name]: !this[name] });
@@ -41,7 +41,7 @@ class Walk {
       "div",
       { class: "controls" },
       labelled("Head", this.heads.node),
-      labelled("Token asking (query)", this.queries.node),
+      labelled("Query token", this.queries.node),
       el("div", { class: "switches" }, ...this.switches),
     );
     root.replaceChildren(
