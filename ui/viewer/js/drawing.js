@@ -137,7 +137,7 @@ class WordRow {
   }
 }
 
-// Which head is looked at is told between the player and its branches.
+// The player and its branches tell each other which head is shown.
 function tellHead(layer, head) {
   window.dispatchEvent(new CustomEvent("headlight:head", { detail: { layer, head } }));
 }

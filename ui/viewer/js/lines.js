@@ -460,7 +460,7 @@ class Lines {
         y = this.y(at),
         used = taken.get(at) || 0;
       const crowded = [...taken.keys()].some(other => other !== at && Math.abs(other - at) * this.row < 13);
-      // Small weights are told while they are few, and then would only bury the lines.
+      // Small weights are written while they are few; more would only bury the lines.
       const small = weight < (count < 6 ? 0.01 : 0.05) * this.header.peak;
       if (small || used >= most || crowded || y < 0 || y > this.high) continue;
       taken.set(at, used + 1);

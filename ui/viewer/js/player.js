@@ -193,7 +193,7 @@ class Player {
     this.playButton.title = `${name} (space)`;
   }
 
-  // The address need not follow every step: what it says is told when the reader rests.
+  // The address need not follow every step: it is updated when the reader rests.
   tell() {
     clearTimeout(this.telling);
     if (this.timer) return;

@@ -1,4 +1,4 @@
-// A Plotly chart that stays where it is: new data changes it, where Streamlit's own chart would be made anew, at
+// A Plotly chart that stays where it is: new data changes it, where Streamlit's own chart would be rebuilt, at
 // three times the cost. It is Plotly's own script, from the app's own folder.
 //
 // Data: { script: its address, figure: { data, layout }, alt, title: [strong, grey] or null, shows } as JSON. `shows`, or
@@ -44,7 +44,7 @@ class Chart {
     this.title.replaceChildren(...(strong ? parts : []));
   }
 
-  // Another head was chosen: its shades are there before its exact weights, which alone are told on hover.
+  // Another head was chosen: its shades are there before its exact weights, which alone are shown on hover.
   foresee({ kind, scale, place, title, shades }) {
     const shows = this.given?.shows,
       maps = this.frame.data?.map((trace, i) => [trace, i]) ?? [];
