@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run serve desktop test check fuzz lint lock audit screenshots bench browser clean
+.PHONY: help run serve desktop test check fuzz lint format lock audit screenshots bench browser clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -15,6 +15,9 @@ TOOLS := .venv-tools
 APP_READY := $(VENV)/app.stamp
 DEV_READY := $(VENV)/dev.stamp
 TOOLS_READY := $(TOOLS)/tools.stamp
+SCRIPTS := ui/viewer/js
+TYPES_READY := $(SCRIPTS)/node_modules/types.stamp
+TYPES := $(BIN)/node $(SCRIPTS)/node_modules/typescript/bin/tsc --project $(SCRIPTS)/jsconfig.json
 # Each file by its hash, nothing that the lock does not name, and nothing built here: that would fetch build tools of
 # any version. Only torch, which has other files on other indexes, is installed afterwards from the list with its reasons,
 # when all its dependencies are there.
@@ -46,15 +49,21 @@ desktop: $(APP_READY) ## Open the app in its own window
 	@$(BIN)/python -m tools.desktop
 
 # Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
-test: lint browser ## Run ruff, mypy and all tests
+test: lint browser ## Run every linter and all tests
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-check: lint ## Run ruff, mypy and the tests that need no browser
+check: lint ## Run every linter and the tests that need no browser
 	@$(BIN)/python -m pytest -m "not browser" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-lint: $(DEV_READY) ## Run ruff and mypy
+lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and the JavaScript, and the latter's format
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/oxlint --quiet $(SCRIPTS)
+	@$(BIN)/oxfmt --check $(SCRIPTS)
+	@$(TYPES)
+
+format: $(DEV_READY) ## Format the JavaScript
+	@$(BIN)/oxfmt $(SCRIPTS)
 
 # Each fuzzer runs for that many seconds with new seeds; a seed that fails is kept in tests/fuzz_seeds, and `make test`
 # tries it again. Ten minutes in all.
@@ -63,12 +72,13 @@ fuzz: $(DEV_READY) ## Try damaged files and random messages for ten minutes (HEA
 		$(BIN)/python -m pytest -m fuzz --numprocesses 2
 
 # Lists that share an environment are resolved together, so that they agree; locked versions stay until a list changes.
-lock: $(TOOLS_READY) ## Rebuild requirements*.lock after a change to requirements*.txt
+lock: $(TOOLS_READY) ## Rebuild requirements*.lock after a change to requirements*.txt, and the lock of the type checker
 	@$(RESOLVE) requirements-bench.txt requirements-dev.txt --output-file requirements-bench.lock
 	@$(RESOLVE) requirements.txt --constraints requirements-bench.lock --output-file requirements.lock
 	@$(RESOLVE) requirements-dev.txt --constraints requirements-bench.lock --output-file requirements-dev.lock
 	@$(RESOLVE) requirements-joeynmt.txt --output-file requirements-joeynmt.lock
 	@$(RESOLVE) requirements-tools.txt --output-file requirements-tools.lock
+	@test ! -x $(BIN)/npm || $(BIN)/npm install --prefix $(SCRIPTS) --package-lock-only --omit-lockfile-registry-resolved
 
 # Strict: a package that could not be checked is not known to be safe.
 audit: $(TOOLS_READY) ## Check the locked versions for known vulnerabilities (needs a network)
@@ -93,7 +103,7 @@ browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }
 
 clean: ## Remove the virtual environment and the caches
-	rm -rf $(VENV) $(JOEYNMT) $(TOOLS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(JOEYNMT) $(TOOLS) $(SCRIPTS)/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/pip:
@@ -112,6 +122,11 @@ $(APP_READY): requirements.txt requirements.lock | $(BIN)/pip
 $(DEV_READY): requirements-dev.lock $(APP_READY) | $(BIN)/pip
 	@echo "Installing the requirements of the tests"
 	@$(BIN)/python $(LOCKED) requirements-dev.lock
+	@touch $@
+
+# The TypeScript compiler is one program with its libraries: it runs no script when it is installed.
+$(TYPES_READY): $(SCRIPTS)/package-lock.json $(DEV_READY)
+	@$(BIN)/npm ci --prefix $(SCRIPTS) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 $(TOOLS_READY): requirements-tools.lock

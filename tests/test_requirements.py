@@ -1,5 +1,6 @@
 """What is installed is what was chosen: every version is locked, and every file but torch's is known by its hash."""
 
+import json
 import re
 import tomllib
 from importlib import metadata
@@ -105,6 +106,17 @@ def test_here_is_installed_what_is_locked_and_it_asks_for_nothing_else(name: str
         for one in asked_by(package):
             if key(one) != TORCH and not (package == TORCH and key(one).startswith(FOR_CARDS)):
                 assert one.specifier.contains(here[key(one)], prereleases=True), f"{package} asks for {one}"
+
+
+def test_the_compiler_of_the_scripts_types_is_pinned_and_known_by_its_hash() -> None:
+    folder = ROOT / "ui/viewer/js"
+    wanted, lock = (json.loads((folder / name).read_text("utf-8")) for name in ("package.json", "package-lock.json"))
+    own, packages = lock["packages"].pop(""), lock["packages"]
+    assert own["devDependencies"] == wanted["devDependencies"] and "dependencies" not in wanted
+    for name, version in wanted["devDependencies"].items():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", version) and packages[f"node_modules/{name}"]["version"] == version
+    assert all(one["integrity"].startswith("sha512-") for one in packages.values())
+    assert "://" not in json.dumps(packages), "A lock that names a registry binds everybody to it."
 
 
 def test_torch_is_described_to_the_resolver_as_it_is() -> None:

@@ -163,7 +163,7 @@ def test_heads_and_tokens_are_chosen(page: Page, url: str, small: Translator, tr
     go(page, url, f"{TYPED}&kind=cross&layer=2&stage=6&head=1&query=1")
     page.get_by_role("radiogroup", name="Head").get_by_role("radio", name="2").click()
     agree(page, trace.cross[1, 1, 0], np.ones(len(trace.source), dtype=bool))
-    page.get_by_role("radiogroup", name="Token asking").get_by_role("radio").nth(3).click()
+    page.get_by_role("radiogroup", name="Query token").get_by_role("radio").nth(3).click()
     agree(page, trace.cross[1, 1, 3], np.ones(len(trace.source), dtype=bool))
     expect(page).to_have_url(re.compile(r"kind=cross&layer=2&head=2&query=4"))
 
@@ -298,7 +298,7 @@ def test_the_longest_sentence_scrolls(page: Page, url: str, small: Translator) -
     expect(page.locator(".aside.key.strong")).to_be_in_viewport()
     assert len(weights(page)) < 40  # what is seen, not six hundred rows
     expect(page.locator(".words")).to_contain_text("gives")
-    page.get_by_role("radiogroup", name="Token asking").get_by_role("radio").nth(598).click()
+    page.get_by_role("radiogroup", name="Query token").get_by_role("radio").nth(598).click()
     expect(page).to_have_url(re.compile("query=599"))
     row = written(trace.encoder[0, 0, 598, 589])
     expect(page.locator(".worked")).to_contain_text(row)

@@ -195,11 +195,11 @@ def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: 
     assert seen == set(range(1, len(found.tree.nodes)))
     page.locator(".track").focus()
     page.keyboard.press("End")
-    page.locator("select[aria-label='Under each word']").select_option("score")
+    page.locator("select[aria-label='Under each token']").select_option("score")
     expect(page.locator(f'.node[data-node="{found.tree.winner}"] .sum')).to_have_text(
         said(found.tree.nodes[found.tree.winner].score)
     )
-    page.get_by_label("Show what was pruned").click()
+    page.get_by_label("Show pruned hypotheses").click()
     expect(page.locator(".treebox .node.pruned")).to_have_count(0)
     expect(page).to_have_url(re.compile("pruned=0"))
     for place, end in enumerate(found.tree.hypotheses[:3]):

@@ -96,14 +96,14 @@ def test_a_t5_goes_through_every_page(page: Page, url: str) -> None:
     go(page, f"{url}/?model=a-t5&{TEXT}")
     expect(page.get_by_text("Checks: 5 of 5 hold")).to_be_visible()
     go(page, f"{url}/decoding?model=a-t5&text=two%20dogs")
-    expect(page.get_by_text("What it looks at for this step")).to_be_visible()
+    expect(page.get_by_text("Attention of this step")).to_be_visible()
 
 
 def test_a_model_built_as_bart_is_goes_through_every_page(dark_page: Page, url: str) -> None:
     page = dark_page
     go(page, f"{url}/anatomy?model=b-bart&{TEXT}&kind=encoder&stage=1")
     agrees(page)
-    expect(page.locator(".words")).to_contain_text("the stored vector of its place says where")
+    expect(page.locator(".words")).to_contain_text("the stored vector of its position says where")
     expect(page.locator(".words")).to_contain_text("the norm of their sum")
     expect(page.locator(".stage-head.open msqrt")).to_have_count(0)
     go(page, f"{url}/anatomy?model=b-bart&{TEXT}&part=embedding")
@@ -114,7 +114,7 @@ def test_a_model_built_as_bart_is_goes_through_every_page(dark_page: Page, url: 
     go(page, f"{url}/?model=b-bart&{TEXT}")
     expect(page.get_by_text("Checks: 5 of 5 hold")).to_be_visible()
     go(page, f"{url}/decoding?model=b-bart&text=two%20dogs")
-    expect(page.get_by_text("What it looks at for this step")).to_be_visible()
+    expect(page.get_by_text("Attention of this step")).to_be_visible()
 
 
 @pytest.mark.parametrize(

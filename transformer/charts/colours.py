@@ -1,4 +1,7 @@
-"""Colours of the pictures, for the light theme and the dark one.
+"""Colours of the pictures, for the light theme and the dark one: the only place that chooses them.
+
+The viewer's scripts are given these (ui/viewer/component.py); its style sheets and Streamlit's configuration repeat
+some, and tests/ui/viewer/test_palette.py holds them to it.
 
 Attention glows out of the dark or lies as ink on paper: 0 is the page's background, and lightness rises (or
 falls) all the way, so the scales read in grey and to colour-blind eyes.
@@ -31,6 +34,8 @@ class Theme:
     accent: str
     sequential: tuple[str, ...]  # 0 to the largest, evenly spaced
     diverging: tuple[str, ...]  # less, no difference, more
+    signed: tuple[str, ...]  # below zero, zero, above zero, in cells so small that blue on black has to be lighter
+    heads: tuple[str, ...]  # Okabe and Ito's, but for those that vanish on this background
 
 
 THEMES = {
@@ -45,6 +50,8 @@ THEMES = {
         accent="#2f5fa8",
         sequential=("#ffffff", "#c9d8f0", "#6f9bd1", "#2f5fa8", "#0b2a66"),
         diverging=(LESS, "#f1f2f4", MORE),
+        signed=(LESS, "#f1f2f4", MORE),
+        heads=(*OKABE_ITO[:6], "#c9b800", "#000000"),
     ),
     "dark": Theme(
         background="#0e1117",
@@ -57,6 +64,8 @@ THEMES = {
         accent="#f0a94a",
         sequential=("#0e1117", "#3b2f63", "#b5476d", "#f9a25c", "#fff3c4"),
         diverging=(LESS, "#1c222d", MORE),
+        signed=("#2f9be0", "#1c222d", MORE),
+        heads=(*OKABE_ITO[:4], "#4c9bd6", *OKABE_ITO[5:7], "#d0d5dd"),
     ),
 }
 

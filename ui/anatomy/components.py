@@ -8,12 +8,12 @@ import streamlit as st
 
 from ui.viewer.component import component
 
-_MAP = component("map", "mountMap", "shared", "chips", "map", styles=("anatomy",))
+_MAP = component("map", "mountMap", "shared", "icons", "chips", "map", styles=("anatomy",))
 _WALK = component(
-    "walk", "mountWalk", "shared", "math", "strip", "chips", "stages", "board", "walk", styles=("anatomy",)
+    "walk", "mountWalk", "shared", "icons", "math", "strip", "chips", "stages", "board", "walk", styles=("anatomy",)
 )
-_PARTS = component("parts", "mountParts", "shared", "math", "strip", "chips", "parts", styles=("anatomy",))
-_LENS = component("lens", "mountLens", "shared", "strip", "lens", styles=("anatomy",))
+_PARTS = component("parts", "mountParts", "shared", "icons", "math", "strip", "chips", "parts", styles=("anatomy",))
+_LENS = component("lens", "mountLens", "shared", "math", "strip", "lens", styles=("anatomy",))
 
 
 def network_map(payload: bytes, *, key: str, on_pick: Callable[[int, int | None], None]) -> None:

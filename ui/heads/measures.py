@@ -58,8 +58,8 @@ MEASURES = (
         "agreement",
         "Agreement",
         "correlation",
-        "Spearman's rank correlation, over the {units} of a source sentence, of the attention that a {unit} gets with how "
-        "much less likely the output is without the {unit}: 1 is the same order, 0 is no relation.",
+        "Spearman's rank correlation, over the {units} of a source sentence, of the attention that a {unit} gets with "
+        "how much less likely the output is without the {unit}: 1 is the same order, 0 is no relation.",
     ),
     Measure("entropy", "Entropy", "bits", "Spread of the weights: 0 bits is one token; each bit doubles their number."),
     Measure("distance", "Distance", "tokens", "Mean distance from the query to the tokens it attends to."),

@@ -9,7 +9,7 @@ from transformer.analysis.positions import frequencies, rotation_residual
 from ui.positions.numbers import small
 from ui.positions.view import MOST_SHIFT, PositionsView
 from ui.state.view import update, write_address
-from ui.viewer.component import script, style
+from ui.viewer.component import style, viewer_script
 
 CHECKED = 10_000  # positions over which the largest residual is looked for
 
@@ -21,7 +21,7 @@ _CIRCLE = st.components.v2.component(
     "headlight_circle",
     html='<div class="hl"></div>',
     css=style("viewer") + style("circle"),
-    js=script("core", "shared", "circle") + _MOUNT,
+    js=viewer_script("shared", "icons", "circle") + _MOUNT,
 )
 
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from transformer.charts.colours import THEMES
+
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 _HERE = Path(__file__).parent
+SCRIPTS = _HERE / "js"
 
 
 def script(*names: str) -> str:
     """The named files of js/, joined in that order into one scope."""
-    return "\n".join((_HERE / "js" / f"{name}.js").read_text(encoding="utf-8") for name in names)
+    return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in names)
+
+
+def viewer_script(*names: str) -> str:
+    """The colours of both themes, then core.js and the named files: what every view stands on."""
+    palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
+    return f"const PALETTE = {palette};\n" + script("core", *names)
 
 
 def style(name: str) -> str:
@@ -32,5 +43,5 @@ def component(name: str, mount: str, *scripts: str, styles: tuple[str, ...] = ()
         f"headlight_{name}",
         html='<div class="hl"></div>',
         css="".join(style(sheet) for sheet in ("viewer", *styles)),
-        js=script("core", *scripts, "streamlit") + f"\nexport default given => component({mount}, given);\n",
+        js=viewer_script(*scripts, "streamlit") + f"\nexport default given => component({mount}, given);\n",
     )

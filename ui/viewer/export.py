@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transformer.quoting import quoted
-from ui.viewer.component import script, style
+from ui.viewer.component import style, viewer_script
 from ui.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
 
 CAUTION = "Attention shows where a head looked, not why a word was chosen."
@@ -68,7 +68,7 @@ def standalone_html(
     }
     blocks = {"page": pack(page, {})}
     blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
-    code = f"(() => {{\n{script('core', 'shared', 'overview', 'head', 'link', 'lines', 'page')}\n}})();\n"
+    code = page_script()
     look = style("page") + style("viewer")
     policy = (
         f"default-src 'none'; script-src '{_digest(code)}'; style-src '{_digest(look)}'; "
@@ -93,6 +93,11 @@ def standalone_html(
 </body>
 </html>
 """
+
+
+def page_script() -> str:
+    """The script of every such page: the viewer's, in a scope of its own."""
+    return f"(() => {{\n{viewer_script('shared', 'overview', 'head', 'link', 'lines', 'page')}\n}})();\n"
 
 
 def _kind(view: KindView, exact: bool) -> bytes:

@@ -8,9 +8,10 @@
 
 const PANEL = { least: 102, cell: 13, most: 26 };
 const PAST = { height: 92, left: 44, right: 8, top: 8, bottom: 22 };
-const DIVERGING = { light: ["#0877bd", "#f1f2f4", "#f59322"], dark: ["#0877bd", "#1c222d", "#f59322"] };
 
 class Atlas {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -32,13 +33,14 @@ class Atlas {
   update({ header }) {
     this.header = header;
     this.theme = themeOf(this.root);
-    this.diverging = shadesOf(DIVERGING[this.theme.name]);
+    this.diverging = shadesOf(PALETTE[this.theme.name].diverging);
     this.root.style.setProperty("--heads", header.heads);
     this.root.style.setProperty("--panel", `${Math.max(PANEL.least, header.heads * PANEL.cell)}px`);
     this.root.style.setProperty("--high", `${clamp(Math.round(150 / header.layers), PANEL.cell, PANEL.most)}px`);
     const chosen = this.wishes.answered({ head: header.selected, measure: header.measure, kind: header.kind });
     this.selected = chosen.kind === header.kind ? chosen : { head: header.selected, measure: header.measure };
-    const step = this.moments.answered(header.step), at = header.steps.indexOf(step);
+    const step = this.moments.answered(header.step),
+      at = header.steps.indexOf(step);
     this.at = at < 0 ? header.steps.length - 1 : at;
     this.scrub.hidden = header.steps.length < 2;
     this.rail.max = header.steps.length - 1;
@@ -49,38 +51,56 @@ class Atlas {
   // ---- drawing -------------------------------------------------------------------------------------
 
   build() {
-    const { measures, layers, heads } = this.header, focused = this.root.getRootNode().activeElement?.dataset?.place;
+    const { measures, layers, heads } = this.header,
+      focused = this.root.getRootNode().activeElement?.dataset?.place;
     this.cells = new Map();
-    this.panels.replaceChildren(...measures.map(measure => {
-      const cells = el("div", { class: "cells", role: "group", "aria-label": `${measure.label} ${measure.range}` });
-      for (let layer = 0; layer < layers; layer++) {
-        for (let head = 0; head < heads; head++) {
-          const node = el("button", { type: "button", tabindex: -1, "data-place": `${measure.name} ${layer} ${head}` });
-          node.onclick = () => this.pick(measure.name, layer, head);
-          node.onpointerenter = node.onfocus = () => this.say(measure, layer, head);
-          node.onpointerleave = node.onblur = () => this.say();
-          cells.append(node);
-          this.cells.set(node.dataset.place, node);
+    this.panels.replaceChildren(
+      ...measures.map(measure => {
+        const cells = el("div", { class: "cells", role: "group", "aria-label": `${measure.label} ${measure.range}` });
+        for (let layer = 0; layer < layers; layer++) {
+          for (let head = 0; head < heads; head++) {
+            const node = el("button", {
+              type: "button",
+              tabindex: -1,
+              "data-place": `${measure.name} ${layer} ${head}`,
+            });
+            node.onclick = () => this.pick(measure.name, layer, head);
+            node.onpointerenter = node.onfocus = () => this.say(measure, layer, head);
+            node.onpointerleave = node.onblur = () => this.say();
+            cells.append(node);
+            this.cells.set(node.dataset.place, node);
+          }
         }
-      }
-      const panel = el("section", { class: "panel" }, el("h4", {}, bold(measure.label), el("small", {}, measure.range)), cells);
-      panel.dataset.measure = measure.name;
-      return panel;
-    }));
+        const panel = el(
+          "section",
+          { class: "panel" },
+          el("h4", {}, bold(measure.label), el("small", {}, measure.range)),
+          cells,
+        );
+        panel.dataset.measure = measure.name;
+        return panel;
+      }),
+    );
     this.past.hidden = this.header.steps.length < 3;
     this.paint();
     if (focused !== undefined) this.cells.get(focused)?.focus({ preventScroll: true });
   }
 
   paint() {
-    const { measures, layers, heads, steps } = this.header, { head: [atLayer, atHead], measure: chosen } = this.selected;
+    const { measures, layers, heads, steps } = this.header,
+      {
+        head: [atLayer, atHead],
+        measure: chosen,
+      } = this.selected;
     let reachable = false;
     for (const panel of this.panels.children) panel.classList.toggle("chosen", panel.dataset.measure === chosen);
     for (const measure of measures) {
-      const values = measure.values[this.at], named = new Set(measure.named[this.at].map(String));
+      const values = measure.values[this.at],
+        named = new Set(measure.named[this.at].map(String));
       for (let layer = 0; layer < layers; layer++) {
         for (let head = 0; head < heads; head++) {
-          const node = this.cells.get(`${measure.name} ${layer} ${head}`), value = values?.[layer][head] ?? null;
+          const node = this.cells.get(`${measure.name} ${layer} ${head}`),
+            value = values?.[layer][head] ?? null;
           const here = layer === atLayer && head === atHead;
           node.style.background = value === null ? "" : this.colour(measure, value);
           node.style.setProperty("--dot", value === null ? "" : this.dot(measure, value));
@@ -96,7 +116,8 @@ class Atlas {
       }
     }
     const step = steps[this.at];
-    this.told.textContent = step === null || step === undefined ? "the model as it is" : `step ${step.toLocaleString("en")}`;
+    this.told.textContent =
+      step === null || step === undefined ? "the model as it is" : `step ${step.toLocaleString("en")}`;
     this.rail.setAttribute("aria-valuetext", this.told.textContent);
     this.drawPast();
     this.say();
@@ -107,19 +128,32 @@ class Atlas {
   // A line a head over the snapshots: the chosen one strong, with a dot where it has its name.
   drawPast() {
     if (this.past.hidden) return;
-    const { measures, steps, layers, heads } = this.header, [atLayer, atHead] = this.selected.head;
+    const { measures, steps, layers, heads } = this.header,
+      [atLayer, atHead] = this.selected.head;
     const measure = measures.find(one => one.name === this.selected.measure) ?? measures[0];
-    const width = Math.max(240, this.past.clientWidth || this.root.clientWidth || 560), { left, right, top, bottom } = PAST;
+    const width = Math.max(240, this.past.clientWidth || this.root.clientWidth || 560),
+      { left, right, top, bottom } = PAST;
     const known = steps.map((_, n) => n).filter(n => measure.values[n]);
-    const x = n => left + (width - left - right) * n / (steps.length - 1);
+    const x = n => left + ((width - left - right) * n) / (steps.length - 1);
     const y = value => top + (PAST.height - top - bottom) * (1 - this.share(measure, value));
-    const line = (layer, head, cls) => svg("path", {
-      class: cls,
-      d: known.filter(n => measure.values[n][layer][head] !== null)
-        .map((n, i) => `${i ? "L" : "M"}${x(n).toFixed(1)} ${y(measure.values[n][layer][head]).toFixed(1)}`).join(""),
+    const line = (layer, head, cls) =>
+      svg("path", {
+        class: cls,
+        d: known
+          .filter(n => measure.values[n][layer][head] !== null)
+          .map((n, i) => `${i ? "L" : "M"}${x(n).toFixed(1)} ${y(measure.values[n][layer][head]).toFixed(1)}`)
+          .join(""),
+      });
+    const picture = svg("svg", {
+      viewBox: `0 0 ${width} ${PAST.height}`,
+      width,
+      height: PAST.height,
+      "aria-hidden": "true",
     });
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${PAST.height}`, width, height: PAST.height, "aria-hidden": "true" });
-    for (const [value, text] of [[measure.least, this.end(measure, measure.least)], [measure.most, this.end(measure, measure.most)]]) {
+    for (const [value, text] of [
+      [measure.least, this.end(measure, measure.least)],
+      [measure.most, this.end(measure, measure.most)],
+    ]) {
       picture.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
       picture.append(svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, text));
     }
@@ -128,17 +162,30 @@ class Atlas {
       const anchor = n === 0 ? "start" : n === steps.length - 1 ? "end" : "middle";
       picture.append(svg("text", { x: x(n), y: PAST.height - 4, "text-anchor": anchor }, text));
     });
-    for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) picture.append(line(layer, head, "other"));
+    for (let layer = 0; layer < layers; layer++)
+      for (let head = 0; head < heads; head++) picture.append(line(layer, head, "other"));
     picture.append(line(atLayer, atHead, "own"));
     for (const n of known) {
-      const value = measure.values[n][atLayer][atHead], has = measure.named[n].some(([l, h]) => l === atLayer && h === atHead);
+      const value = measure.values[n][atLayer][atHead],
+        has = measure.named[n].some(([l, h]) => l === atLayer && h === atHead);
       if (value !== null && has) picture.append(svg("circle", { class: "own", cx: x(n), cy: y(value), r: 3.5 }));
     }
     picture.append(svg("line", { class: "now", x1: x(this.at), x2: x(this.at), y1: top, y2: PAST.height - bottom }));
     const told = `${measure.label} over its training: layer ${atLayer + 1}, head ${atHead + 1} among all of this kind`;
     this.past.setAttribute("role", "img");
-    this.past.setAttribute("aria-label", `${told}. ${known.map(n => `${steps[n] === null ? "now" : `Step ${steps[n]}`}: ${measure.texts[n][atLayer][atHead]}`).join("; ")}`);
-    this.past.replaceChildren(el("figcaption", {}, bold(measure.label), ` over its training: layer ${atLayer + 1}, head ${atHead + 1} among all`), picture);
+    this.past.setAttribute(
+      "aria-label",
+      `${told}. ${known.map(n => `${steps[n] === null ? "now" : `Step ${steps[n]}`}: ${measure.texts[n][atLayer][atHead]}`).join("; ")}`,
+    );
+    this.past.replaceChildren(
+      el(
+        "figcaption",
+        {},
+        bold(measure.label),
+        ` over its training: layer ${atLayer + 1}, head ${atHead + 1} among all`,
+      ),
+      picture,
+    );
   }
 
   end(measure, value) {
@@ -157,7 +204,7 @@ class Atlas {
   // A dot that is seen on its cell: dark on light, light on dark.
   dot(measure, value) {
     const [r, g, b] = this.colour(measure, value).match(/\d+/g).map(Number);
-    return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#1d2433" : "#ffffff";
+    return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? PALETTE.light.text : PALETTE.light.background;
   }
 
   text(measure, layer, head) {
@@ -187,9 +234,13 @@ class Atlas {
   }
 
   key(event) {
-    const [name, layer, head] = (event.target.dataset?.place ?? "").split(" "), by = {
-      ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
-    }[event.key];
+    const [name, layer, head] = (event.target.dataset?.place ?? "").split(" "),
+      by = {
+        ArrowLeft: [0, -1],
+        ArrowRight: [0, 1],
+        ArrowUp: [-1, 0],
+        ArrowDown: [1, 0],
+      }[event.key];
     if (!name || !by) return;
     const { layers, heads } = this.header;
     const to = this.cells.get(`${name} ${clamp(+layer + by[0], 0, layers - 1)} ${clamp(+head + by[1], 0, heads - 1)}`);

@@ -4,11 +4,15 @@ const QUERY_TOP = 112,
   ROWS_TOP = 170,
   MOST_ROWS = 16,
   LEAST_ROWS = 7,
-  NARROW = 700,
+  NARROW_BOARD = 700,
   GAP = 10,
-  MARGIN = 14;
+  STAGE_MARGIN = 14;
 
 class Pen {
+  /** @type {Theme} */ theme;
+  fade;
+  node;
+
   constructor(node, theme, fade = "") {
     Object.assign(this, { node, theme, fade });
   }
@@ -72,6 +76,8 @@ class Pen {
 }
 
 class Board {
+  title;
+
   constructor(walk) {
     this.walk = walk;
     this.headers = STAGES.map((_, i) => {
@@ -111,19 +117,19 @@ class Board {
       width = this.node.clientWidth;
     const scrolls = header.keys.length > MOST_ROWS,
       right = scrolls ? 14 : 0;
-    const label = width < NARROW ? 84 : clamp(Math.round(width * 0.1), 84, 110),
+    const label = width < NARROW_BOARD ? 84 : clamp(Math.round(width * 0.1), 84, 110),
       room = width - 2 - label - right;
     this.label = label;
-    if (width < NARROW) {
-      this.places = STAGES.map((_, i) => (i + 1 === stage ? [label + MARGIN, room - 2 * MARGIN] : null));
+    if (width < NARROW_BOARD) {
+      this.places = STAGES.map((_, i) => (i + 1 === stage ? [label + STAGE_MARGIN, room - 2 * STAGE_MARGIN] : null));
     } else {
       const closed = clamp(Math.floor(width * 0.054), 46, 72),
-        open = room - 8 * closed - 9 * GAP - 2 * MARGIN;
+        open = room - 8 * closed - 9 * GAP - 2 * STAGE_MARGIN;
       let x = label + GAP;
       this.places = STAGES.map((_, i) => {
         const mine = i + 1 === stage,
-          place = [x + (mine ? MARGIN : 0), mine ? open : closed];
-        x = place[0] + place[1] + (mine ? MARGIN : 0) + GAP;
+          place = [x + (mine ? STAGE_MARGIN : 0), mine ? open : closed];
+        x = place[0] + place[1] + (mine ? STAGE_MARGIN : 0) + GAP;
         return place;
       });
     }
@@ -168,7 +174,7 @@ class Board {
   drawHeads() {
     const { walk } = this,
       width = this.node.clientWidth,
-      narrow = width < NARROW;
+      narrow = width < NARROW_BOARD;
     STAGES.forEach((stage, i) => {
       const button = this.headers[i],
         open = i + 1 === walk.stage,
@@ -191,8 +197,8 @@ class Board {
     });
     const [x, w] = this.places[walk.stage - 1];
     Object.assign(this.frame.style, {
-      left: `${x - MARGIN}px`,
-      width: `${w + 2 * MARGIN}px`,
+      left: `${x - STAGE_MARGIN}px`,
+      width: `${w + 2 * STAGE_MARGIN}px`,
       top: narrow ? "36px" : "-14px",
       bottom: "0",
     });

@@ -7,6 +7,10 @@
 // Emits "pick" { close: branch }.
 
 class Branches {
+  /** @type {Theme} */ theme;
+  key;
+  header;
+
   constructor(root) {
     this.root = root;
     this.tooltip = new Tooltip(root);
@@ -27,7 +31,9 @@ class Branches {
 
   // After a step the server sends the same again, which changes nothing.
   update({ header, arrays }) {
-    const { reveal, ...rest } = header, key = JSON.stringify(rest), theme = themeOf(this.root);
+    const { reveal, ...rest } = header,
+      key = JSON.stringify(rest),
+      theme = themeOf(this.root);
     if (key !== this.key || theme.name !== this.theme.name) {
       Object.assign(this, { key, theme, header, arrays });
       this.draw();
@@ -52,6 +58,10 @@ class Branches {
 }
 
 class Card {
+  card;
+  view;
+  number;
+
   constructor(view, card, number, at) {
     Object.assign(this, { view, card, number, at: at ?? Math.min(card.step, card.tokens.length - 1) });
     this.key = `${card.branch} ${card.tokens}`;
@@ -61,16 +71,42 @@ class Card {
     this.said = el("div", { class: "over" });
     this.back = el("div", { class: "over" });
     this.reads = ["[SOS]", ...card.tokens].slice(0, card.tokens.length);
-    this.node = el("article", { class: "card" }, this.top(), this.sentence(), this.said, this.words.node, this.back, this.own.node, this.numbers());
+    this.node = el(
+      "article",
+      { class: "card" },
+      this.top(),
+      this.sentence(),
+      this.said,
+      this.words.node,
+      this.back,
+      this.own.node,
+      this.numbers(),
+    );
     this.node.dataset.branch = card.branch ?? "";
     this.look();
   }
 
   top() {
-    const { branch, forced, word, heads, step, tokens } = this.card, { source } = this.view.header;
-    const asked = forced !== null ? `With ${quoted(tokens[forced])}` : word !== null ? `Looking at ${quoted(source[word])}` : "As it was";
-    const how = forced !== null ? `forced at step ${step + 1}` : word !== null ? `${heads}, at step ${step + 1}` : "chosen by the model";
-    const line = el("div", { class: "bar" }, el("h3", {}, asked), el("span", { class: branch ? "accent" : "muted" }, how));
+    const { branch, forced, word, heads, step, tokens } = this.card,
+      { source } = this.view.header;
+    const asked =
+      forced !== null
+        ? `With ${quoted(tokens[forced])}`
+        : word !== null
+          ? `Looking at ${quoted(source[word])}`
+          : "Original";
+    const how =
+      forced !== null
+        ? `forced at step ${step + 1}`
+        : word !== null
+          ? `${heads}, at step ${step + 1}`
+          : "chosen by the model";
+    const line = el(
+      "div",
+      { class: "bar" },
+      el("h3", {}, asked),
+      el("span", { class: branch ? "accent" : "muted" }, how),
+    );
     if (branch) {
       line.append(button("close", `Close: ${asked}`, () => this.view.emit("pick", { close: branch })));
     }
@@ -84,39 +120,76 @@ class Card {
       const bar = el("i", { class: "line" }, el("i"));
       bar.firstChild.style.width = `${this.p[t] * 100}%`;
       const kind = t === forced ? "forced" : t < shared ? "same" : differs[t] ? "differs" : "again";
-      const span = el("button", { type: "button", class: `said ${kind}`, title: `probability ${weightText(this.p[t])}` }, label, bar);
+      const span = el(
+        "button",
+        { type: "button", class: `said ${kind}`, title: `probability ${weightText(this.p[t])}` },
+        label,
+        bar,
+      );
       span.onclick = () => {
         this.at = t;
         this.look();
       };
       return span;
     });
-    const note = same ? [el("p", { class: "muted" }, "It writes the same.")] : [];
-    return el("div", { class: "whole" }, el("div", { class: "sentence", role: "group", "aria-label": "What it wrote" }, ...this.spans), ...note);
+    const note = same ? [el("p", { class: "muted" }, "The translation is the same.")] : [];
+    return el(
+      "div",
+      { class: "whole" },
+      el("div", { class: "sentence", role: "group", "aria-label": "What it wrote" }, ...this.spans),
+      ...note,
+    );
   }
 
   look() {
-    const { view, at, card } = this, { decoder_heads: heads, only, source } = view.header, T = card.tokens.length;
-    const of = (name, keys) => weightsOf(view.arrays[name + this.number], heads, only, view.chosen, 0, { size: T, at }, keys);
-    const theme = view.theme, where = `layer ${view.chosen[0] + 1}, head ${view.chosen[1] + 1}`, label = card.tokens[at];
+    const { view, at, card } = this,
+      { decoder_heads: heads, only, source } = view.header,
+      T = card.tokens.length;
+    const of = (name, keys) =>
+      weightsOf(view.arrays[name + this.number], heads, only, view.chosen, 0, { size: T, at }, keys);
+    const theme = view.theme,
+      where = `layer ${view.chosen[0] + 1}, head ${view.chosen[1] + 1}`,
+      label = card.tokens[at];
     this.spans.forEach((span, t) => {
       span.classList.toggle("now", t === at);
       span.setAttribute("aria-pressed", t === at);
     });
-    this.said.replaceChildren(el("span", {}, bold("Cross"), el("span", { class: "muted" }, ` writing ${quoted(label)}, ${where}`)));
-    this.back.replaceChildren(el("span", {}, bold("Decoder"), el("span", { class: "muted" }, " back at what is written")));
-    this.words.update({ labels: source, weights: of("cross", source.length), theme, said: `${label}, cross-attention, ${where}` });
-    this.own.update({ labels: this.reads, weights: of("decoder", T), written: at + 1, theme, said: `${label}, decoder attention, ${where}` });
+    this.said.replaceChildren(
+      el("span", {}, bold("Cross"), el("span", { class: "muted" }, ` writing ${quoted(label)}, ${where}`)),
+    );
+    this.back.replaceChildren(
+      el("span", {}, bold("Decoder"), el("span", { class: "muted" }, " to the tokens written so far")),
+    );
+    this.words.update({
+      labels: source,
+      weights: of("cross", source.length),
+      theme,
+      said: `${label}, cross-attention, ${where}`,
+    });
+    this.own.update({
+      labels: this.reads,
+      weights: of("decoder", T),
+      written: at + 1,
+      theme,
+      said: `${label}, decoder attention, ${where}`,
+    });
   }
 
   numbers() {
-    const { log_prob, score, branch, tokens, ended } = this.card, first = this.view.header.cards[0];
+    const { log_prob, score, branch, tokens, ended } = this.card,
+      first = this.view.header.cards[0];
     const { normalises } = this.view.header;
     const number = (name, text) => el("div", {}, el("span", { class: "muted" }, name), el("b", {}, text));
     const plus = value => (value > 0 ? "+" : "") + signed(value);
     const parts = [number("log-probability", signed(log_prob))];
     if (normalises) parts.push(number("score", signed(score)));
-    if (branch) parts.push(number(`change in ${normalises ? "score" : "log-probability"}`, plus(normalises ? score - first.score : log_prob - first.log_prob)));
+    if (branch)
+      parts.push(
+        number(
+          `change in ${normalises ? "score" : "log-probability"}`,
+          plus(normalises ? score - first.score : log_prob - first.log_prob),
+        ),
+      );
     parts.push(number("length", `${tokens.length}${ended ? "" : ", cut at the limit"}`));
     return el("div", { class: "numbers" }, ...parts);
   }

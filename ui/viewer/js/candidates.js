@@ -11,13 +11,16 @@ class Candidates {
   update({ list, chosen, others, strategy, answer, never }) {
     const tempered = strategy.name === "sampling";
     const rest = list.reduce((left, candidate) => left - candidate.seen, 1);
-    const rows = list.map(candidate => this.row(candidate, candidate === chosen, never.includes(candidate.id), answer, tempered));
+    const rows = list.map(candidate =>
+      this.row(candidate, candidate === chosen, never.includes(candidate.id), answer, tempered),
+    );
     this.node.replaceChildren(...rows, ...(others > 0 ? [this.rest(Math.max(0, rest))] : []));
     this.say(others, strategy);
   }
 
   row(candidate, chosen, never, answer, tempered) {
-    const { name, said, seen, kept } = candidate, cut = tempered && seen === 0;
+    const { name, said, seen, kept } = candidate,
+      cut = tempered && seen === 0;
     const dot = el("i", { class: kept ? "kept" : "" });
     const bar = el("span", { class: "bar" }, el("span", { class: "fill" }));
     bar.firstChild.style.width = cut ? "0" : `${Math.max(0.6, seen * 100)}%`;
@@ -32,17 +35,32 @@ class Candidates {
     const model = tempered ? `; the model itself says ${probabilityText(said)}` : "";
     const told = `${name}, ${cut ? "cut off" : `probability ${weightText(seen)}`}${model}`;
     if (chosen) {
-      const row = el("div", { class: "candidate chosen", "aria-label": `Chosen: ${told}`, role: "group" }, ...cells, el("span"));
+      const row = el(
+        "div",
+        { class: "candidate chosen", "aria-label": `Chosen: ${told}`, role: "group" },
+        ...cells,
+        el("span"),
+      );
       row.dataset.id = candidate.id;
       return row;
     }
     if (never) {
-      const row = el("div", { class: "candidate cut", role: "group", "aria-label": `Never written: ${told}`, title: "never written" }, ...cells, el("span", { class: "muted" }, "never"));
+      const row = el(
+        "div",
+        { class: "candidate cut", role: "group", "aria-label": `Never written: ${told}`, title: "never written" },
+        ...cells,
+        el("span", { class: "muted" }, "never"),
+      );
       row.dataset.id = candidate.id;
       return row;
     }
     const ask = el("span", { class: "ask" }, icon("fork", 16), "What if?");
-    const row = el("button", { type: "button", class: `candidate${cut ? " cut" : ""}`, "aria-label": `What if: ${told}` }, ...cells, ask);
+    const row = el(
+      "button",
+      { type: "button", class: `candidate${cut ? " cut" : ""}`, "aria-label": `What if: ${told}` },
+      ...cells,
+      ask,
+    );
     row.dataset.id = candidate.id;
     row.title = tempered ? `the model itself says ${weightText(said)}` : "";
     row.onclick = () => this.fork({ answer, id: candidate.id });
@@ -52,14 +70,25 @@ class Candidates {
   rest(share) {
     const bar = el("span", { class: "bar" }, el("span", { class: "fill" }));
     bar.firstChild.style.width = `${Math.max(0.6, share * 100)}%`;
-    const cells = [el("i"), el("span", { class: "name" }, "the rest"), bar, el("span", { class: "p" }, probabilityText(share)), el("span")];
-    return el("div", { class: "candidate rest", role: "group", "aria-label": `The rest: probability ${weightText(share)}` }, ...cells);
+    const cells = [
+      el("i"),
+      el("span", { class: "name" }, "the rest"),
+      bar,
+      el("span", { class: "p" }, probabilityText(share)),
+      el("span"),
+    ];
+    return el(
+      "div",
+      { class: "candidate rest", role: "group", "aria-label": `The rest: probability ${weightText(share)}` },
+      ...cells,
+    );
   }
 
   say(others, strategy) {
     const parts = [];
     if (strategy.name === "beam") parts.push(el("span", {}, el("i", { class: "kept" }), "kept in the beam"));
-    if (strategy.name === "sampling") parts.push(el("span", {}, el("i", { class: "tick" }), "the model\u2019s own, before temperature and cuts"));
+    if (strategy.name === "sampling")
+      parts.push(el("span", {}, el("i", { class: "tick" }), "the model\u2019s own, before temperature and cuts"));
     if (others > 0) parts.push(el("span", {}, `the rest: ${others.toLocaleString("en")} other tokens together`));
     this.legend.replaceChildren(...parts);
   }

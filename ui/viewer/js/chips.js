@@ -49,25 +49,3 @@ class Chips {
 function labelled(text, node) {
   return el("div", { class: "labelled" }, el("div", { class: "muted", "aria-hidden": "true" }, text), node);
 }
-
-const CHECKED = "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0 -18M8 12.2l2.8 2.8L16 9.5";
-const OFF = "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0 -18M12 7.5v5.5M12 16v.2";
-const LEFT = "M15 6l-6 6 6 6",
-  RIGHT = "M9 6l6 6-6 6",
-  PLAY = "M8 5.5l10 6.5-10 6.5z",
-  PAUSE = "M9 6v12M15 6v12";
-
-function drawn(tag, attributes = {}, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
-function icon(path) {
-  return drawn(
-    "svg",
-    { viewBox: "0 0 24 24", width: 18, height: 18, "aria-hidden": "true", class: "icon" },
-    drawn("path", { d: path }),
-  );
-}

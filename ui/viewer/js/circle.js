@@ -9,22 +9,19 @@ const APART = 17; // how far on the second, grey step stands
 const SLICE = 8; // ms of work on the largest residual, between which the page may paint
 const TAU = 2 * Math.PI;
 
-const svg = (tag, attributes = {}, ...children) => {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-};
-
-const signed = text => text.replace("-", "\u2212");
-const fixed = value => signed((Object.is(Math.round(value * 1000), -0) ? 0 : value).toFixed(3));
-const tiny = value => (value === 0 ? "0" : signed(value.toExponential(1)));
+const withMinus = text => text.replace("-", "\u2212");
+const fixed = value => withMinus((Object.is(Math.round(value * 1000), -0) ? 0 : value).toFixed(3));
+const tiny = value => (value === 0 ? "0" : withMinus(value.toExponential(1)));
 const counted = n => n.toLocaleString("en");
 
 // What PE(p + k) and M_k PE(p) are for one pair, as [sine, cosine].
 function turned(p, k, w) {
-  const here = [Math.sin(p * w), Math.cos(p * w)], there = [Math.sin((p + k) * w), Math.cos((p + k) * w)];
-  const turn = [[Math.cos(k * w), Math.sin(k * w)], [-Math.sin(k * w), Math.cos(k * w)]];
+  const here = [Math.sin(p * w), Math.cos(p * w)],
+    there = [Math.sin((p + k) * w), Math.cos((p + k) * w)];
+  const turn = [
+    [Math.cos(k * w), Math.sin(k * w)],
+    [-Math.sin(k * w), Math.cos(k * w)],
+  ];
   const product = turn.map(row => row[0] * here[0] + row[1] * here[1]);
   const residual = Math.max(...product.map((value, n) => Math.abs(value - there[n])));
   return { here, there, turn, product, residual };
@@ -32,10 +29,12 @@ function turned(p, k, w) {
 
 // The largest residual of one pair over positions 0 to count - 1.
 function largestResidual(k, w, count) {
-  const cosine = Math.cos(k * w), sine = Math.sin(k * w);
+  const cosine = Math.cos(k * w),
+    sine = Math.sin(k * w);
   let largest = 0;
   for (let p = 0; p < count; p++) {
-    const a = Math.sin(p * w), b = Math.cos(p * w);
+    const a = Math.sin(p * w),
+      b = Math.cos(p * w);
     const first = Math.abs(cosine * a + sine * b - Math.sin((p + k) * w));
     const second = Math.abs(-sine * a + cosine * b - Math.cos((p + k) * w));
     if (first > largest) largest = first;
@@ -45,6 +44,8 @@ function largestResidual(k, w, count) {
 }
 
 class Circle {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -57,12 +58,25 @@ class Circle {
     this.where = el("div", { class: "muted" });
     this.clocks = el("div", { class: "clocks", role: "group", "aria-label": "The same step on other pairs" });
     const sliders = el("div", { class: "sliders" }, ...Object.values(this.sliders).map(slider => slider.node));
-    const residuals = el("div", { class: "residuals" },
+    const residuals = el(
+      "div",
+      { class: "residuals" },
       el("div", {}, el("div", { class: "muted" }, "Residual here"), this.here),
-      el("div", {}, this.where, this.largest));
-    const other = el("div", { class: "muted" }, "The same step on other pairs: fast hands turn far, slow hands hardly move");
-    root.replaceChildren(el("div", { class: "circle" },
-      el("div", {}, this.face, this.said), el("div", {}, sliders, this.proof, residuals, other, this.clocks)));
+      el("div", {}, this.where, this.largest),
+    );
+    const other = el(
+      "div",
+      { class: "muted" },
+      "The same step on other pairs: fast hands turn far, slow hands hardly move",
+    );
+    root.replaceChildren(
+      el(
+        "div",
+        { class: "circle" },
+        el("div", {}, this.face, this.said),
+        el("div", {}, sliders, this.proof, residuals, other, this.clocks),
+      ),
+    );
     this.stop = onWidth(root, () => this.draw());
   }
 
@@ -74,7 +88,8 @@ class Circle {
 
   slider(label) {
     // Not an <output>: as the first of its kind in the label, it would take the label from the slider.
-    const input = el("input", { type: "range", min: 0, step: 1, "aria-label": label }), value = el("span", { class: "value" });
+    const input = el("input", { type: "range", min: 0, step: 1, "aria-label": label }),
+      value = el("span", { class: "value" });
     input.oninput = () => this.moved();
     const node = el("label", {}, el("span", {}, el("span", { class: "muted" }, label), value), input);
     return { node, input, value };
@@ -109,7 +124,9 @@ class Circle {
   }
 
   draw() {
-    const { at, shift, pair } = this.shown, { frequencies } = this.data, w = frequencies[pair];
+    const { at, shift, pair } = this.shown,
+      { frequencies } = this.data,
+      w = frequencies[pair];
     for (const { input, value } of Object.values(this.sliders)) value.textContent = counted(Number(input.value));
     this.drawFace(at, shift, pair, w);
     this.prove(at, shift, w);
@@ -119,8 +136,13 @@ class Circle {
 
   // The plane has the cosine to the right and the sine upwards, so position p stands at the angle pω.
   drawFace(p, k, i, w) {
-    const size = 372, c = size / 2, R = c - 62, other = p + APART, { theme } = this;
-    const x = (angle, r) => c + r * Math.cos(angle), y = (angle, r) => c - r * Math.sin(angle);
+    const size = 372,
+      c = size / 2,
+      R = c - 62,
+      other = p + APART,
+      { theme } = this;
+    const x = (angle, r) => c + r * Math.cos(angle),
+      y = (angle, r) => c - r * Math.sin(angle);
     const text = (tx, ty, words, more = {}) => svg("text", { x: tx, y: ty, fill: theme.muted, ...more }, words);
     const parts = [
       svg("path", { d: `M${c - R - 10} ${c}H${c + R + 10}M${c} ${c - R - 10}V${c + R + 10}`, stroke: theme.line }),
@@ -132,26 +154,63 @@ class Circle {
       parts.push(svg("circle", { cx: x(n * w, R), cy: y(n * w, R), r: 2.2, fill: theme.faint }));
     }
     const steps = [
-      { from: other, name: "p\u2032", pale: theme.faint, strong: theme.muted, width: 2, share: 0.36, words: theme.muted, weight: 400 },
-      { from: p, name: "p", pale: theme.accent, strong: theme.accent, width: 3, share: 0.52, words: theme.text, weight: 600 },
+      {
+        from: other,
+        name: "p\u2032",
+        pale: theme.faint,
+        strong: theme.muted,
+        width: 2,
+        share: 0.36,
+        words: theme.muted,
+        weight: 400,
+      },
+      {
+        from: p,
+        name: "p",
+        pale: theme.accent,
+        strong: theme.accent,
+        width: 3,
+        share: 0.52,
+        words: theme.text,
+        weight: 600,
+      },
     ];
     const labels = [];
     for (const step of steps) {
-      const from = step.from * w, to = (step.from + k) * w;
+      const from = step.from * w,
+        to = (step.from + k) * w;
       parts.push(...this.wedge(c, R * step.share, from, k * w, step.strong));
       parts.push(this.arrow(c, R - 1, from, step.pale, 2, 0.6), this.arrow(c, R - 1, to, step.strong, step.width, 1));
-      const named = [[from, `${step.name} = ${counted(step.from)}`], [to, `${step.name} + k = ${counted(step.from + k)}`]];
+      const named = [
+        [from, `${step.name} = ${counted(step.from)}`],
+        [to, `${step.name} + k = ${counted(step.from + k)}`],
+      ];
       for (const [angle, words] of k ? named : named.slice(0, 1)) {
-        labels.push({ angle, words, fill: step.words, weight: step.weight, x: x(angle, R + 12), y: y(angle, R + 16) + 4 });
+        labels.push({
+          angle,
+          words,
+          fill: step.words,
+          weight: step.weight,
+          x: x(angle, R + 12),
+          y: y(angle, R + 16) + 4,
+        });
       }
     }
-    parts.push(...this.spread(labels).map(label => text(label.x, label.y, label.words, {
-      class: "name", fill: label.fill, style: `font-weight: ${label.weight}`,
-      "text-anchor": Math.cos(label.angle) < -0.3 ? "end" : Math.cos(label.angle) > 0.3 ? "start" : "middle",
-    })));
+    parts.push(
+      ...this.spread(labels).map(label =>
+        text(label.x, label.y, label.words, {
+          class: "name",
+          fill: label.fill,
+          style: `font-weight: ${label.weight}`,
+          "text-anchor": Math.cos(label.angle) < -0.3 ? "end" : Math.cos(label.angle) > 0.3 ? "start" : "middle",
+        }),
+      ),
+    );
     const turn = ((k * w * 360) / TAU).toLocaleString("en", { maximumFractionDigits: 1 });
     const spoken = `Pair ${i} as the hand of a clock: ${k} positions on it has turned by ${turn} degrees, from position ${p} as from ${other}.`;
-    this.face.replaceChildren(svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": spoken }, ...parts));
+    this.face.replaceChildren(
+      svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": spoken }, ...parts),
+    );
     this.said.textContent =
       `Dots are positions 0, 1, 2, \u2026 on this hand. Strong: from ${counted(p)} to ${counted(p + k)}. ` +
       `Grey: from ${counted(other)} to ${counted(other + k)}. The angle is the same: k\u03c9 = ${turn}\u00b0.`;
@@ -171,7 +230,9 @@ class Circle {
   // The angle of the step, from `from` on; more than a turn is drawn as the whole circle.
   wedge(c, r, from, by, colour) {
     if (by >= TAU) {
-      return [svg("circle", { cx: c, cy: c, r, fill: colour, "fill-opacity": 0.1, stroke: colour, "stroke-width": 1.5 })];
+      return [
+        svg("circle", { cx: c, cy: c, r, fill: colour, "fill-opacity": 0.1, stroke: colour, "stroke-width": 1.5 }),
+      ];
     }
     const at = angle => `${c + r * Math.cos(angle)} ${c - r * Math.sin(angle)}`;
     const arc = `A${r} ${r} 0 ${by > Math.PI ? 1 : 0} 0 ${at(from + by)}`;
@@ -182,38 +243,62 @@ class Circle {
   }
 
   arrow(c, r, angle, colour, width, opacity, head = 9 + width) {
-    const x = c + r * Math.cos(angle), y = c - r * Math.sin(angle);
+    const x = c + r * Math.cos(angle),
+      y = c - r * Math.sin(angle);
     const back = turn => `${x - head * Math.cos(angle + turn)} ${y + head * Math.sin(angle + turn)}`;
-    const line = { fill: "none", stroke: colour, "stroke-width": width, "stroke-linecap": "round", "stroke-linejoin": "round" };
+    const line = {
+      fill: "none",
+      stroke: colour,
+      "stroke-width": width,
+      "stroke-linecap": "round",
+      "stroke-linejoin": "round",
+    };
     return svg("path", { d: `M${c} ${c}L${x} ${y}M${back(0.4)}L${x} ${y}L${back(-0.4)}`, opacity, ...line });
   }
 
   prove(p, k, w) {
     const { here, turn, product, residual } = turned(p, k, w);
-    const matrix = (rows, name) => el("span", { class: "matrix", style: `--columns: ${rows[0].length}`, "data-name": name },
-      ...rows.flat().map(value => el("span", {}, fixed(value))));
-    const column = (values, name) => matrix(values.map(value => [value]), name);
-    const spoken = `The matrix ${turn.flat().map(fixed).join(", ")} times PE(${p}) = ${here.map(fixed).join(", ")} ` +
+    const matrix = (rows, name) =>
+      el(
+        "span",
+        { class: "matrix", style: `--columns: ${rows[0].length}`, "data-name": name },
+        ...rows.flat().map(value => el("span", {}, fixed(value))),
+      );
+    const column = (values, name) =>
+      matrix(
+        values.map(value => [value]),
+        name,
+      );
+    const spoken =
+      `The matrix ${turn.flat().map(fixed).join(", ")} times PE(${p}) = ${here.map(fixed).join(", ")} ` +
       `is ${product.map(fixed).join(", ")}, which is PE(${p + k}).`;
     const factor = (node, below) => el("span", { class: "factor" }, node, el("span", { class: "muted" }, below));
     this.proof.replaceChildren(
       el("span", { class: "unseen" }, spoken),
-      el("span", { class: "product", "aria-hidden": "true" },
-        factor(matrix(turn, "turn"), "M\u2096"), factor(column(here, "here"), `PE(${counted(p)})`), el("span", {}, "="),
-        factor(column(product, "product"), `PE(${counted(p + k)})`)),
-      el("span", { class: "muted omega" }, `\u03c9 = ${Number(w.toPrecision(4))}`));
+      el(
+        "span",
+        { class: "product", "aria-hidden": "true" },
+        factor(matrix(turn, "turn"), "M\u2096"),
+        factor(column(here, "here"), `PE(${counted(p)})`),
+        el("span", {}, "="),
+        factor(column(product, "product"), `PE(${counted(p + k)})`),
+      ),
+      el("span", { class: "muted omega" }, `\u03c9 = ${Number(w.toPrecision(4))}`),
+    );
     this.here.textContent = tiny(residual);
   }
 
   // In slices, so that a slider never waits for it. It depends on the step and the frequencies alone.
   search(k) {
-    const { frequencies, checked } = this.data, wanted = `${k} ${frequencies.length} ${frequencies.at(-1)}`;
+    const { frequencies, checked } = this.data,
+      wanted = `${k} ${frequencies.length} ${frequencies.at(-1)}`;
     if (wanted === this.wanted) return;
     this.wanted = wanted;
     clearTimeout(this.searching);
     this.where.textContent = `Largest: ${counted(checked)} positions, ${counted(frequencies.length)} pairs`;
     this.largest.classList.add("pending");
-    let pair = 0, largest = 0;
+    let pair = 0,
+      largest = 0;
     const slice = () => {
       const end = performance.now() + SLICE;
       while (pair < frequencies.length && performance.now() < end) {
@@ -230,24 +315,52 @@ class Circle {
   }
 
   drawClocks(p, k, chosen) {
-    const { frequencies } = this.data, last = frequencies.length - 1, { theme } = this;
+    const { frequencies } = this.data,
+      last = frequencies.length - 1,
+      { theme } = this;
     const spread = [0, last / 32, last / 6, last / 3, (2 * last) / 3].map(Math.round);
     const pairs = [...new Set([chosen, ...spread])].slice(0, 5).sort((a, b) => a - b);
     const focused = this.root.getRootNode().activeElement?.dataset?.pair;
-    this.clocks.replaceChildren(...pairs.map(i => {
-      const w = frequencies[i], on = i === chosen, c = 34;
-      const degrees = (k * w * 360) / TAU, shown = `${degrees.toLocaleString("en", { maximumFractionDigits: degrees < 10 ? 1 : 0 })}\u00b0`;
-      const face = svg("svg", { viewBox: "0 0 68 68", "aria-hidden": "true" },
-        svg("circle", { cx: c, cy: c, r: 30, fill: "none", stroke: on ? theme.accent : theme.frame, "stroke-width": 1.4 }),
-        this.arrow(c, 29, p * w, theme.faint, 1.5, 1, 7), this.arrow(c, 29, (p + k) * w, on ? theme.accent : theme.text, 2, 1, 8));
-      const button = el("button", { type: "button", "data-pair": i, "aria-pressed": on, "aria-label": `Pair ${i}: turns by ${shown}. Show it.` },
-        face, el("span", {}, `pair ${i}`), el("span", { class: "muted" }, shown));
-      button.onclick = () => {
-        this.sliders.pair.input.value = i;
-        this.moved();
-      };
-      return button;
-    }));
+    this.clocks.replaceChildren(
+      ...pairs.map(i => {
+        const w = frequencies[i],
+          on = i === chosen,
+          c = 34;
+        const degrees = (k * w * 360) / TAU,
+          shown = `${degrees.toLocaleString("en", { maximumFractionDigits: degrees < 10 ? 1 : 0 })}\u00b0`;
+        const face = svg(
+          "svg",
+          { viewBox: "0 0 68 68", "aria-hidden": "true" },
+          svg("circle", {
+            cx: c,
+            cy: c,
+            r: 30,
+            fill: "none",
+            stroke: on ? theme.accent : theme.frame,
+            "stroke-width": 1.4,
+          }),
+          this.arrow(c, 29, p * w, theme.faint, 1.5, 1, 7),
+          this.arrow(c, 29, (p + k) * w, on ? theme.accent : theme.text, 2, 1, 8),
+        );
+        const button = el(
+          "button",
+          {
+            type: "button",
+            "data-pair": i,
+            "aria-pressed": on,
+            "aria-label": `Pair ${i}: turns by ${shown}. Show it.`,
+          },
+          face,
+          el("span", {}, `pair ${i}`),
+          el("span", { class: "muted" }, shown),
+        );
+        button.onclick = () => {
+          this.sliders.pair.input.value = i;
+          this.moved();
+        };
+        return button;
+      }),
+    );
     this.clocks.querySelector(`[data-pair="${focused}"]`)?.focus();
   }
 }

@@ -1,15 +1,6 @@
 // What every view shares. These files are joined into one module (in Streamlit) or one function (in the
 // offline file), so they are plain declarations: no import, no export, nothing on window.
 
-const RAMPS = {
-  light: ["#ffffff", "#c9d8f0", "#6f9bd1", "#2f5fa8", "#0b2a66"],
-  dark: ["#0e1117", "#3b2f63", "#b5476d", "#f9a25c", "#fff3c4"],
-};
-// Okabe-Ito. Its yellow and its black vanish on one of the two backgrounds and are bent for that one.
-const HEAD_COLOURS = {
-  light: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#c9b800", "#000000"],
-  dark: ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#4c9bd6", "#d55e00", "#f0e442", "#d0d5dd"],
-};
 // Head 9 has the colour of head 1; the dashes tell them apart.
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 const STEPS = 1024;
@@ -59,7 +50,8 @@ function unpack(bytes) {
 // float16 as float32, by a table of all of them. A weight is never negative, so half the table is enough.
 function widened(halves) {
   const table = Float32Array.from({ length: 1 << 15 }, (_, bits) => {
-    const exponent = bits >> 10, fraction = bits & 1023;
+    const exponent = bits >> 10,
+      fraction = bits & 1023;
     return exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction;
   });
   const floats = new Float32Array(halves.length);
@@ -112,8 +104,10 @@ class Tooltip {
   show(box, ...lines) {
     this.node.replaceChildren(...lines.map(line => el("div", {}, ...line)));
     this.node.hidden = false;
-    const { offsetWidth: w, offsetHeight: h } = this.node, parent = this.node.parentElement;
-    const right = box.x + box.w + 10, left = box.x - w - 10;
+    const { offsetWidth: w, offsetHeight: h } = this.node,
+      parent = this.node.parentElement;
+    const right = box.x + box.w + 10,
+      left = box.x - w - 10;
     const x = right + w <= parent.clientWidth ? right : left >= 0 ? left : parent.clientWidth - w;
     this.node.style.left = `${Math.max(0, x)}px`;
     this.node.style.top = `${clamp(box.y, 0, Math.max(0, parent.clientHeight - h))}px`;
@@ -140,14 +134,15 @@ function shadesOf(stops) {
   const points = stops.map(stop => [1, 3, 5].map(i => parseInt(stop.slice(i, i + 2), 16)));
   const shades = new Uint32Array(STEPS + 1);
   for (let step = 0; step <= STEPS; step++) {
-    const at = (step / STEPS) * (points.length - 1), i = Math.min(points.length - 2, Math.floor(at));
+    const at = (step / STEPS) * (points.length - 1),
+      i = Math.min(points.length - 2, Math.floor(at));
     const [r, g, b] = points[i].map((from, c) => Math.round(from + (points[i + 1][c] - from) * (at - i)));
     shades[step] = 0xff000000 | (b << 16) | (g << 8) | r;
   }
   return shades;
 }
 
-const SHADES = { light: shadesOf(RAMPS.light), dark: shadesOf(RAMPS.dark) };
+const SHADES = { light: shadesOf(PALETTE.light.sequential), dark: shadesOf(PALETTE.dark.sequential) };
 
 // The theme is read from the page's own background, so that a switch while the page is open counts too.
 function themeOf(root) {
@@ -160,8 +155,8 @@ function themeOf(root) {
     name,
     font: style.fontFamily,
     shades: SHADES[name],
-    stops: RAMPS[name],
-    heads: HEAD_COLOURS[name],
+    stops: PALETTE[name].sequential,
+    heads: PALETTE[name].heads,
     text: css("--text"),
     muted: css("--muted"),
     faint: css("--faint"),
@@ -194,7 +189,8 @@ function scaleNote(scale, peak) {
 // A canvas of w x h CSS pixels at the screen's own resolution; its context draws in CSS pixels.
 function sized(canvas, w, h) {
   const ratio = window.devicePixelRatio || 1;
-  const width = Math.max(1, Math.round(w * ratio)), height = Math.max(1, Math.round(h * ratio));
+  const width = Math.max(1, Math.round(w * ratio)),
+    height = Math.max(1, Math.round(h * ratio));
   if (canvas.width !== width || canvas.height !== height) {
     canvas.width = width;
     canvas.height = height;
@@ -207,9 +203,11 @@ function sized(canvas, w, h) {
 
 // Slanted lines on the field colour: a cell that may not be looked at, which is not a weight of zero.
 function hatched(context, theme) {
-  const ratio = context.getTransform().a, tile = document.createElement("canvas");
+  const ratio = context.getTransform().a,
+    tile = document.createElement("canvas");
   tile.width = tile.height = Math.round(6 * ratio);
-  const size = tile.width, pen = tile.getContext("2d");
+  const size = tile.width,
+    pen = tile.getContext("2d");
   pen.fillStyle = theme.field;
   pen.fillRect(0, 0, size, size);
   pen.strokeStyle = theme.hatch;
@@ -230,7 +228,8 @@ function imageOf(shade, masked, rows, columns, theme) {
   const canvas = document.createElement("canvas");
   canvas.width = columns;
   canvas.height = rows;
-  const context = canvas.getContext("2d"), image = context.createImageData(columns, rows);
+  const context = canvas.getContext("2d"),
+    image = context.createImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < pixels.length; i++) pixels[i] = masked[i] ? 0 : theme.shades[shade[i]];
   context.putImageData(image, 0, 0);
@@ -240,14 +239,17 @@ function imageOf(shade, masked, rows, columns, theme) {
 // Where there are more cells than pixels: the largest of each bin, masked where all of it is masked.
 function maxPooled(shade, masked, rows, columns, toRows, toColumns) {
   if (toRows >= rows && toColumns >= columns) return { shade, masked, rows, columns };
-  const h = Math.min(rows, toRows), w = Math.min(columns, toColumns);
-  const largest = new Uint16Array(h * w), hidden = new Uint8Array(h * w).fill(1);
+  const h = Math.min(rows, toRows),
+    w = Math.min(columns, toColumns);
+  const largest = new Uint16Array(h * w),
+    hidden = new Uint8Array(h * w).fill(1);
   const bin = new Uint32Array(columns);
   for (let j = 0; j < columns; j++) bin[j] = Math.floor((j * w) / columns);
   for (let i = 0; i < rows; i++) {
     const from = Math.floor((i * h) / rows) * w;
     for (let j = 0; j < columns; j++) {
-      const cell = i * columns + j, to = from + bin[j];
+      const cell = i * columns + j,
+        to = from + bin[j];
       if (shade[cell] > largest[to]) largest[to] = shade[cell];
       if (!masked[cell]) hidden[to] = 0;
     }
@@ -270,7 +272,8 @@ function onCell(source, act) {
 
 // At once, and then at most every `wait` ms with the latest: a held arrow key must not flood the server.
 function paced(send, wait = 120) {
-  let timer = null, next = null;
+  let timer = null,
+    next = null;
   const tick = () => {
     timer = null;
     if (next) {

@@ -7,7 +7,11 @@ function button(name, label, act) {
 }
 
 // With a real minus, and none before a zero.
-const signed = value => value.toFixed(2).replace(/^-0\.00$/, "0.00").replace("-", "\u2212");
+const signed = value =>
+  value
+    .toFixed(2)
+    .replace(/^-0\.00$/, "0.00")
+    .replace("-", "\u2212");
 
 function probabilityText(p) {
   if (p === 0) return "0";
@@ -24,12 +28,13 @@ const nearest = ([layer, head], { layers, heads }) => [Math.min(layer, layers - 
 function weightsOf(array, { layers, heads }, only, chosen, before, after, keys) {
   const [layer, head] = nearest(chosen, { layers, heads });
   if (only && String(nearest(only, { layers, heads })) !== String([layer, head])) return null;
-  const index = only ? 0 : layer * heads + head, count = only ? 1 : layers * heads;
+  const index = only ? 0 : layer * heads + head,
+    count = only ? 1 : layers * heads;
   const from = ((before * count + index) * after.size + after.at) * keys;
   return array.subarray(from, from + keys);
 }
 
-const FEW_WORDS = 20;  // more may take more lines than a row has
+const FEW_WORDS = 20; // more may take more lines than a row has
 
 // Words in a row, each on the colour of its weight; those that are not yet written are hatched.
 class WordRow {
@@ -40,7 +45,11 @@ class WordRow {
     this.node.onpointerleave = () => this.tooltip.hide();
   }
 
-  // `weights` may be null: they are on their way. `written` words come before the hatched ones.
+  /**
+   * `weights` are null while they are on their way; `written` words come before the hatched ones; `pick` makes buttons.
+   * @param {{ labels: string[], weights: ArrayLike<number> | null, theme: Theme, said: string, written?: number,
+   *   pick?: ((word: number) => void) | null }} row
+   */
   update({ labels, weights, written, theme, said, pick }) {
     if (labels !== this.labels) {
       this.labels = labels;
@@ -59,7 +68,8 @@ class WordRow {
 
   // A long sentence scrolls inside its row, to the word that gets most.
   reveal(span) {
-    if (span) this.node.scrollTop = span.offsetTop - this.node.offsetTop - (this.node.clientHeight - span.offsetHeight) / 2;
+    if (span)
+      this.node.scrollTop = span.offsetTop - this.node.offsetTop - (this.node.clientHeight - span.offsetHeight) / 2;
   }
 
   colour(span, k, theme) {
@@ -72,7 +82,14 @@ class WordRow {
     const shade = theme.shades[Math.round(clamp(this.weights[k], 0, 1) * STEPS)];
     const [r, g, b] = [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
     const light = (0.299 * r + 0.587 * g + 0.114 * b) / 255 > (theme.name === "dark" ? 0.5 : 0.56);
-    const ink = theme.name === "dark" ? (light ? "#141821" : "#e8eaf0") : light ? "#1d2433" : "#ffffff";
+    const ink =
+      theme.name === "dark"
+        ? light
+          ? "#141821"
+          : PALETTE.dark.text
+        : light
+          ? PALETTE.light.text
+          : PALETTE.light.background;
     span.style.background = `rgb(${r}, ${g}, ${b})`;
     span.style.color = ink;
   }
@@ -95,7 +112,10 @@ class WordRow {
 
   inText() {
     if (!this.weights) return "on its way";
-    return this.labels.slice(0, this.written).map((label, k) => `${label} ${weightText(this.weights[k])}`).join(", ");
+    return this.labels
+      .slice(0, this.written)
+      .map((label, k) => `${label} ${weightText(this.weights[k])}`)
+      .join(", ");
   }
 
   largest() {
@@ -108,14 +128,16 @@ class WordRow {
   hover(span) {
     const k = span ? this.spans.indexOf(span) : -1;
     if (k < 0) return this.tooltip.hide();
-    const outer = this.tooltip.node.parentElement.getBoundingClientRect(), box = span.getBoundingClientRect();
-    const value = k >= this.written ? "not written yet: masked" : this.weights ? weightText(this.weights[k]) : "on its way";
+    const outer = this.tooltip.node.parentElement.getBoundingClientRect(),
+      box = span.getBoundingClientRect();
+    const value =
+      k >= this.written ? "not written yet: masked" : this.weights ? weightText(this.weights[k]) : "on its way";
     const at = { x: box.left - outer.left, y: box.bottom - outer.top + 6, w: 0, h: 0 };
     this.tooltip.show(at, [bold(this.labels[k]), " ", value]);
   }
 }
 
-// Which head is looked at is told between the player and its branches.
+// The player and its branches tell each other which head is shown.
 function tellHead(layer, head) {
   window.dispatchEvent(new CustomEvent("headlight:head", { detail: { layer, head } }));
 }

@@ -5,9 +5,12 @@
 // Arrays: weights [N, Q, K], masked uint8 [Q, K].
 // Emits "pick" { step } some time after the last move.
 
-const FRAME_TIME = 800, FRAMES = { least: 56, most: 104, gap: 12, edge: 8 };
+const FRAME_TIME = 800,
+  FRAMES = { least: 56, most: 104, gap: 12, edge: 8 };
 
 class Film {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.shared = new SharedStep(() => this.mark());
@@ -48,14 +51,18 @@ class Film {
   // ---- drawing -------------------------------------------------------------------------------------
 
   draw() {
-    const { steps, rows, columns } = this.header, width = this.root.clientWidth, count = steps.length;
+    const { steps, rows, columns } = this.header,
+      width = this.root.clientWidth,
+      count = steps.length;
     if (!width) return;
-    const fit = (width - FRAMES.gap * (count - 1)) / count, aspect = clamp(columns.length / rows.length, 0.5, 2);
+    const fit = (width - FRAMES.gap * (count - 1)) / count,
+      aspect = clamp(columns.length / rows.length, 0.5, 2);
     this.frame = Math.floor(clamp(fit, FRAMES.least, FRAMES.most));
     const high = Math.round(Math.min(this.frame / aspect, 1.3 * this.frame));
     this.strip.style.gap = `${FRAMES.gap}px`;
     this.frames = steps.map((step, n) => {
-      const canvas = el("canvas", { "aria-hidden": "true" }), picture = el("div", { class: "picture" }, canvas);
+      const canvas = el("canvas", { "aria-hidden": "true" }),
+        picture = el("div", { class: "picture" }, canvas);
       picture.style.height = `${high}px`;
       canvas.style.width = `${this.frame}px`;
       canvas.style.height = `${high}px`;
@@ -83,10 +90,21 @@ class Film {
   }
 
   picture(canvas, n, width, height) {
-    const { rows, columns } = this.header, size = rows.length * columns.length, { theme, arrays } = this;
-    const context = sized(canvas, width, height), ratio = context.getTransform().a, shade = new Uint16Array(size);
+    const { rows, columns } = this.header,
+      size = rows.length * columns.length,
+      { theme, arrays } = this;
+    const context = sized(canvas, width, height),
+      ratio = context.getTransform().a,
+      shade = new Uint16Array(size);
     for (let i = 0; i < size; i++) shade[i] = Math.round(STEPS * clamp(arrays.weights[n * size + i], 0, 1));
-    const pooled = maxPooled(shade, arrays.masked, rows.length, columns.length, Math.round(height * ratio), Math.round(width * ratio));
+    const pooled = maxPooled(
+      shade,
+      arrays.masked,
+      rows.length,
+      columns.length,
+      Math.round(height * ratio),
+      Math.round(width * ratio),
+    );
     context.fillStyle = hatched(context, theme);
     context.fillRect(0, 0, width, height);
     context.imageSmoothingEnabled = false;
@@ -97,7 +115,8 @@ class Film {
 
   // The latest snapshot up to the step that is looked at.
   get now() {
-    const { steps } = this.header, { value } = this.shared;
+    const { steps } = this.header,
+      { value } = this.shared;
     return value === null ? steps.length - 1 : Math.max(0, lastUpTo(steps, value));
   }
 
@@ -133,8 +152,11 @@ class Film {
   }
 
   key(event) {
-    const { now } = this, last = this.header.steps.length - 1;
-    const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, Home: 0, End: last }[event.key];
+    const { now } = this,
+      last = this.header.steps.length - 1;
+    const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, Home: 0, End: last }[
+      event.key
+    ];
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === " ") this.player.click();
     else if (to === undefined) return;
@@ -158,7 +180,8 @@ class Film {
 
   mark() {
     if (!this.frames) return;
-    const { now } = this, { steps, rows, sure, settled } = this.header;
+    const { now } = this,
+      { steps, rows, sure, settled } = this.header;
     this.frames.forEach(({ node }, n) => {
       node.classList.toggle("on", n === now);
       if (n === now) node.setAttribute("aria-current", "step");
@@ -170,23 +193,28 @@ class Film {
     this.reveal(this.frames[now].node);
     const named = steps[now] === 0 ? "Before the first step" : `Step ${grouped(steps[now])}`;
     const look = `a row gives its strongest key ${percent(sure[now])} on average`;
-    const same = now === steps.length - 1 ? "" : `; ${settled[now]} of ${rows.length} rows look where they look in the end`;
+    const same =
+      now === steps.length - 1 ? "" : `; ${settled[now]} of ${rows.length} rows already have their final strongest key`;
     this.words.replaceChildren(bold(`${named}.`), ` ${look[0].toUpperCase()}${look.slice(1)}${same}.`);
     this.rail.setAttribute("aria-valuenow", now + 1);
     this.rail.setAttribute("aria-valuetext", `${named}: ${look}${same}`);
   }
 
   reveal(node) {
-    const { box } = this, left = node.offsetLeft, right = left + node.offsetWidth;
+    const { box } = this,
+      left = node.offsetLeft,
+      right = left + node.offsetWidth;
     if (left < box.scrollLeft + 8) box.scrollLeft = left - 40;
     else if (right > box.scrollLeft + box.clientWidth - 8) box.scrollLeft = right - box.clientWidth + 40;
   }
 
   hover(event, n) {
-    const { rows, columns } = this.header, box = event.currentTarget.getBoundingClientRect();
+    const { rows, columns } = this.header,
+      box = event.currentTarget.getBoundingClientRect();
     const q = clamp(Math.floor(((event.clientY - box.top) / box.height) * rows.length), 0, rows.length - 1);
     const k = clamp(Math.floor(((event.clientX - box.left) / box.width) * columns.length), 0, columns.length - 1);
-    const outer = this.root.getBoundingClientRect(), cell = q * columns.length + k;
+    const outer = this.root.getBoundingClientRect(),
+      cell = q * columns.length + k;
     const weight = this.arrays.weights[n * rows.length * columns.length + cell];
     const value = this.arrays.masked[cell] ? "may not look there" : weightText(weight);
     const at = { x: box.left - outer.left, y: box.bottom - outer.top + 4, w: box.width, h: 0 };

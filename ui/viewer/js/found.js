@@ -1,6 +1,9 @@
 // The sentences that a search found, best first, with their scores; a click steps through one.
 
 class Found {
+  header;
+  nodes;
+
   constructor(follow) {
     this.follow = follow;
     this.table = el("table", { class: "found" });
@@ -18,12 +21,17 @@ class Found {
   }
 
   draw() {
-    const { found, strategy } = this.header, shown = this.every ? found : found.slice(0, Math.max(3, strategy.size));
+    const { found, strategy } = this.header,
+      shown = this.every ? found : found.slice(0, Math.max(3, strategy.size));
     const score = this.nodes.normalises ? ["Score, length-normalised"] : [];
     const head = ["", found.length > 1 ? "Sentences found" : "What it wrote", "Log-probability", "Length", ...score];
     const top = el("tr", {}, ...head.map((name, i) => el("th", { scope: "col", class: i > 1 ? "n" : "" }, name)));
     const caption = el("caption", { class: "unseen" }, "The sentences that the search found, best first");
-    this.table.replaceChildren(caption, el("thead", {}, top), el("tbody", {}, ...shown.map((sentence, place) => this.row(sentence, place))));
+    this.table.replaceChildren(
+      caption,
+      el("thead", {}, top),
+      el("tbody", {}, ...shown.map((sentence, place) => this.row(sentence, place))),
+    );
     this.more.hidden = shown.length === found.length;
     this.more.textContent = `Show all ${found.length} that it found`;
     this.mark(this.end);
@@ -36,8 +44,15 @@ class Found {
     open.onclick = () => this.follow(node);
     const why = step[node] >= this.header.bound ? "cut at the length limit" : "could no longer win";
     const note = ended ? [] : [el("span", { class: "muted" }, `not finished: ${why}`)];
-    const mark = place ? String(place + 1) : el("span", { class: "flag", role: "img", "aria-label": "Winner" }, icon("flag"));
-    const cells = [cell("place", mark), cell("", open, ...note), cell("n", signed(total[node])), cell("n", String(step[node]))];
+    const mark = place
+      ? String(place + 1)
+      : el("span", { class: "flag", role: "img", "aria-label": "Winner" }, icon("flag"));
+    const cells = [
+      cell("place", mark),
+      cell("", open, ...note),
+      cell("n", signed(total[node])),
+      cell("n", String(step[node])),
+    ];
     if (normalises) cells.push(cell("n", ended ? signed(score[node]) : `at best ${signed(best)}`));
     return el("tr", { "data-end": node, class: place ? "" : "winner" }, ...cells);
   }

@@ -22,6 +22,7 @@ const ICONS = {
   wave: "M3 13l4-6 4 9 4-12 3 9h3",
   stop: "M7 7h10v10H7z",
   check: "M12 3a9 9 0 1 0 .01 0M8 12.2l2.8 2.8L16 9.5",
+  off: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0 -18M12 7.5v5.5M12 16v.2",
   warn: "M12 4l9 16H3zM12 10v5M12 17.5v.2",
   search: "M10.5 4a6.5 6.5 0 1 0 .01 0M15.5 15.5L20 20",
   upload: "M12 16V5M7.5 9.5L12 5l4.5 4.5M5 15v4h14v-4",
@@ -30,6 +31,16 @@ const ICONS = {
 };
 
 function icon(name, size = 18) {
-  const look = { fill: "none", stroke: "currentColor", "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round" };
-  return svg("svg", { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look }, svg("path", { d: ICONS[name] }));
+  const look = {
+    fill: "none",
+    stroke: "currentColor",
+    "stroke-width": 1.7,
+    "stroke-linecap": "round",
+    "stroke-linejoin": "round",
+  };
+  return svg(
+    "svg",
+    { width: size, height: size, viewBox: "0 0 24 24", "aria-hidden": "true", ...look },
+    svg("path", { d: ICONS[name] }),
+  );
 }

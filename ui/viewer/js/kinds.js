@@ -5,7 +5,10 @@
 
 function mountKinds(root, { header: { id, kinds }, arrays }) {
   const found = Object.entries(kinds).map(([name, header]) => {
-    return [name, { header, arrays: { thumbs: arrays[`${name} thumbs`], thumbs_masked: arrays[`${name} thumbs_masked`] } }];
+    return [
+      name,
+      { header, arrays: { thumbs: arrays[`${name} thumbs`], thumbs_masked: arrays[`${name} thumbs_masked`] } },
+    ];
   });
   const given = { id, kinds: Object.fromEntries(found) };
   share("kinds", given);

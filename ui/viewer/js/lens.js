@@ -6,13 +6,15 @@
 // Emits "shown" [row, token] or null: the cell that was pinned.
 
 class Lens {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
     this.table = el("table", {
       class: "lens",
       role: "grid",
-      "aria-label": "What the decoder would say after each layer. Arrow keys go from cell to cell, Enter pins one.",
+      "aria-label": "What the decoder would predict after each layer. Arrow keys go from cell to cell, Enter pins one.",
     });
     this.frame = el("div", { class: "lens-frame" }, this.table);
     this.most = el("div", { class: "most" });
@@ -64,7 +66,7 @@ class Lens {
     scale.style.background = `linear-gradient(90deg,${this.theme.stops.join(",")})`;
     this.legend.replaceChildren(
       el("span", {}, "probability 0", scale, "1"),
-      el("span", {}, "bold: the token that the whole model finds most likely"),
+      el("span", {}, "bold: the most probable token of the whole model"),
     );
   }
 
@@ -154,7 +156,7 @@ class Lens {
     const hint =
       node || this.pinned
         ? ""
-        : ", where the whole model is least sure. Point at a cell for its likeliest tokens; a click keeps them.";
+        : ", where the whole model is least sure. Point at a cell for its most probable tokens; a click keeps them.";
     this.most.replaceChildren(
       el("div", {}, bold(rows[row]), ", after ", bold(reads[token]), hint),
       el("div", { class: "bars" }, ...bars),

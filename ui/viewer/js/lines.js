@@ -5,9 +5,13 @@
 // Arrays: weights float32 [heads, rows, columns].
 // Emits "shown" { heads, mass }.
 
-const WIDEST_LINE = 7, WHOLE_UP_TO = 96, WINDOW = 520;
+const WIDEST_LINE = 7,
+  WHOLE_UP_TO = 96,
+  WINDOW = 520;
 
 class Lines {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -57,7 +61,8 @@ class Lines {
     this.ranked = [];
     this.marked = null;
     this.linkTo(header.plot);
-    const { heads, mass } = this.wishes.answered(header.shown), known = heads.filter(h => h < header.heads);
+    const { heads, mass } = this.wishes.answered(header.shown),
+      known = heads.filter(h => h < header.heads);
     this.shown = { heads: known.length ? known : header.shown.heads, mass };
     this.slider.value = Math.round(this.shown.mass * 100);
     this.build();
@@ -79,11 +84,24 @@ class Lines {
     this.titles.firstChild.textContent = read ? "writes" : "from";
     this.titles.lastChild.textContent = "looks at";
     [rows, columns].forEach((labels, s) => {
-      const side = this.sides[s], name = s ? "right" : "left";
+      const side = this.sides[s],
+        name = s ? "right" : "left";
       side.setAttribute("aria-label", s ? "Tokens looked at" : read ? "Tokens being written" : "Tokens that look");
-      side.replaceChildren(...labels.map((label, i) => el("div",
-        { class: "token", role: "option", id: `${name}-${i}`, "aria-selected": "false",
-          title: !s && read ? `reads ${read[i]}, writes ${label}` : label }, label)));
+      side.replaceChildren(
+        ...labels.map((label, i) =>
+          el(
+            "div",
+            {
+              class: "token",
+              role: "option",
+              id: `${name}-${i}`,
+              "aria-selected": "false",
+              title: !s && read ? `reads ${read[i]}, writes ${label}` : label,
+            },
+            label,
+          ),
+        ),
+      );
     });
     if (this.chips.childElementCount !== heads) {
       this.chips.replaceChildren(...[...Array(heads).keys()].map(h => this.chip(h)));
@@ -92,8 +110,17 @@ class Lines {
   }
 
   chip(head) {
-    const chip = el("button", { class: "chip", type: "button", "aria-label": `Head ${head + 1}`,
-      title: "Click shows or hides this head, double click shows it alone" }, el("i"), `${head + 1}`);
+    const chip = el(
+      "button",
+      {
+        class: "chip",
+        type: "button",
+        "aria-label": `Head ${head + 1}`,
+        title: "Click shows or hides this head, double click shows it alone",
+      },
+      el("i"),
+      `${head + 1}`,
+    );
     chip.onclick = event => (event.shiftKey ? this.solo(head) : this.toggle(head));
     chip.ondblclick = () => this.solo(head);
     return chip;
@@ -101,13 +128,15 @@ class Lines {
 
   // The dot of a dashed head is striped like its lines.
   paint(dot, head) {
-    const colour = this.theme.heads[head % 8], [on, off] = headDash(head).map(length => length / 2);
+    const colour = this.theme.heads[head % 8],
+      [on, off] = headDash(head).map(length => length / 2);
     const stripes = `${colour} 0 ${on}px, transparent ${on}px ${on + off}px`;
     dot.style.background = on ? `repeating-linear-gradient(90deg, ${stripes})` : colour;
   }
 
   toggle(head) {
-    const others = this.shown.heads.filter(h => h !== head), had = others.length < this.shown.heads.length;
+    const others = this.shown.heads.filter(h => h !== head),
+      had = others.length < this.shown.heads.length;
     const heads = had ? others : [...others, head].sort((a, b) => a - b);
     if (heads.length) this.show({ ...this.shown, heads });
   }
@@ -126,7 +155,8 @@ class Lines {
   // What the chosen heads and the chosen mass leave to draw, and the share of all weight that they hide.
   choose() {
     const { heads, mass } = this.shown;
-    let hidden = 0, total = 0;
+    let hidden = 0,
+      total = 0;
     this.drawn = new Map();
     for (const head of heads) {
       const part = this.strongest(head, mass);
@@ -143,12 +173,17 @@ class Lines {
 
   // For each row of a head the fewest, largest weights that reach the mass.
   strongest(head, mass) {
-    const Q = this.header.rows.length, K = this.header.columns.length, start = head * Q * K;
-    const order = (this.ranked[head] ??= this.rank(head)), cells = new Uint8Array(Q * K);
-    let hidden = 0, total = 0;
+    const Q = this.header.rows.length,
+      K = this.header.columns.length,
+      start = head * Q * K;
+    const order = (this.ranked[head] ??= this.rank(head)),
+      cells = new Uint8Array(Q * K);
+    let hidden = 0,
+      total = 0;
     for (let i = 0; i < Q; i++) {
       const row = this.weights.subarray(start + i * K, start + (i + 1) * K);
-      const sum = row.reduce((a, b) => a + b, 0), wanted = mass >= 1 ? Infinity : (mass - 1e-6) * sum;
+      const sum = row.reduce((a, b) => a + b, 0),
+        wanted = mass >= 1 ? Infinity : (mass - 1e-6) * sum;
       let covered = 0;
       for (let n = 0; n < K && covered < wanted; n++) {
         const j = order[i * K + n];
@@ -163,9 +198,12 @@ class Lines {
   }
 
   rank(head) {
-    const Q = this.header.rows.length, K = this.header.columns.length, order = new Uint16Array(Q * K);
+    const Q = this.header.rows.length,
+      K = this.header.columns.length,
+      order = new Uint16Array(Q * K);
     for (let i = 0; i < Q; i++) {
-      const row = this.weights.subarray((head * Q + i) * K, (head * Q + i + 1) * K), part = order.subarray(i * K, (i + 1) * K);
+      const row = this.weights.subarray((head * Q + i) * K, (head * Q + i + 1) * K),
+        part = order.subarray(i * K, (i + 1) * K);
       part.forEach((_, j) => (part[j] = j));
       part.sort((a, b) => row[b] - row[a]);
     }
@@ -179,8 +217,10 @@ class Lines {
   // ---- where things stand ------------------------------------------------------------------------
 
   measure() {
-    const { header, root } = this, count = Math.max(header.rows.length, header.columns.length);
-    const box = root.getBoundingClientRect(), least = this.bar.offsetHeight + 32;
+    const { header, root } = this,
+      count = Math.max(header.rows.length, header.columns.length);
+    const box = root.getBoundingClientRect(),
+      least = this.bar.offsetHeight + 32;
     const plot = header.row === null && count <= WHOLE_UP_TO ? this.link?.place() : null;
     const beside = plot && (plot.left + plot.width <= box.left || plot.left >= box.right);
     const level = beside && plot.top - box.top >= least - 1 && plot.top - box.top < 320;
@@ -192,7 +232,8 @@ class Lines {
     this.wide = root.clientWidth;
     this.size = this.row >= 20 ? 14 : this.row >= 15 ? 13 : 12;
     pixel.font = `650 ${this.size}px ${this.theme.font}`;
-    const width = labels => clamp(Math.max(...labels.map(label => pixel.measureText(label).width)) + 14, 44, this.wide * 0.34);
+    const width = labels =>
+      clamp(Math.max(...labels.map(label => pixel.measureText(label).width)) + 14, 44, this.wide * 0.34);
     this.left = Math.ceil(width(header.rows));
     this.right = Math.floor(this.stageWidth() - width(header.columns));
   }
@@ -240,9 +281,12 @@ class Lines {
 
   // All lines, once; hovering only draws above them.
   web() {
-    const context = sized(this.base, this.stageWidth(), this.high), [first, last] = this.visible(), batch = new Map();
+    const context = sized(this.base, this.stageWidth(), this.high),
+      [first, last] = this.visible(),
+      batch = new Map();
     Object.assign(this.base.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
-    const K = this.header.columns.length, inside = (j, y = this.y(j)) => (y < 0 ? -1 : y > this.high ? 1 : 0);
+    const K = this.header.columns.length,
+      inside = (j, y = this.y(j)) => (y < 0 ? -1 : y > this.high ? 1 : 0);
     for (const [head, cells] of this.drawn) {
       for (let i = first; i < last; i++) {
         const leaving = { "-1": 0, 1: 0 };
@@ -260,7 +304,8 @@ class Lines {
   }
 
   line(batch, head, weight, from, to) {
-    const path = this.path(batch, head, weight), middle = (this.left + this.right) / 2;
+    const path = this.path(batch, head, weight),
+      middle = (this.left + this.right) / 2;
     path.moveTo(this.left, from);
     path.bezierCurveTo(middle, from, middle, to, this.right, to);
   }
@@ -268,14 +313,16 @@ class Lines {
   // All that a row looks at above or below the window, as one short line: drawn out, the lines that leave
   // would bury those that stay.
   stub(batch, head, weight, from, side) {
-    const path = this.path(batch, head, weight), end = this.left + Math.min(28, (this.right - this.left) / 3);
+    const path = this.path(batch, head, weight),
+      end = this.left + Math.min(28, (this.right - this.left) / 3);
     path.moveTo(this.left, from);
     path.quadraticCurveTo((this.left + end) / 2, from, end, from + side * this.row * 0.45);
   }
 
   // Lines of one head and one width are one path: a canvas strokes ten paths faster than ten thousand.
   path(batch, head, weight) {
-    const exact = (weight / this.header.peak) * WIDEST_LINE, width = clamp(Math.round(exact * 2) / 2, 0.6, WIDEST_LINE);
+    const exact = (weight / this.header.peak) * WIDEST_LINE,
+      width = clamp(Math.round(exact * 2) / 2, 0.6, WIDEST_LINE);
     const key = `${head} ${width}`;
     if (!batch.has(key)) batch.set(key, { head, width, lines: new Path2D() });
     return batch.get(key).lines;
@@ -315,14 +362,16 @@ class Lines {
   // Another view's cell: its row is drawn strongly, all else stays as it is.
   follow({ row, column }) {
     if (this.marked?.own) return;
-    const { rows, columns } = this.header, within = (at, labels) => at === null || (at >= 0 && at < labels.length);
+    const { rows, columns } = this.header,
+      within = (at, labels) => at === null || (at >= 0 && at < labels.length);
     const nothing = (row === null && column === null) || !within(row, rows) || !within(column, columns);
     this.marked = nothing ? null : { own: false, row, column };
     this.mark();
   }
 
   key(event, side) {
-    const last = this.sides[side].childElementCount - 1, mark = this.marked;
+    const last = this.sides[side].childElementCount - 1,
+      mark = this.marked;
     const now = mark?.own && mark.side === side ? mark.at : -1;
     const to = { ArrowDown: now + 1, ArrowUp: now < 0 ? last : now - 1, Home: 0, End: last, Escape: null }[event.key];
     if (to === undefined) return;
@@ -332,11 +381,14 @@ class Lines {
   }
 
   announce() {
-    const { side, at } = this.marked, { rows, columns } = this.header;
+    const { side, at } = this.marked,
+      { rows, columns } = this.header;
     this.sides[side].setAttribute("aria-activedescendant", `${side ? "right" : "left"}-${at}`);
     const scroll = this.stage.scrollTop;
     if (this.scrolls) this.stage.scrollTop = clamp(scroll, (at + 2) * this.row - this.high, (at - 1) * this.row);
-    const best = this.cellsOf(this.marked).sort((a, b) => b.weight - a.weight).slice(0, 3);
+    const best = this.cellsOf(this.marked)
+      .sort((a, b) => b.weight - a.weight)
+      .slice(0, 3);
     const end = ({ i, j }) => (side ? `from ${rows[i]}` : `at ${columns[j]}`);
     const parts = best.map(cell => `head ${cell.head + 1} ${end(cell)} ${weightText(cell.weight)}`);
     this.spoken.textContent = `${side ? columns[at] : rows[at]}: ${parts.join(", ") || "no line"}`;
@@ -344,9 +396,11 @@ class Lines {
 
   // The drawn cells of a row, of a column, or (a cell was pointed at) of the cell's row.
   cellsOf({ row, column }) {
-    const { rows, columns } = this.header, found = [];
+    const { rows, columns } = this.header,
+      found = [];
     for (const [head, cells] of this.drawn) {
-      const add = (i, j) => cells[i * columns.length + j] && found.push({ head, i, j, weight: this.weight(head, i, j) });
+      const add = (i, j) =>
+        cells[i * columns.length + j] && found.push({ head, i, j, weight: this.weight(head, i, j) });
       if (row !== null) for (let j = 0; j < columns.length; j++) add(row, j);
       else for (let i = 0; i < rows.length; i++) add(i, column);
     }
@@ -354,14 +408,17 @@ class Lines {
   }
 
   mark() {
-    const mark = this.marked, own = !!mark?.own, found = mark ? this.cellsOf(mark) : [];
+    const mark = this.marked,
+      own = !!mark?.own,
+      found = mark ? this.cellsOf(mark) : [];
     this.over.hidden = !mark;
     this.base.style.opacity = own ? 0.14 : 1;
     this.tall.classList.toggle("isolated", own);
     const strong = found.filter(cell => cell.weight > 0.2 * this.header.peak);
     this.light(mark, new Set(strong.map(cell => (mark.row !== null ? cell.j : cell.i))));
     if (!mark) return;
-    const context = sized(this.over, this.stageWidth(), this.high), batch = new Map();
+    const context = sized(this.over, this.stageWidth(), this.high),
+      batch = new Map();
     Object.assign(this.over.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
     for (const { head, i, j, weight } of found) this.line(batch, head, weight, this.y(i), this.y(j));
     this.stroke(context, batch, 1);
@@ -390,7 +447,8 @@ class Lines {
 
   // The weights beside the tokens at the other end; with several heads each says whose it is.
   numbers(context, found, side) {
-    const several = this.drawn.size > 1, wide = several ? 50 : 34;
+    const several = this.drawn.size > 1,
+      wide = several ? 50 : 34;
     const most = Math.max(1, Math.floor((this.right - this.left - 24) / wide));
     const taken = new Map();
     let count = 0;
@@ -398,9 +456,11 @@ class Lines {
     context.textBaseline = "middle";
     context.setLineDash([]);
     for (const { head, i, j, weight } of [...found].sort((a, b) => b.weight - a.weight)) {
-      const at = side ? i : j, y = this.y(at), used = taken.get(at) || 0;
+      const at = side ? i : j,
+        y = this.y(at),
+        used = taken.get(at) || 0;
       const crowded = [...taken.keys()].some(other => other !== at && Math.abs(other - at) * this.row < 13);
-      // Small weights are told while they are few, and then would only bury the lines.
+      // Small weights are written while they are few; more would only bury the lines.
       const small = weight < (count < 6 ? 0.01 : 0.05) * this.header.peak;
       if (small || used >= most || crowded || y < 0 || y > this.high) continue;
       taken.set(at, used + 1);

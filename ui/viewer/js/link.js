@@ -3,6 +3,8 @@
 // elements, so it is looked for again whenever the page changes. Without a chart all of this does nothing.
 
 class PlotLink {
+  colour;
+
   constructor(selector, changed) {
     this.selector = selector;
     this.hovered = event => {
@@ -49,9 +51,11 @@ class PlotLink {
 
   // Where the plot's cells are on the screen: { left, top, width, row }, row being a row's height, or null.
   place() {
-    const layout = this.chart?.isConnected && this.chart._fullLayout, rows = layout?.yaxis;
+    const layout = this.chart?.isConnected && this.chart._fullLayout,
+      rows = layout?.yaxis;
     if (!rows || !layout.xaxis) return null;
-    const box = this.chart.getBoundingClientRect(), edge = rows._offset + Math.min(rows.l2p(-0.5), rows.l2p(0.5));
+    const box = this.chart.getBoundingClientRect(),
+      edge = rows._offset + Math.min(rows.l2p(-0.5), rows.l2p(0.5));
     return {
       left: box.left + layout.xaxis._offset,
       top: box.top + edge,
@@ -62,18 +66,26 @@ class PlotLink {
 
   show({ row, column }) {
     this.strip?.remove();
-    const box = this.chart?.querySelector(".svg-container"), layout = this.chart?._fullLayout;
+    const box = this.chart?.querySelector(".svg-container"),
+      layout = this.chart?._fullLayout;
     if (!box || !layout?.xaxis || !layout.yaxis || (row === null && column === null)) return;
     const span = (axis, at) => {
       if (at === null) return [axis._offset, axis._length];
       const [from, to] = [axis.l2p(at - 0.5), axis.l2p(at + 0.5)].sort((a, b) => a - b);
       return [axis._offset + from, to - from];
     };
-    const [left, width] = span(layout.xaxis, column), [top, height] = span(layout.yaxis, row);
+    const [left, width] = span(layout.xaxis, column),
+      [top, height] = span(layout.yaxis, row);
     this.strip = el("div", { "aria-hidden": "true", class: "headlight-strip" });
     Object.assign(this.strip.style, {
-      position: "absolute", left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px`,
-      border: `2px solid ${this.colour}`, borderRadius: "2px", pointerEvents: "none",
+      position: "absolute",
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${width}px`,
+      height: `${height}px`,
+      border: `2px solid ${this.colour}`,
+      borderRadius: "2px",
+      pointerEvents: "none",
     });
     box.append(this.strip);
   }

@@ -2,6 +2,13 @@
 // pointing of that step at another word.
 
 class Looks {
+  head;
+  layer;
+  tooltip;
+  changed;
+  pick;
+  asked;
+
   // `changed` is called when another head is chosen, `pick` with what a step is to look at.
   constructor(tooltip, changed, pick) {
     Object.assign(this, { tooltip, changed, pick });
@@ -14,16 +21,37 @@ class Looks {
     this.scale = el("span", { class: "scale", "aria-hidden": "true" });
     this.pointing = el("button", { type: "button", class: "link" }, icon("edit", 16), "Point it at another word");
     this.pointing.onclick = () => this.point(!this.edit);
-    const top = el("div", { class: "bar" }, el("h2", {}, "What it looks at for this step"), el("div", { class: "heads" }, this.layerBox, this.headBox));
+    const top = el(
+      "div",
+      { class: "bar" },
+      el("h2", {}, "Attention of this step"),
+      el("div", { class: "heads" }, this.layerBox, this.headBox),
+    );
     const hatched = el("span", {}, el("i", { class: "hatch" }), "not written yet: masked");
     const legend = el("div", { class: "legend" }, el("span", {}, "0", this.scale, "1"), hatched, this.pointing);
     const { cross, decoder, encoder } = this.rows;
-    this.node = el("section", { class: "looks", "aria-label": "Attention of this step" }, top, cross.node, this.editor.node, decoder.node, encoder.node, legend);
+    this.node = el(
+      "section",
+      { class: "looks", "aria-label": "Attention of this step" },
+      top,
+      cross.node,
+      this.editor.node,
+      decoder.node,
+      encoder.node,
+      legend,
+    );
   }
 
   row(kind) {
-    const words = new WordRow(this.tooltip), what = el("span"), most = el("span", { class: "muted most" });
-    return { words, what, most, node: el("div", { class: "attention", "data-kind": kind }, el("div", { class: "over" }, what, most), words.node) };
+    const words = new WordRow(this.tooltip),
+      what = el("span"),
+      most = el("span", { class: "muted most" });
+    return {
+      words,
+      what,
+      most,
+      node: el("div", { class: "attention", "data-kind": kind }, el("div", { class: "over" }, what, most), words.node),
+    };
   }
 
   // `asked` says whether somebody chose this head.
@@ -52,7 +80,8 @@ class Looks {
     this.scale.style.background = `linear-gradient(90deg, ${theme.stops.join(", ")})`;
     this.options(this.layerBox, header.decoder_heads.layers, "Layer", this.layer);
     this.options(this.headBox, header.decoder_heads.heads, "Head", this.head);
-    const { cross, decoder } = this.rows, most = this.written(cross, decoder);
+    const { cross, decoder } = this.rows,
+      most = this.written(cross, decoder);
     this.read(most);
     for (const { words, most: note } of Object.values(this.rows)) {
       const k = words.largest();
@@ -62,30 +91,48 @@ class Looks {
   }
 
   options(box, count, name, chosen) {
-    if (box.length !== count) box.replaceChildren(...Array.from({ length: count }, (_, i) => el("option", { value: i }, `${name} ${i + 1}`)));
+    if (box.length !== count)
+      box.replaceChildren(...Array.from({ length: count }, (_, i) => el("option", { value: i }, `${name} ${i + 1}`)));
     box.value = chosen;
   }
 
   // The decoder's rows; returns the source word that gets most.
   written(cross, decoder) {
-    const { header, arrays, theme, step, label, reads, answer } = this.now, { source, only, decoder_heads: heads } = header;
-    const chosen = [this.layer, this.head], row = { size: 1, at: 0 }, where = `layer ${this.layer + 1}, head ${this.head + 1}`;
+    const { header, arrays, theme, step, label, reads, answer } = this.now,
+      { source, only, decoder_heads: heads } = header;
+    const chosen = [this.layer, this.head],
+      row = { size: 1, at: 0 },
+      where = `layer ${this.layer + 1}, head ${this.head + 1}`;
     const looked = weightsOf(arrays.cross, heads, only, chosen, answer, row, source.length);
     const back = weightsOf(arrays.decoder, heads, only, chosen, answer, row, header.steps);
-    cross.words.update({ labels: source, weights: looked, theme, said: `Cross-attention, ${where}`, pick: this.edit ? k => this.pointAt(k) : null });
+    cross.words.update({
+      labels: source,
+      weights: looked,
+      theme,
+      said: `Cross-attention, ${where}`,
+      pick: this.edit ? k => this.pointAt(k) : null,
+    });
     decoder.words.update({ labels: reads, weights: back, written: step, theme, said: `Decoder attention, ${where}` });
     this.say(cross, "Cross", ` to the ${header.language} sentence, writing ${quoted(label)}`);
-    this.say(decoder, "Decoder", " back at what is written so far");
+    this.say(decoder, "Decoder", " to the tokens written so far");
     return cross.words.largest();
   }
 
   // How the encoder read that word.
   read(most) {
-    const { header, arrays, theme } = this.now, { source, only, encoder_heads: heads } = header, S = source.length;
-    const [layer, head] = nearest([this.layer, this.head], heads), place = { size: S, at: most };
+    const { header, arrays, theme } = this.now,
+      { source, only, encoder_heads: heads } = header,
+      S = source.length;
+    const [layer, head] = nearest([this.layer, this.head], heads),
+      place = { size: S, at: most };
     const weights = most < 0 ? null : weightsOf(arrays.encoder, heads, only, [layer, head], 0, place, S);
     const other = layer !== this.layer || head !== this.head ? ` (layer ${layer + 1}, head ${head + 1})` : "";
-    this.rows.encoder.words.update({ labels: source, weights, theme, said: `Encoder attention, layer ${layer + 1}, head ${head + 1}` });
+    this.rows.encoder.words.update({
+      labels: source,
+      weights,
+      theme,
+      said: `Encoder attention, layer ${layer + 1}, head ${head + 1}`,
+    });
     this.say(this.rows.encoder, "Encoder", ` how ${most < 0 ? "that word" : quoted(source[most])} was read${other}`);
   }
 
@@ -129,18 +176,33 @@ class Editor {
 
   update({ layer, head }, { layers, heads }, step) {
     const again = () => this.update({ layer, head }, { layers, heads }, step);
-    this.says.replaceChildren("Click the word above that step ", bold(String(step)), " shall look at, and at nothing else, in");
-    const choices = { head: `layer ${layer + 1}, head ${head + 1}`, layer: `all of layer ${layer + 1}`, all: "all layers", ticked: "heads that you tick" };
-    this.which.replaceChildren(...Object.entries(choices).map(([name, text]) => {
-      const on = name === this.heads;
-      const choice = el("button", { type: "button", class: "chip", role: "radio", "aria-checked": on, "aria-pressed": on }, text);
-      choice.onclick = () => {
-        this.heads = name;
-        again();
-        this.which.querySelector("[aria-checked='true']").focus();
-      };
-      return choice;
-    }));
+    this.says.replaceChildren(
+      "Click the word above that step ",
+      bold(String(step)),
+      " is to look at, and at nothing else, in",
+    );
+    const choices = {
+      head: `layer ${layer + 1}, head ${head + 1}`,
+      layer: `all of layer ${layer + 1}`,
+      all: "all layers",
+      ticked: "heads that you tick",
+    };
+    this.which.replaceChildren(
+      ...Object.entries(choices).map(([name, text]) => {
+        const on = name === this.heads;
+        const choice = el(
+          "button",
+          { type: "button", class: "chip", role: "radio", "aria-checked": on, "aria-pressed": on },
+          text,
+        );
+        choice.onclick = () => {
+          this.heads = name;
+          again();
+          this.which.querySelector("[aria-checked='true']").focus();
+        };
+        return choice;
+      }),
+    );
     this.ticks.hidden = this.heads !== "ticked";
     const rows = Array.from({ length: layers }, (_, l) => this.tickRow(l, heads, again));
     this.ticks.replaceChildren(...rows);
@@ -148,8 +210,13 @@ class Editor {
 
   tickRow(layer, heads, again) {
     const ticks = Array.from({ length: heads }, (_, head) => {
-      const key = `${layer} ${head}`, on = this.ticked.has(key);
-      const tick = el("button", { type: "button", class: "chip", "aria-pressed": on, "aria-label": `Layer ${layer + 1}, head ${head + 1}` }, `${head + 1}`);
+      const key = `${layer} ${head}`,
+        on = this.ticked.has(key);
+      const tick = el(
+        "button",
+        { type: "button", class: "chip", "aria-pressed": on, "aria-label": `Layer ${layer + 1}, head ${head + 1}` },
+        `${head + 1}`,
+      );
       tick.onclick = () => {
         if (on) this.ticked.delete(key);
         else this.ticked.add(key);

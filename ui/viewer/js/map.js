@@ -20,6 +20,10 @@ const NAMES = { encoder: "Self-attention", decoder: "Self-attention", cross: "Cr
 const BRIEF = { encoder: "self", decoder: "self", cross: "cross", ff: "ff" };
 
 class NetworkMap {
+  /** @type {Emit} */ emit;
+  selected;
+  head;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -124,7 +128,7 @@ class NetworkMap {
     for (let n = 0; n < slim; n++) this.columns.push([FIRST_LAYER + open + WIDE_GAP + n * (each + SLIM_GAP), each]);
     const scrolled = this.frame.scrollLeft,
       focused = this.root.getRootNode().activeElement?.dataset?.part;
-    this.svg = drawn("svg", {
+    this.svg = svg("svg", {
       width: this.width,
       height: TALL,
       viewBox: `0 0 ${this.width} ${TALL}`,
@@ -132,13 +136,13 @@ class NetworkMap {
       "aria-label": "The network. Arrow keys go from part to part, Enter opens one.",
     });
     this.svg.append(
-      drawn(
+      svg(
         "defs",
         {},
-        drawn(
+        svg(
           "marker",
           { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
-          drawn("path", { d: "M1 1L7 4L1 7", class: "line" }),
+          svg("path", { d: "M1 1L7 4L1 7", class: "line" }),
         ),
       ),
     );
@@ -151,26 +155,29 @@ class NetworkMap {
     this.say(this.selected);
   }
 
-  // A line tells below the map what flows along it.
-  line(d, look = "", says = "") {
+  /**
+   * A line; where it says something, it is shown below the map, the first part bold.
+   * @param {string[] | null} says
+   */
+  line(d, look = "", says = null) {
     const arrow = look === "arrow" ? { "marker-end": "url(#tip)" } : {};
-    this.svg.append(drawn("path", { d, class: `line ${look}`, ...arrow }));
+    this.svg.append(svg("path", { d, class: `line ${look}`, ...arrow }));
     if (!says) return;
-    const reach = drawn("path", { d, class: "flow" });
+    const reach = svg("path", { d, class: "flow" });
     reach.onpointerenter = () => this.facts.replaceChildren(bold(says[0]), ` ${says[1]}`);
     reach.onpointerleave = () => this.say(this.selected);
     this.svg.append(reach);
   }
 
   text(x, y, text, look = "", parent = this.svg) {
-    parent.append(drawn("text", { x, y, class: look }, text));
+    parent.append(svg("text", { x, y, class: look }, text));
   }
 
   // A part that a click opens; what is drawn in it is added to the group that this returns.
   part(index, box, look) {
     const part = this.header.parts[index],
       chosen = index === this.selected;
-    const group = drawn("g", {
+    const group = svg("g", {
       class: `part ${look} ${chosen ? "chosen" : ""}`,
       role: "button",
       "data-part": index,
@@ -179,7 +186,7 @@ class NetworkMap {
       "aria-label": `${part.title}. ${part.facts}`,
     });
     const [x, y, w, h, r] = box;
-    group.append(drawn("rect", { x, y, width: w, height: h, rx: r }));
+    group.append(svg("rect", { x, y, width: w, height: h, rx: r }));
     group.onclick = () => this.pick(index);
     group.onpointerenter = group.onfocus = () => this.say(index);
     group.onpointerleave = group.onblur = () => this.say(this.selected);
@@ -231,7 +238,7 @@ class NetworkMap {
   }
 
   wave(x, y) {
-    this.svg.append(drawn("circle", { cx: x, cy: y, r: 10, class: "join" }));
+    this.svg.append(svg("circle", { cx: x, cy: y, r: 10, class: "join" }));
     this.line(`M${x - 6} ${y}c1.5-6 4.5-6 6 0s4.5 6 6 0`, "ink");
     this.text(x, y - 16, "positions", "middle size");
   }
@@ -240,9 +247,9 @@ class NetworkMap {
     const [x, w] = this.columns[layer],
       open = layer === 0,
       { pre } = this.header;
-    this.svg.append(drawn("rect", { x, y: y - 76, width: w, height: 94, rx: 12, class: "layer" }));
+    this.svg.append(svg("rect", { x, y: y - 76, width: w, height: 94, rx: 12, class: "layer" }));
     const name = `Layer ${layer + 1}`;
-    this.svg.append(drawn("rect", { x: x + 11, y: y - 84, width: 9 + 6.2 * name.length, height: 16, class: "ground" }));
+    this.svg.append(svg("rect", { x: x + 11, y: y - 84, width: 9 + 6.2 * name.length, height: 16, class: "ground" }));
     this.text(x + 15, y - 72, name, open ? "layer-name open" : "layer-name");
     const blocks = stack === "encoder" ? ["encoder", "ff"] : ["decoder", "cross", "ff"];
     const edge = open ? 10 : 4,
@@ -269,18 +276,18 @@ class NetworkMap {
       back = x + w + (open ? 9 : 5),
       shape = stack === "encoder" ? this.header.shapes.memory : this.header.shapes.stream;
     this.line(`M${x - way} ${y}V${middle + 6}q0 -6 6 -6H${x}`, chosen, [
-      "What the block reads:",
-      `${shape}${pre ? ", normed on the way." : "."}`,
+      "What the sublayer reads:",
+      `${shape}${pre ? ", after layer norm." : "."}`,
     ]);
-    this.line(`M${x + w} ${middle}H${back - 5}q5 0 5 5V${y - 6}`, chosen, ["What the block adds:", `${shape}.`]);
-    this.svg.append(drawn("circle", { cx: back, cy: y, r: open ? 6 : 5, class: `join ${chosen}` }));
+    this.line(`M${x + w} ${middle}H${back - 5}q5 0 5 5V${y - 6}`, chosen, ["What the sublayer adds:", `${shape}.`]);
+    this.svg.append(svg("circle", { cx: back, cy: y, r: open ? 6 : 5, class: `join ${chosen}` }));
     const arm = open ? 3 : 2.5;
     this.line(`M${back - arm} ${y}h${2 * arm}M${back} ${y - arm}v${2 * arm}`, chosen || "ink");
     if (block === "cross") this.line(`M${x + w / 2} ${MEMORY_Y}V${top - 1}`, "arrow", this.remembered);
     const group = this.part(index, [x, top, w, high, 8], ff ? "plain" : "attention");
     const [nx, ny, nw, nh] = pre ? [x - way - 5, y - 17, 10, 6] : [back + (open ? 9 : 7), y - 6, open ? 7 : 5, 12];
     const mark = this.part(norm, [nx, ny, nw, nh, 2], "norm-mark");
-    mark.append(drawn("rect", { x: nx - 5, y: ny - 6, width: nw + 10, height: nh + 12, class: "reach" }));
+    mark.append(svg("rect", { x: nx - 5, y: ny - 6, width: nw + 10, height: nh + 12, class: "reach" }));
     if (!open)
       return w < 22 || this.text(x + w / 2, top + 21, BRIEF[block], `middle ${w < 36 ? "tiny" : "brief"}`, group);
     this.text(
@@ -302,7 +309,7 @@ class NetworkMap {
     for (let h = 0; h < heads; h++) {
       const on = index === this.selected && (this.head ?? this.header.head) === h,
         off = index === this.selected && !on;
-      const square = drawn(
+      const square = svg(
         "rect",
         {
           x: left + h * step,
@@ -313,7 +320,7 @@ class NetworkMap {
           class: on ? "head on" : off ? "head off" : "head",
           fill: this.theme.heads[h % 8],
         },
-        drawn("title", {}, `Head ${h + 1}`),
+        svg("title", {}, `Head ${h + 1}`),
       );
       square.onclick = event => {
         event.stopPropagation();
@@ -325,7 +332,7 @@ class NetworkMap {
 
   get remembered() {
     return [
-      "The memory, what the encoder made of the source:",
+      "The memory, the encoder's output for the source:",
       `${this.header.shapes.memory}. Each cross-attention takes its keys and values from it.`,
     ];
   }

@@ -6,15 +6,21 @@
 
 const MOST_TICKED = 2;
 const HEADS = ["Name", "Languages", "Parameters", "Score", "Size", "Origin", "Date"];
-const RIGHT = [2, 3, 4, 6];
+const RIGHT_ALIGNED = [2, 3, 4, 6];
 
 class Models {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.opened = new Wishes();
     this.ticks = new Wishes();
     this.wanted = "";
-    this.find = el("input", { type: "search", placeholder: "Find by name, language or origin", "aria-label": "Find a model" });
+    this.find = el("input", {
+      type: "search",
+      placeholder: "Find by name, language or origin",
+      "aria-label": "Find a model",
+    });
     this.find.oninput = () => this.draw();
     this.find.onkeydown = event => {
       if (event.key === "Enter" && this.shown.length) this.open(this.shown[0].id);
@@ -25,7 +31,10 @@ class Models {
     this.bring.classList.add("primary");
     const field = el("label", { class: "find" }, icon("search"), this.find);
     this.list = el("div", { class: "shelf" });
-    root.replaceChildren(el("div", { class: "over" }, field, this.count, el("span", { class: "gap" }), this.compare, this.bring), this.list);
+    root.replaceChildren(
+      el("div", { class: "over" }, field, this.count, el("span", { class: "gap" }), this.compare, this.bring),
+      this.list,
+    );
     this.list.onkeydown = event => this.key(event);
   }
 
@@ -48,19 +57,35 @@ class Models {
 
   draw() {
     const wanted = this.find.value.trim().toLowerCase().split(/\s+/);
-    const told = ({ name, languages, origin, broken }) => `${name} ${languages} ${origin} ${broken ?? ""}`.toLowerCase();
+    const told = ({ name, languages, origin, broken }) =>
+      `${name} ${languages} ${origin} ${broken ?? ""}`.toLowerCase();
     this.shown = this.models.filter(model => wanted.every(word => told(model).includes(word)));
-    const all = this.models.length, some = this.shown.length;
+    const all = this.models.length,
+      some = this.shown.length;
     this.count.textContent = some < all ? `${some} of ${all} models` : all === 1 ? "1 model" : `${all} models`;
     this.compare.lastChild.textContent = this.ticked.length < MOST_TICKED ? "Compare two" : "Compare 2 chosen";
     this.compare.disabled = this.ticked.length < MOST_TICKED;
     this.compare.title = this.compare.disabled ? "Tick two models in the list first." : "";
-    const focused = this.root.getRootNode().activeElement, at = focused?.closest?.(".line")?.dataset.id;
-    const scrolled = this.list.scrollTop, box = focused?.type === "checkbox";
-    const heads = HEADS.map((text, i) => el("span", { role: "columnheader", class: RIGHT.includes(i) ? "n" : "" }, text));
-    const top = el("div", { class: "line top", role: "row" }, el("span", { role: "columnheader" }, el("span", { class: "unseen" }, "Compare")), ...heads);
-    const table = el("div", { role: "table", "aria-label": "Models" }, top, ...this.shown.map(model => this.line(model)));
-    const none = el("p", { class: "muted none" }, all ? "No model is called so." : "There is no model here yet: import one.");
+    const focused = this.root.getRootNode().activeElement,
+      at = focused?.closest?.(".line")?.dataset.id;
+    const scrolled = this.list.scrollTop,
+      box = focused?.type === "checkbox";
+    const heads = HEADS.map((text, i) =>
+      el("span", { role: "columnheader", class: RIGHT_ALIGNED.includes(i) ? "n" : "" }, text),
+    );
+    const top = el(
+      "div",
+      { class: "line top", role: "row" },
+      el("span", { role: "columnheader" }, el("span", { class: "unseen" }, "Compare")),
+      ...heads,
+    );
+    const table = el(
+      "div",
+      { role: "table", "aria-label": "Models" },
+      top,
+      ...this.shown.map(model => this.line(model)),
+    );
+    const none = el("p", { class: "muted none" }, all ? "No model matches." : "No models yet: import one.");
     this.list.replaceChildren(some ? table : none);
     this.list.scrollTop = scrolled;
     const line = at === undefined ? null : this.node(at);
@@ -83,7 +108,8 @@ class Models {
   }
 
   line(model) {
-    const on = model.id === this.selected, ticked = this.ticked.includes(model.id);
+    const on = model.id === this.selected,
+      ticked = this.ticked.includes(model.id);
     const node = el("div", { class: `line ${on ? "on" : ""}`, role: "row", "data-id": model.id });
     const tick = el("input", { type: "checkbox", "aria-label": `Compare ${model.name}` });
     tick.checked = ticked;
@@ -91,12 +117,27 @@ class Models {
     tick.onchange = () => this.tick(model.id, tick.checked);
     const name = el("button", { type: "button", class: "name", title: model.name }, model.name);
     if (on) name.setAttribute("aria-current", "true");
-    const cell = (text, look = "", title = "") => el("span", { role: "cell", class: look, ...(title && { title }) }, text);
+    const cell = (text, look = "", title = "") =>
+      el("span", { role: "cell", class: look, ...(title && { title }) }, text);
     const box = el("label", { role: "cell", class: "tick" }, tick);
     box.onclick = event => event.stopPropagation();
     const rest = model.broken
-      ? [el("span", { role: "cell", class: "broken", title: model.broken }, icon("warn", 16), el("span", {}, model.broken))]
-      : [cell(model.languages, "", model.languages), cell(model.parameters, "n"), cell(model.score, "n", model.said), cell(model.size, "n"), cell(model.origin, "muted", model.origin), cell(model.date, "n muted")];
+      ? [
+          el(
+            "span",
+            { role: "cell", class: "broken", title: model.broken },
+            icon("warn", 16),
+            el("span", {}, model.broken),
+          ),
+        ]
+      : [
+          cell(model.languages, "", model.languages),
+          cell(model.parameters, "n"),
+          cell(model.score, "n", model.said),
+          cell(model.size, "n"),
+          cell(model.origin, "muted", model.origin),
+          cell(model.date, "n muted"),
+        ];
     node.append(box, el("span", { role: "cell", class: "named" }, name), ...rest);
     node.onclick = () => this.open(model.id);
     return node;
@@ -119,8 +160,10 @@ class Models {
   }
 
   key(event) {
-    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key], kind = event.target.type === "checkbox" ? "input" : "button";
-    const nodes = [...this.list.querySelectorAll(`.line[data-id] ${kind}`)], at = nodes.indexOf(event.target);
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key],
+      kind = event.target.type === "checkbox" ? "input" : "button";
+    const nodes = [...this.list.querySelectorAll(`.line[data-id] ${kind}`)],
+      at = nodes.indexOf(event.target);
     if (!by || at < 0) return;
     event.preventDefault();
     nodes[clamp(at + by, 0, nodes.length - 1)].focus();

@@ -5,9 +5,18 @@
 // Arrays: thumbs uint8 [layers, heads, q, k], thumbs_masked uint8 [q, k].
 // Emits "pick" [layer, head].
 
-const TALLEST_GRID = 380, SMALLEST_CELL = 18, LARGEST_CELL = 96;
+const TALLEST_GRID = 380,
+  SMALLEST_CELL = 18,
+  LARGEST_CELL = 96;
 
 class Overview {
+  /** @type {Emit} */ emit;
+  /** @type {Theme} */ theme;
+  chose;
+  header;
+  arrays;
+  told;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -21,7 +30,7 @@ class Overview {
     this.send = paced(pick => this.emit("pick", pick));
     this.grid.onkeydown = event => this.key(event);
     this.grid.onpointerleave = () => this.hover(null);
-    this.stop = onWidth(root, () => this.header && this.draw());  // its patterns may still be on their way
+    this.stop = onWidth(root, () => this.header && this.draw()); // its patterns may still be on their way
   }
 
   dispose() {
@@ -29,13 +38,17 @@ class Overview {
   }
 
   update({ header, arrays }) {
-    const shape = `${header.layers} ${header.heads}`, theme = themeOf(this.root);
+    const shape = `${header.layers} ${header.heads}`,
+      theme = themeOf(this.root);
     // A pick is answered with all that is shown: what looks as before is not drawn again.
     const told = JSON.stringify([{ ...header, selected: null }, theme]);
-    const same = told === this.told && equal(arrays.thumbs, this.arrays.thumbs) && equal(arrays.thumbs_masked, this.arrays.thumbs_masked);
+    const same =
+      told === this.told &&
+      equal(arrays.thumbs, this.arrays.thumbs) &&
+      equal(arrays.thumbs_masked, this.arrays.thumbs_masked);
     Object.assign(this, { header, arrays, theme, told });
     if (shape !== this.shape) {
-      this.wishes = new Wishes();  // a pick among other heads
+      this.wishes = new Wishes(); // a pick among other heads
       this.build();
     }
     this.shape = shape;
@@ -48,12 +61,16 @@ class Overview {
   }
 
   build() {
-    const { layers, heads } = this.header, span = n => [...Array(n).keys()];
+    const { layers, heads } = this.header,
+      span = n => [...Array(n).keys()];
     const word = el("span", { class: "word" }, "head ");
-    const top = span(heads).map(h => el("div", { class: "head", role: "columnheader" }, ...(h ? [] : [word]), `${h + 1}`));
+    const top = span(heads).map(h =>
+      el("div", { class: "head", role: "columnheader" }, ...(h ? [] : [word]), `${h + 1}`),
+    );
     this.cells = [];
     const rows = span(layers).map(l => {
-      const name = `Layer ${l + 1}`, named = { role: "rowheader", "aria-label": name, title: name };
+      const name = `Layer ${l + 1}`,
+        named = { role: "rowheader", "aria-label": name, title: name };
       const label = el("div", { class: "layer", ...named }, `${l + 1}`);
       const cells = span(heads).map(h => {
         const cell = el("div", { class: "thumb", role: "gridcell", tabindex: -1 });
@@ -64,26 +81,38 @@ class Overview {
       this.cells.push(cells);
       return el("div", { role: "row" }, label, ...cells);
     });
-    this.grid.replaceChildren(this.sheet, el("div", { role: "row" }, el("div", { role: "columnheader" }), ...top), ...rows);
+    this.grid.replaceChildren(
+      this.sheet,
+      el("div", { role: "row" }, el("div", { role: "columnheader" }), ...top),
+      ...rows,
+    );
     this.hovered = null;
   }
 
   label() {
     const { layers, heads, captions } = this.header;
     this.grid.setAttribute("aria-label", `Every head: ${layers} layers of ${heads} heads. Arrow keys choose one.`);
-    this.cells.forEach((row, l) => row.forEach((cell, h) => {
-      const [token, share] = captions[l][h];
-      cell.setAttribute("aria-label", `Layer ${l + 1}, head ${h + 1}, looks most at ${token}, ${percent(share)} on average`);
-    }));
+    this.cells.forEach((row, l) =>
+      row.forEach((cell, h) => {
+        const [token, share] = captions[l][h];
+        cell.setAttribute(
+          "aria-label",
+          `Layer ${l + 1}, head ${h + 1}, looks most at ${token}, ${percent(share)} on average`,
+        );
+      }),
+    );
   }
 
   // The cells take the width there is; where they would become too small, the frame scrolls.
   draw() {
-    const { layers, heads, queries, keys } = this.header, width = this.root.clientWidth;
+    const { layers, heads, queries, keys } = this.header,
+      width = this.root.clientWidth;
     if (!width) return;
-    const gap = heads <= 4 ? 12 : heads <= 8 ? 8 : 5, aspect = clamp(keys / queries, 0.625, 1.6);
+    const gap = heads <= 4 ? 12 : heads <= 8 ? 8 : 5,
+      aspect = clamp(keys / queries, 0.625, 1.6);
     const fit = labels => Math.floor((width - 6 - labels - gap * heads) / heads);
-    const roomy = fit(14) >= 44, labels = roomy ? 14 : 32;
+    const roomy = fit(14) >= 44,
+      labels = roomy ? 14 : 32;
     const byHeight = Math.floor(((TALLEST_GRID - 18) / layers - gap) * aspect);
     const cell = clamp(Math.min(fit(labels), byHeight), SMALLEST_CELL, LARGEST_CELL);
     const high = Math.round(cell / aspect);
@@ -93,20 +122,26 @@ class Overview {
     this.frame.style.maxHeight = `${TALLEST_GRID + 12}px`;
     const sizes = { labels: `${labels}px`, heads, cell: `${cell}px`, high: `${high}px` };
     for (const [name, value] of Object.entries(sizes)) this.grid.style.setProperty(`--${name}`, value);
-    const context = sized(this.sheet, this.grid.offsetWidth, this.grid.offsetHeight), hatch = hatched(context, this.theme);
+    const context = sized(this.sheet, this.grid.offsetWidth, this.grid.offsetHeight),
+      hatch = hatched(context, this.theme);
     context.imageSmoothingEnabled = false;
-    this.cells.forEach((row, l) => row.forEach((node, h) => {
-      context.save();
-      context.translate(node.offsetLeft, node.offsetTop);
-      this.thumb(context, hatch, l, h, cell, high);
-      context.restore();
-    }));
+    this.cells.forEach((row, l) =>
+      row.forEach((node, h) => {
+        context.save();
+        context.translate(node.offsetLeft, node.offsetTop);
+        this.thumb(context, hatch, l, h, cell, high);
+        context.restore();
+      }),
+    );
     this.measures();
   }
 
   thumb(context, hatch, l, h, width, height) {
-    const { thumbs, thumbs_masked: masked } = this.arrays, ratio = context.getTransform().a;
-    const [rows, columns] = this.header.thumb, size = rows * columns, at = (l * this.header.heads + h) * size;
+    const { thumbs, thumbs_masked: masked } = this.arrays,
+      ratio = context.getTransform().a;
+    const [rows, columns] = this.header.thumb,
+      size = rows * columns,
+      at = (l * this.header.heads + h) * size;
     const shade = new Uint16Array(size);
     for (let n = 0; n < size; n++) shade[n] = (thumbs[at + n] * STEPS) / 255;
     const pooled = maxPooled(shade, masked, rows, columns, Math.round(height * ratio), Math.round(width * ratio));
@@ -131,10 +166,16 @@ class Overview {
   }
 
   key(event) {
-    const { layers, heads } = this.header, [l, h] = this.selected, all = event.ctrlKey || event.metaKey;
+    const { layers, heads } = this.header,
+      [l, h] = this.selected,
+      all = event.ctrlKey || event.metaKey;
     const moves = {
-      ArrowLeft: [l, h - 1], ArrowRight: [l, h + 1], ArrowUp: [l - 1, h], ArrowDown: [l + 1, h],
-      Home: [all ? 0 : l, 0], End: [all ? layers - 1 : l, heads - 1],
+      ArrowLeft: [l, h - 1],
+      ArrowRight: [l, h + 1],
+      ArrowUp: [l - 1, h],
+      ArrowDown: [l + 1, h],
+      Home: [all ? 0 : l, 0],
+      End: [all ? layers - 1 : l, heads - 1],
     };
     const to = moves[event.key];
     if (!to || event.altKey) return;
@@ -149,12 +190,14 @@ class Overview {
 
   mark() {
     const [layer, head] = this.selected;
-    this.cells.forEach((row, l) => row.forEach((cell, h) => {
-      const chosen = l === layer && h === head;
-      cell.setAttribute("aria-selected", chosen);
-      cell.tabIndex = chosen ? 0 : -1;
-      cell.classList.toggle("hovered", !chosen && !!this.hovered && l === this.hovered[0] && h === this.hovered[1]);
-    }));
+    this.cells.forEach((row, l) =>
+      row.forEach((cell, h) => {
+        const chosen = l === layer && h === head;
+        cell.setAttribute("aria-selected", chosen);
+        cell.tabIndex = chosen ? 0 : -1;
+        cell.classList.toggle("hovered", !chosen && !!this.hovered && l === this.hovered[0] && h === this.hovered[1]);
+      }),
+    );
     this.reveal(this.cells[layer][head]);
     this.say();
     this.measures();
@@ -162,7 +205,8 @@ class Overview {
 
   // scrollIntoView would move the whole page; only the frame may scroll.
   reveal(cell) {
-    const inner = cell.getBoundingClientRect(), outer = this.frame.getBoundingClientRect();
+    const inner = cell.getBoundingClientRect(),
+      outer = this.frame.getBoundingClientRect();
     if (String(this.selected) === this.revealed || !outer.width) return;
     this.revealed = String(this.selected);
     const shift = (low, high, from, to) => (low < from + 8 ? low - from - 8 : high > to - 8 ? high - to + 8 : 0);
@@ -171,9 +215,16 @@ class Overview {
   }
 
   say() {
-    const [l, h] = this.hovered || this.selected, { queries, keys, captions, scale, peak } = this.header;
-    const [token, share] = captions[l][h], [q, k] = this.header.thumb;
-    const sentence = [bold(`Layer ${l + 1}, head ${h + 1}`), " looks most at ", bold(token), `, ${percent(share)} on average`];
+    const [l, h] = this.hovered || this.selected,
+      { queries, keys, captions, scale, peak } = this.header;
+    const [token, share] = captions[l][h],
+      [q, k] = this.header.thumb;
+    const sentence = [
+      bold(`Layer ${l + 1}, head ${h + 1}`),
+      " looks most at ",
+      bold(token),
+      `, ${percent(share)} on average`,
+    ];
     const pooled = queries === keys ? `${queries} to ${q}` : `${queries} × ${keys} to ${q} × ${k}`;
     const pooling = q < queries || k < keys ? `Thumbnails are max-pooled from ${pooled} tokens.` : "";
     const note = [pooling, scaleNote(scale, peak)].filter(Boolean).join(" ");
@@ -181,10 +232,16 @@ class Overview {
   }
 
   measures() {
-    const { profile, layers, heads } = this.header, [l, h] = this.hovered || this.selected;
+    const { profile, layers, heads } = this.header,
+      [l, h] = this.hovered || this.selected;
     this.profile.hidden = !profile;
     if (!profile) return;
-    const title = el("div", { class: "muted" }, bold(`Layer ${l + 1}, head ${h + 1}`), ` among the ${inWords(layers * heads)}`);
+    const title = el(
+      "div",
+      { class: "muted" },
+      bold(`Layer ${l + 1}, head ${h + 1}`),
+      ` among the ${inWords(layers * heads)}`,
+    );
     if (this.profile.childElementCount !== 1 + 3 * profile.names.length) {
       const strip = () => [el("span", { class: "muted" }), el("canvas", { "aria-hidden": "true" }), el("b")];
       this.profile.replaceChildren(title, ...profile.names.flatMap(strip));
@@ -203,7 +260,8 @@ class Overview {
   strip(canvas, values, maximum, mine) {
     const width = canvas.clientWidth;
     if (!width) return;
-    const context = sized(canvas, width, 20), x = value => 4 + clamp(value / maximum, 0, 1) * (width - 8);
+    const context = sized(canvas, width, 20),
+      x = value => 4 + clamp(value / maximum, 0, 1) * (width - 8);
     const tick = (value, w, h, colour) => {
       context.fillStyle = colour;
       context.beginPath();

@@ -1,15 +1,28 @@
 // The offline file: the same three views on one page of their own, fed from the data blocks beside this script.
 
 function bytesOf(id) {
-  const text = atob(document.getElementById(id).textContent.trim()), bytes = new Uint8Array(text.length);
+  const text = atob(document.getElementById(id).textContent.trim()),
+    bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
 
 class Page {
+  layer;
+  head;
+  header;
+  loaded;
+  kind;
+
   constructor(body) {
     const { header } = unpack(bytesOf("page"));
-    Object.assign(this, { header, loaded: {}, kind: header.selected[0], layer: header.selected[1], head: header.selected[2] });
+    Object.assign(this, {
+      header,
+      loaded: {},
+      kind: header.selected[0],
+      layer: header.selected[1],
+      head: header.selected[2],
+    });
     this.roots = ["overview", "head", "lines"].map(() => el("div", { class: "hl" }));
     this.name = el("h2");
     this.kinds = el("div", { class: "kinds", role: "group", "aria-label": "Kind of attention" });
@@ -31,19 +44,31 @@ class Page {
 
   // The first two facts are what the page is about; the others stand at its foot.
   facts() {
-    const about = this.header.meta.slice(0, 2).map(([name, text]) => el("div", {}, el("span", {}, name), el("p", {}, text)));
+    const about = this.header.meta
+      .slice(0, 2)
+      .map(([name, text]) => el("div", {}, el("span", {}, name), el("p", {}, text)));
     return about.length ? [el("div", { class: "about" }, ...about)] : [];
   }
 
   columns() {
     const [overview, head, lines] = this.roots;
-    return el("main", {}, el("section", {}, el("h2", {}, "Every head"), overview),
-      el("section", {}, this.name, head, el("p", { class: "caution" }, this.header.caution)), el("section", {}, lines));
+    return el(
+      "main",
+      {},
+      el("section", {}, el("h2", {}, "Every head"), overview),
+      el("section", {}, this.name, head, el("p", { class: "caution" }, this.header.caution)),
+      el("section", {}, lines),
+    );
   }
 
   foot() {
     const facts = this.header.meta.slice(2).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]);
-    return el("footer", {}, el("dl", {}, ...facts), ...(this.header.rounding ? [el("p", {}, this.header.rounding)] : []));
+    return el(
+      "footer",
+      {},
+      el("dl", {}, ...facts),
+      ...(this.header.rounding ? [el("p", {}, this.header.rounding)] : []),
+    );
   }
 
   light(light) {
@@ -64,8 +89,12 @@ class Page {
   }
 
   draw() {
-    const { header, arrays } = this.data(this.kind), { kind, layer, head } = this, [overview, map, lines] = this.roots;
-    const { rows, columns, heads } = header, size = rows.length * columns.length, at = layer * heads * size;
+    const { header, arrays } = this.data(this.kind),
+      { kind, layer, head } = this,
+      [overview, map, lines] = this.roots;
+    const { rows, columns, heads } = header,
+      size = rows.length * columns.length,
+      at = layer * heads * size;
     const one = arrays.weights.subarray(at + head * size, at + (head + 1) * size);
     [...this.kinds.children].forEach((button, n) => button.setAttribute("aria-pressed", n === kind));
     this.name.textContent = `Layer ${layer + 1}, head ${head + 1}`;
@@ -75,9 +104,16 @@ class Page {
     const apart = map.getBoundingClientRect().top - lines.getBoundingClientRect().top;
     const beside = apart >= 0 && apart < 100 && Math.max(rows.length, columns.length) <= 96;
     const { top, row } = beside ? drawn.geometry() : { top: null, row: null };
-    const shown = { heads: [head], mass: 0.9 }, place = { top: beside ? top + apart : null, row };
-    mountLines(lines, { header: { ...header, ...place, shown, plot: null, title: "Lines" },
-      arrays: { weights: arrays.weights.subarray(at, at + heads * size) } }, () => {});
+    const shown = { heads: [head], mass: 0.9 },
+      place = { top: beside ? top + apart : null, row };
+    mountLines(
+      lines,
+      {
+        header: { ...header, ...place, shown, plot: null, title: "Lines" },
+        arrays: { weights: arrays.weights.subarray(at, at + heads * size) },
+      },
+      () => {},
+    );
   }
 }
 

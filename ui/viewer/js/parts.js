@@ -5,6 +5,8 @@
 // Arrays: float32, as the rows name them. Emits "pick" { query } from 0.
 
 class Parts {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.tokens = new Chips("Token", query => this.pick(query));
@@ -32,7 +34,7 @@ class Parts {
       ...header.rows.map(({ name, note, values, group }) => {
         const picture = strip(arrays[values], limits[group], this.theme, name);
         picture.setAttribute("aria-hidden", "true");
-        const facts = [`length ${plain(length(arrays[values]))}`, ...(note ? [note] : [])].join(", ");
+        const facts = [`length ${plain(lengthOf(arrays[values]))}`, ...(note ? [note] : [])].join(", ");
         return el(
           "div",
           { class: "vector" },
@@ -55,12 +57,12 @@ class Parts {
     );
     this.bars.hidden = !header.bars.length;
     const scale = el("i", { class: "scale" });
-    scale.style.background = `linear-gradient(90deg,${SIGNED_STOPS[this.theme.name].join(",")})`;
+    scale.style.background = `linear-gradient(90deg,${PALETTE[this.theme.name].signed.join(",")})`;
     const full = Object.entries(limits)
       .map(([group, limit]) => `${group} ±${plain(limit)}`)
       .join(", ");
     this.legend.replaceChildren(
-      el("span", { class: "check" }, icon(CHECKED), header.check),
+      el("span", { class: "check" }, icon("check"), header.check),
       el("span", {}, "below zero", scale, "above zero"),
       el("span", {}, `Full colour: ${full}.`),
     );

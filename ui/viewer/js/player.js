@@ -13,13 +13,29 @@
 // For whoever measures: the root's .player has data-step, each .stop of the scrubber too, and the chosen one
 // aria-current="step"; they change in the same task as everything that the step shows.
 
-const PACE = 900, TELL_AFTER = 400, NARROW = 720;
+const PACE = 900,
+  TELL_AFTER = 400,
+  NARROW_PLAYER = 720;
 
 class Player {
+  /** @type {Emit} */ emit;
+  /** @type {Theme} */ theme;
+  header;
+  content;
+  arrays;
+
   constructor(root) {
     this.root = root;
-    this.beam = new BeamView(root, node => this.choose(node), () => this.tell());
-    this.looks = new Looks(new Tooltip(root), () => this.tell(), pick => this.emit("pick", pick));
+    this.beam = new BeamView(
+      root,
+      node => this.choose(node),
+      () => this.tell(),
+    );
+    this.looks = new Looks(
+      new Tooltip(root),
+      () => this.tell(),
+      pick => this.emit("pick", pick),
+    );
     this.candidates = new Candidates(pick => this.emit("pick", pick));
     this.found = new Found(end => {
       this.follow(end);
@@ -58,7 +74,16 @@ class Player {
     this.facts = el("p", { class: "facts" });
     this.fate = el("p", { class: "fate" });
     const { node, legend } = this.candidates;
-    const left = el("section", { class: "choice", "aria-label": "What comes next" }, this.title, this.before, node, legend, this.facts, this.fate);
+    const left = el(
+      "section",
+      { class: "choice", "aria-label": "What comes next" },
+      this.title,
+      this.before,
+      node,
+      legend,
+      this.facts,
+      this.fate,
+    );
     const hero = el("div", { class: "hero" }, left, this.looks.node);
     this.box = el("div", { class: "player" }, scrub, hero, this.beam.node, this.found.node);
   }
@@ -67,11 +92,14 @@ class Player {
 
   // After a step the server sends the same again, which changes nothing.
   update({ header, arrays }) {
-    const content = `${header.start.id} ${header.only}`, theme = themeOf(this.root);
+    const content = `${header.start.id} ${header.only}`,
+      theme = themeOf(this.root);
     if (content === this.content && theme.name === this.theme.name) return;
     Object.assign(this, { content, theme, header, arrays });
-    const { nodes, strings, strategy } = header, text = places => places.map(place => strings[place]);
-    const { log_prob, total, score } = arrays, normalises = strategy.name === "beam" && strategy.penalty > 0;
+    const { nodes, strings, strategy } = header,
+      text = places => places.map(place => strings[place]);
+    const { log_prob, total, score } = arrays,
+      normalises = strategy.name === "beam" && strategy.penalty > 0;
     this.nodes = { ...nodes, label: text(nodes.name), log_prob, total, score, normalises };
     this.names = text(header.candidates.name);
     if (header.start.id !== this.started) this.open(header.start);
@@ -165,12 +193,13 @@ class Player {
     this.playButton.title = `${name} (space)`;
   }
 
-  // The address need not follow every step: what it says is told when the reader rests.
+  // The address need not follow every step: it is updated when the reader rests.
   tell() {
     clearTimeout(this.telling);
     if (this.timer) return;
     this.telling = setTimeout(() => {
-      const { pruned, under } = this.beam, { asked, layer, head } = this.looks;
+      const { pruned, under } = this.beam,
+        { asked, layer, head } = this.looks;
       const looked = asked ? { layer, head } : { layer: null, head: null };
       // The time makes each telling new: the address may have changed by itself since the last.
       this.emit("shown", { node: this.path[this.step], end: this.end, ...looked, pruned, under, at: Date.now() });
@@ -196,7 +225,7 @@ class Player {
   // ---- drawing -------------------------------------------------------------------------------------
 
   narrow() {
-    this.box.classList.toggle("narrow", this.root.clientWidth < NARROW);
+    this.box.classList.toggle("narrow", this.root.clientWidth < NARROW_PLAYER);
   }
 
   resize() {
@@ -208,8 +237,18 @@ class Player {
 
   chips() {
     const stop = (i, step) => {
-      const word = el("span", { class: `text${/^\[[A-Z]+\]$/.test(this.nodes.label[i]) ? " special" : ""}` }, this.nodes.label[i]);
-      const node = el("span", { class: "stop", "data-step": step }, word, el("i", { class: "line" }), el("i", { class: "knob" }));
+      const word = el(
+        "span",
+        { class: `text${/^\[[A-Z]+\]$/.test(this.nodes.label[i]) ? " special" : ""}` },
+        this.nodes.label[i],
+      );
+      const node = el(
+        "span",
+        { class: "stop", "data-step": step },
+        word,
+        el("i", { class: "line" }),
+        el("i", { class: "knob" }),
+      );
       node.title = this.nodes.label[i];
       if (step) node.onclick = () => this.go(step);
       return node;
@@ -220,7 +259,8 @@ class Player {
   }
 
   show() {
-    const { step, header, arrays, theme, reads, answer } = this, node = this.path[step];
+    const { step, header, arrays, theme, reads, answer } = this,
+      node = this.path[step];
     this.box.dataset.step = step;
     this.tokens.forEach((token, s) => {
       token.classList.toggle("past", s < step);
@@ -232,7 +272,7 @@ class Player {
     this.track.setAttribute("aria-valuetext", `step ${step} of ${this.last}: ${this.labels[step]}`);
     this.revealToken(this.tokens[step]);
     // Not `disabled`, which would take the focus away, and the keys with it.
-    for (const node of [this.first, this.back]) node.setAttribute("aria-disabled", step === 1);
+    for (const button of [this.first, this.back]) button.setAttribute("aria-disabled", step === 1);
     this.forward.setAttribute("aria-disabled", step === this.last);
     this.choice(node);
     this.looks.update({ header, arrays, theme, step, label: this.labels[step], reads, answer });
@@ -241,44 +281,68 @@ class Player {
   }
 
   revealToken(token) {
-    const rail = this.track.parentElement, left = token.offsetLeft, right = left + token.offsetWidth;
-    const room = rail.clientWidth, seen = left > rail.scrollLeft + 40 && right < rail.scrollLeft + room - 120;
+    const rail = this.track.parentElement,
+      left = token.offsetLeft,
+      right = left + token.offsetWidth;
+    const room = rail.clientWidth,
+      seen = left > rail.scrollLeft + 40 && right < rail.scrollLeft + room - 120;
     if (!seen) rail.scrollLeft = left - room / 2;
   }
 
   choice(node) {
-    const { step } = this, label = this.nodes.label[node], lost = this.nodes.outcome[node] === 4;
+    const { step } = this,
+      label = this.nodes.label[node],
+      lost = this.nodes.outcome[node] === 4;
     const does = lost ? "it considers" : "it writes";
     this.title.replaceChildren(`Step ${step} of ${this.last}: ${does} ${quoted(label)}`);
-    const begun = this.labels.slice(0, step), end = begun.length > 14 ? ["\u2026", ...begun.slice(-13)] : begun;
+    const begun = this.labels.slice(0, step),
+      end = begun.length > 14 ? ["\u2026", ...begun.slice(-13)] : begun;
     this.before.textContent = `after ${quoted(end.join(" "))}`;
-    const { answer } = this, { first, id, node: nodes } = this.header.candidates, list = [];
+    const { answer } = this,
+      { first, id, node: nodes } = this.header.candidates,
+      list = [];
     for (let c = first[answer]; c < first[answer + 1]; c++) {
-      const there = nodes[c], kept = there >= 0 && this.nodes.outcome[there] < 4 && this.header.strategy.name === "beam";
-      list.push({ id: id[c], name: this.names[c], said: this.arrays.said[c], seen: this.arrays.seen[c], node: there, kept });
+      const there = nodes[c],
+        kept = there >= 0 && this.nodes.outcome[there] < 4 && this.header.strategy.name === "beam";
+      list.push({
+        id: id[c],
+        name: this.names[c],
+        said: this.arrays.said[c],
+        seen: this.arrays.seen[c],
+        node: there,
+        kept,
+      });
     }
     const chosen = list.find(candidate => candidate.node === node);
     const shown = list.filter((candidate, rank) => rank < this.header.top || candidate.kept || candidate === chosen);
-    this.candidates.update({ list: shown, chosen, others: this.header.vocabulary - shown.length, strategy: this.header.strategy, answer, never: this.header.never });
+    this.candidates.update({
+      list: shown,
+      chosen,
+      others: this.header.vocabulary - shown.length,
+      strategy: this.header.strategy,
+      answer,
+      never: this.header.never,
+    });
     this.facts.textContent = numbersOf(this.nodes, node).join(" \u00b7 ");
     this.outcome();
   }
 
   // What became of the hypothesis, where it is not the best.
   outcome() {
-    const { end } = this, { outcome } = this.nodes;
+    const { end } = this,
+      { outcome } = this.nodes;
     this.fate.hidden = outcome[end] === 0;
     if (this.fate.hidden) return;
     const back = el("button", { type: "button", class: "link" }, "Back to the winner");
     back.onclick = () => this.choose(this.header.found[0].node);
     const words = [
       "",
-      "another sentence that ended",
-      "a sentence that had not ended when the search stopped",
-      `a hypothesis that lived until step ${this.last}`,
+      "another finished hypothesis",
+      "a hypothesis that was still live when the search stopped",
+      `a hypothesis that was dropped after step ${this.last}`,
       `a hypothesis that was pruned at step ${this.last}`,
     ][outcome[end]];
-    this.fate.replaceChildren(`You are on ${words}. `, back);
+    this.fate.replaceChildren(`This is ${words}. `, back);
   }
 }
 

@@ -1,10 +1,11 @@
-// A Plotly chart that stays where it is: new data changes it, where Streamlit's own chart would be made anew, at
+// A Plotly chart that stays where it is: new data changes it, where Streamlit's own chart would be rebuilt, at
 // three times the cost. It is Plotly's own script, from the app's own folder.
 //
 // Data: { script: its address, figure: { data, layout }, alt, title: [strong, grey] or null, shows } as JSON. `shows`, or
 // null, is { kind, scale, place: [layer, head], shape } of a chart that may be changed ahead of the page's answer.
 
 const charts = new WeakMap();
+let library = null; // the promise of Plotly, once for all charts
 
 class Chart {
   constructor(root) {
@@ -26,7 +27,7 @@ class Chart {
     this.given = given;
     this.drawn = this.drawn.then(async () => {
       if (this.given !== given) return;
-      await (charts.library ??= loaded(given.script));
+      await (library ??= loaded(given.script));
       const { data, layout } = given.figure;
       this.entitle(...(given.title ?? []));
       layout.width = this.width = this.root.clientWidth || layout.width;
@@ -36,15 +37,25 @@ class Chart {
   }
 
   entitle(strong, grey = "") {
-    const parts = [["b", strong], ["span", grey]].map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text }));
+    const parts = [
+      ["b", strong],
+      ["span", grey],
+    ].map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text }));
     this.title.replaceChildren(...(strong ? parts : []));
   }
 
-  // Another head was chosen: its shades are there before its exact weights, which alone are told on hover.
+  // Another head was chosen: its shades are there before its exact weights, which alone are shown on hover.
   foresee({ kind, scale, place, title, shades }) {
-    const shows = this.given?.shows, maps = this.frame.data?.map((trace, i) => [trace, i]) ?? [];
+    const shows = this.given?.shows,
+      maps = this.frame.data?.map((trace, i) => [trace, i]) ?? [];
     const [map, at] = maps.findLast(([trace]) => trace.type === "heatmap" && trace.showscale !== false) ?? [];
-    if (shows?.kind !== kind || shows.scale !== scale || String(shows.shape) !== String([shades.length, shades[0].length]) || !map) return;
+    if (
+      shows?.kind !== kind ||
+      shows.scale !== scale ||
+      String(shows.shape) !== String([shades.length, shades[0].length]) ||
+      !map
+    )
+      return;
     this.wishes.make(place);
     this.drawn = this.drawn.then(() => {
       if (String(this.wishes.value) !== String(place)) return;
@@ -72,7 +83,7 @@ class Chart {
 function loaded(source) {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = new URL(source, document.baseURI);
+    script.src = new URL(source, document.baseURI).href;
     script.onload = resolve;
     script.onerror = () => reject(new Error(`The chart's script ${source} could not be loaded.`));
     document.head.append(script);

@@ -4,6 +4,8 @@
 // Emits "pick" id.
 
 class Runs {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.wishes = new Wishes();
@@ -26,12 +28,14 @@ class Runs {
 
   // Only the list may scroll, not the page; and not under the reader's hand.
   reveal() {
-    const list = this.root.firstChild, button = this.button(this.selected);
+    const list = this.root.firstChild,
+      button = this.button(this.selected);
     list.scrollTop = this.scrolled ?? 0;
     list.onscroll = () => (this.scrolled = list.scrollTop);
     if (!button || this.selected === this.revealed) return;
     this.revealed = this.selected;
-    const top = button.getBoundingClientRect().top - list.getBoundingClientRect().top, bottom = top + button.offsetHeight;
+    const top = button.getBoundingClientRect().top - list.getBoundingClientRect().top,
+      bottom = top + button.offsetHeight;
     if (top < 0) list.scrollTop += top - 30;
     else if (bottom > list.clientHeight) list.scrollTop += bottom - list.clientHeight + 8;
   }
@@ -43,7 +47,13 @@ class Runs {
 
   item({ id, name, icon: drawing, tone, word, rest, share }) {
     const state = el("span", { class: "state" }, el("span", { class: "word" }, word), rest);
-    const button = el("button", { type: "button", class: `run ${tone}`, "data-id": id }, icon(drawing, 20), el("span", { class: "name" }, name), state);
+    const button = el(
+      "button",
+      { type: "button", class: `run ${tone}`, "data-id": id },
+      icon(drawing, 20),
+      el("span", { class: "name" }, name),
+      state,
+    );
     if (id === this.selected) button.setAttribute("aria-current", "true");
     if (share !== null) {
       const fill = el("i");
@@ -70,7 +80,8 @@ class Runs {
   }
 
   key(event) {
-    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key], buttons = [...this.root.querySelectorAll(".run")];
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key],
+      buttons = [...this.root.querySelectorAll(".run")];
     const at = buttons.indexOf(event.target);
     if (!by || at < 0) return;
     event.preventDefault();

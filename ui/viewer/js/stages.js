@@ -11,8 +11,6 @@ function split(x, width, n, gap = 12) {
   return Array.from({ length: n }, (_, i) => [x + i * (part + gap), part]);
 }
 
-const times = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
-
 function products(w, j) {
   const q = w.arrays.q,
     k = w.row("k", j);
@@ -87,10 +85,12 @@ const ADJUSTMENTS = {
       const d = w.header.d_head,
         root = plain(Math.sqrt(d));
       if (w.unadjusted)
-        return [`Left undivided, the scores spread ${root} times as wide, and the softmax listens to fewer tokens.`];
+        return [
+          `Left undivided, the scores spread ${root} times as wide, and the softmax puts the weight on fewer tokens.`,
+        ];
       return [
         `A sum of ${d} products is about √${d} = ${root} times as large as one of them. `,
-        "Dividing brings the scores back to a size at which the softmax still listens to more than one token.",
+        "Dividing brings the scores back to a size at which the softmax still gives weight to more than one token.",
       ];
     },
   },
@@ -112,7 +112,7 @@ const ADJUSTMENTS = {
       tex.number(w.of("adjusted")[w.key]),
     ],
     words(w) {
-      if (w.unadjusted) return ["Left out, the head knows what each word is and not where it stands."];
+      if (w.unadjusted) return ["Without it the head knows what each token is, but not where it stands."];
       const { head } = w.header,
         bias = bold(plain(w.arrays.distance[w.key]));
       return [
@@ -188,7 +188,7 @@ const STAGES = [
     worked: w => {
       const { first, cross, query } = w.header,
         x = tex.name("x");
-      if (cross || !first) return [[tex.op("‖"), x, tex.op("‖"), tex.op("="), tex.number(length(w.arrays.x))]];
+      if (cross || !first) return [[tex.op("‖"), x, tex.op("‖"), tex.op("="), tex.number(lengthOf(w.arrays.x))]];
       return [[x, tex.op("="), ...firstVector(w, tex.word(w.asks), tex.number(String(query)))]];
     },
     scale: w => [
@@ -199,13 +199,13 @@ const STAGES = [
     words: w => {
       const { first, cross, pre, layer, query, positions, relative, rms } = w.header,
         ask = bold(w.asks),
-        brings = rms ? "divides it by its root mean square" : "brings it to mean 0 and variance 1";
-      const norm = pre ? ` Before a block reads a vector, a norm ${brings} and applies a learned gain.` : "";
+        norms = rms ? "RMS norm divides it by its root mean square" : "layer norm brings it to mean 0 and variance 1";
+      const norm = pre ? ` Before a sublayer reads a vector, ${norms} and applies a learned gain.` : "";
       if (cross)
         return [
-          "The question comes from the translation, the answers from the memory: ",
+          "The query comes from the translation, keys and values from the memory: ",
           ask,
-          " stands for all that the decoder knows there, each row for what the encoder made of a source token.",
+          " is the decoder's vector at this position, each row is the encoder's output for a source token.",
           norm,
         ];
       if (!first)
@@ -215,9 +215,9 @@ const STAGES = [
       if (!w.arrays.positions)
         return ["The word says what, and nothing says where: this model adds no positions.", norm];
       const where = {
-        sinusoidal: "the wave says where",
-        learned: "the learned vector of its place says where",
-        stored: "the stored vector of its place says where",
+        sinusoidal: "the sinusoidal encoding says where",
+        learned: "the learned vector of its position says where",
+        stored: "the stored vector of its position says where",
       }[positions];
       const sum = w.arrays.embedded ? "the norm of their sum" : "their sum";
       return [
@@ -314,7 +314,7 @@ const STAGES = [
     ],
     scale: w => [["q × k", w.limit("product")]],
     words: w => [
-      "Each key is multiplied with the query number by number, and the products are summed. A large sum means that ",
+      "Each key is multiplied by the query number by number, and the products are summed. A large sum means that ",
       bold(w.follows),
       " answers what ",
       bold(w.asks),
@@ -387,14 +387,14 @@ const STAGES = [
         return [
           "Switched off: ",
           ask,
-          " now sees the words that it is about to write. In training it would learn to copy them.",
+          " now sees the tokens that it is about to write. In training it would learn to copy them.",
         ];
       return [
         "This row reads ",
         ask,
         " and must write ",
         bold(writes[query]),
-        ", so everything behind it is hidden. Hidden is not zero: these cells never enter the sum.",
+        ", so every later token is hidden. Hidden is not zero: these cells never enter the sum.",
       ];
     },
   },
@@ -442,9 +442,7 @@ const STAGES = [
         e = tex.name("e");
       const power = s => tex.sup(e.cloneNode(true), s);
       if (w.hidden(w.key))
-        return [
-          [power(tex.op(`${MINUS}∞`)), tex.op("="), tex.number("0"), tex.word(`: ${w.follows} cannot be seen`)],
-        ];
+        return [[power(tex.op(`${MINUS}∞`)), tex.op("="), tex.number("0"), tex.word(`: ${w.follows} cannot be seen`)]];
       const below = tex.row(tex.sub(tex.op("∑"), tex.name("i")), power(tex.at("s", tex.name("i"))));
       return [
         [
@@ -457,8 +455,7 @@ const STAGES = [
       ];
     },
     words: w => {
-      const weights = w.of("weights"),
-        { query } = w.header;
+      const weights = w.of("weights");
       const later = weights.reduce((sum, a, j) => sum + (w.arrays.visible[j] ? 0 : a), 0),
         top = Math.max(...weights);
       if (w.masks && w.unmasked)
@@ -473,15 +470,15 @@ const STAGES = [
           bold(weightText(top)),
           ` instead of ${weightText(Math.max(...w.real("weights")))}. `,
           w.adjusts === "bias"
-            ? "Words alone decide: the same word gets the same weight wherever it stands."
-            : "The more one token takes, the less the others are heard, and the less gradient flows to them.",
+            ? "Only the tokens count: the same token gets the same weight wherever it stands."
+            : "The more one token takes, the less the others contribute, and the less gradient flows to them.",
         ];
       const share = w.hidden(w.key)
         ? [bold(w.follows), " is hidden from ", bold(w.asks), "."]
         : [bold(w.asks), " gives ", shareText(weights[w.key]), " of its attention to ", bold(w.follows), "."];
       return [
         ...share,
-        " The visible weights sum to 1. High weight is what the head reads from, not proof of what decides the output.",
+        " The visible weights sum to 1. High weight is what the head reads from, not proof of what determines the output.",
       ];
     },
   },
@@ -515,7 +512,7 @@ const STAGES = [
     result: (w, pen, x, y, width, open) => {
       const left = open ? 62 : 0;
       if (open) pen.text(x, y, 46, "∑ =", "muted");
-      pen.strip(x + left, y, width - left, w.z, w.limit("z"), "z, what this head gives", open);
+      pen.strip(x + left, y, width - left, w.z, w.limit("z"), "z, this head's output", open);
     },
     worked: w => {
       const seen = [...w.of("weights")]
@@ -537,9 +534,9 @@ const STAGES = [
       ["z", w.limit("z")],
     ],
     words: w => [
-      "Each value counts as much as its weight. Faint rows contribute little",
+      "Each value is multiplied by its weight. Faint rows contribute little",
       ...(w.masks && !w.unmasked ? ["; hatched rows contribute nothing at all"] : []),
-      ". Their sum is all that this head has to say about ",
+      ". Their sum is this head's whole output for ",
       bold(w.asks),
       ".",
     ],
@@ -621,7 +618,7 @@ const STAGES = [
     ],
     words: w => {
       const { heads, head, d_model, output_biased: biased } = w.header,
-        long = values => bold(plain(length(values)));
+        long = values => bold(plain(lengthOf(values)));
       const own = long(w.of("moved").subarray(head * d_model, (head + 1) * d_model)),
         all = long(w.of("added"));
       if (heads === 1)
@@ -630,7 +627,7 @@ const STAGES = [
           all,
           ".",
         ];
-      const others = ` The others${biased ? " and the bias" : ""} come on top: together, length `;
+      const others = ` With the other heads${biased ? " and the bias" : ""} the sum has length `;
       return [
         `The ${inWords(heads)} heads' results stand side by side, and one matrix mixes them back to the ${d_model} `,
         `numbers of the stream. Head ${head + 1} adds a vector of length `,
@@ -663,28 +660,30 @@ const STAGES = [
       if (!w.header.pre) rows.push(["x + o", w.of("total"), "x + o, their sum"]);
       rows.forEach(([brief, values, name], i) => {
         const at = y + i * Math.min(72, height / rows.length) + 4;
-        pen.title(x, at, width, open ? `${name}, length ${plain(length(values))}` : brief);
+        pen.title(x, at, width, open ? `${name}, length ${plain(lengthOf(values))}` : brief);
         pen.strip(x, at + 18, width, values, w.limit("x"), name, open);
       });
     },
     result: (w, pen, x, y, width, open) => {
       const { pre } = w.header,
         name = pre ? "y = x + o" : "y = norm(x + o)";
-      if (open) pen.title(x, y - 18, width, `${name}, length ${plain(length(w.of("after")))}`);
+      if (open) pen.title(x, y - 18, width, `${name}, length ${plain(lengthOf(w.of("after")))}`);
       pen.strip(x, y, width, w.of("after"), w.limit(pre ? "x" : "after"), name, open);
     },
     worked: w => {
       const sum = [tex.name("x"), tex.op("+"), tex.name("o")];
-      const size = (parts, values) => [tex.op("‖"), ...parts, tex.op("‖"), tex.op("="), tex.number(length(values))];
+      const size = (parts, values) => [tex.op("‖"), ...parts, tex.op("‖"), tex.op("="), tex.number(lengthOf(values))];
       return [size([tex.name("x")], w.arrays.x), size([tex.name("o")], w.of("added")), size(sum, w.of("total"))];
     },
     scale: w => [["x and o", w.limit("x")], ...(w.header.pre ? [] : [["y", w.limit("after")]])],
     words: w => {
-      const norm = w.header.pre ? "" : ` The norm then brings it back to length ${plain(length(w.of("after")))}.`;
+      const norm = w.header.pre
+        ? ""
+        : ` The layer norm then brings it back to length ${plain(lengthOf(w.of("after")))}.`;
       return [
-        `The block adds to the stream; it doesn't replace it. The length of the vector of `,
+        `The sublayer adds to the stream; it doesn't replace it. The length of the vector of `,
         bold(w.asks),
-        ` goes from ${plain(length(w.arrays.x))} to ${plain(length(w.of("total")))}.${norm}`,
+        ` goes from ${plain(lengthOf(w.arrays.x))} to ${plain(lengthOf(w.of("total")))}.${norm}`,
       ];
     },
   },

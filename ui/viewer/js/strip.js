@@ -1,7 +1,6 @@
 // A vector as a strip of cells, blue below zero and orange above, whose numbers appear under the pointer.
 
-const SIGNED_STOPS = { light: ["#0877bd", "#f1f2f4", "#f59322"], dark: ["#2f9be0", "#1c222d", "#f59322"] };
-const SIGNED = { light: shadesOf(SIGNED_STOPS.light), dark: shadesOf(SIGNED_STOPS.dark) };
+const SIGNED = { light: shadesOf(PALETTE.light.signed), dark: shadesOf(PALETTE.dark.signed) };
 
 // Where the colours of some vectors end: nine numbers in ten lie within, the others are as full and no fuller.
 function limitOf(...arrays) {
@@ -21,8 +20,10 @@ function signedColour(value, limit, theme) {
   return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
 }
 
+/** @param {number[]} rgb */
 const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
-const inkOn = ([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b > 143 ? "#1d2433" : "#ffffff");
+/** @param {number[]} rgb */
+const inkOn = ([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b > 143 ? PALETTE.light.text : PALETTE.light.background);
 
 function attentionColour(weight, theme) {
   const shade = theme.shades[Math.round(STEPS * clamp(weight, 0, 1))];
@@ -63,7 +64,7 @@ function tellNumbers(root, tip) {
   root.addEventListener("pointerleave", () => tip.hide());
 }
 
-function length(values) {
+function lengthOf(values) {
   let sum = 0;
   for (const value of values) sum += value * value;
   return Math.sqrt(sum);

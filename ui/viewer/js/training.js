@@ -1,6 +1,6 @@
 // What the views of a training share: the step that all of them look at, and numbers in few digits.
 
-const TELL_AFTER = 400;
+const TELL_STEP_AFTER = 400;
 
 const grouped = whole => whole.toLocaleString("en");
 const stepName = step => (step === 0 ? "before" : grouped(step));
@@ -15,7 +15,8 @@ function briefly(value) {
 
 // A round distance that makes about `count` ticks up to `top`.
 function tickStep(top, count) {
-  const raw = top / count, power = 10 ** Math.floor(Math.log10(raw));
+  const raw = top / count,
+    power = 10 ** Math.floor(Math.log10(raw));
   return power * [1, 2, 2.5, 5, 10].find(part => part * power >= raw * 0.999);
 }
 
@@ -28,7 +29,8 @@ function tickText(value) {
 
 // The index of the last of the rising `values` that is not above `value`; -1 where all are.
 function lastUpTo(values, value) {
-  let low = 0, high = values.length;
+  let low = 0,
+    high = values.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (values[middle] <= value) low = middle + 1;
@@ -69,7 +71,7 @@ class SharedStep {
     this.take(step);
     window.dispatchEvent(new CustomEvent("headlight:step", { detail: { step, source: this } }));
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => tell({ step }), TELL_AFTER);
+    this.telling = setTimeout(() => tell({ step }), TELL_STEP_AFTER);
   }
 
   // Where the reader is does not become the page's before the play ends.

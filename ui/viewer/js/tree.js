@@ -3,13 +3,18 @@
 
 const OUTCOMES = ["winner", "finished", "live", "dropped", "pruned"];
 const OUTCOME_WORDS = [
-  "on the best sentence",
-  "on another sentence that ended",
+  "on the best hypothesis",
+  "on another finished hypothesis",
   "still live when the search stopped",
-  "lived until others were better",
+  "dropped later: others were better",
   "pruned: others were better",
 ];
-const LANE = 46, BOX = 26, TOP = 22, GUTTER = 26, WIDEST_BOX = 150, MARGIN = 500;
+const LANE = 46,
+  BOX = 26,
+  TOP = 22,
+  GUTTER = 26,
+  WIDEST_BOX = 150,
+  DRAWN_MARGIN = 500;
 
 class TreeView {
   constructor(root, select) {
@@ -21,7 +26,11 @@ class TreeView {
     this.edges = svg("g");
     this.nodes = svg("g");
     this.svg = svg("svg", { role: "presentation" }, this.column, this.stepName, this.edges, this.nodes);
-    this.node = el("div", { class: "treebox", role: "tree", tabindex: 0, "aria-label": "Every hypothesis. Arrow keys move." }, this.svg);
+    this.node = el(
+      "div",
+      { class: "treebox", role: "tree", tabindex: 0, "aria-label": "Every hypothesis. Arrow keys move." },
+      this.svg,
+    );
     this.node.onscroll = () => this.paint();
     this.svg.onclick = event => this.at(event, index => this.select(index));
     this.svg.onpointerover = event => this.hover(event);
@@ -45,7 +54,8 @@ class TreeView {
   }
 
   layOut() {
-    const { step, label } = this.tree, pen = sized(document.createElement("canvas"), 1, 1);
+    const { step, label } = this.tree,
+      pen = sized(document.createElement("canvas"), 1, 1);
     pen.font = `600 14px ${getComputedStyle(this.root).fontFamily}`;
     const steps = step.at(-1);
     const widths = Array(steps + 1).fill(40);
@@ -88,34 +98,62 @@ class TreeView {
 
   // Draws the columns that are near what is visible, if they are not drawn already.
   paint(all = false) {
-    const from = this.node.scrollLeft, to = from + this.node.clientWidth;
-    if (!all && this.drawn && this.drawn[0] <= Math.max(0, from - 100) && this.drawn[1] >= Math.min(this.width, to + 100)) return;
-    this.drawn = [from - MARGIN, to + MARGIN];
+    const from = this.node.scrollLeft,
+      to = from + this.node.clientWidth;
+    if (
+      !all &&
+      this.drawn &&
+      this.drawn[0] <= Math.max(0, from - 100) &&
+      this.drawn[1] >= Math.min(this.width, to + 100)
+    )
+      return;
+    this.drawn = [from - DRAWN_MARGIN, to + DRAWN_MARGIN];
     const near = this.columns.map(({ x, width }) => x + width >= this.drawn[0] && x <= this.drawn[1]);
     const shown = this.byStep.flatMap((nodes, step) => (near[step] || near[step + 1] ? nodes : []));
     this.items = new Map(shown.map(i => [i, this.item(i)]));
     this.nodes.replaceChildren(...this.items.values());
-    const linked = this.byStep.flatMap((nodes, step) => (near[step] || near[step - 1] ? nodes : [])).filter(i => this.tree.parent[i] >= 0);
+    const linked = this.byStep
+      .flatMap((nodes, step) => (near[step] || near[step - 1] ? nodes : []))
+      .filter(i => this.tree.parent[i] >= 0);
     this.links = new Map(linked.map(i => [i, this.edge(i)]));
     // What matters most is drawn last, over the rest.
-    this.edges.replaceChildren(...linked.sort((a, b) => this.tree.outcome[b] - this.tree.outcome[a]).map(i => this.links.get(i)));
+    this.edges.replaceChildren(
+      ...linked.sort((a, b) => this.tree.outcome[b] - this.tree.outcome[a]).map(i => this.links.get(i)),
+    );
     this.light();
   }
 
   edge(i) {
-    const parent = this.tree.parent[i], from = this.columns[this.tree.step[parent]], to = this.columns[this.tree.step[i]];
-    const [x1, x2, y1, y2] = [this.x(parent) + this.boxes[parent] / 2, this.x(i) - this.boxes[i] / 2, this.y(parent), this.y(i)];
-    const [a, b] = [from.x + from.width, to.x], half = (a + b) / 2;
+    const parent = this.tree.parent[i],
+      from = this.columns[this.tree.step[parent]],
+      to = this.columns[this.tree.step[i]];
+    const [x1, x2, y1, y2] = [
+      this.x(parent) + this.boxes[parent] / 2,
+      this.x(i) - this.boxes[i] / 2,
+      this.y(parent),
+      this.y(i),
+    ];
+    const [a, b] = [from.x + from.width, to.x],
+      half = (a + b) / 2;
     const d = y1 === y2 ? `M${x1} ${y1}H${x2}` : `M${x1} ${y1}H${a}C${half} ${y1} ${half} ${y2} ${b} ${y2}H${x2}`;
     return svg("path", { class: `edge ${OUTCOMES[this.tree.outcome[i]]}`, d });
   }
 
   item(i) {
-    const { label, outcome, step } = this.tree, box = this.boxes[i];
+    const { label, outcome, step } = this.tree,
+      box = this.boxes[i];
     const word = svg("text", { class: "word", y: 5, "text-anchor": "middle" }, this.cut[i]);
     const rect = svg("rect", { x: -box / 2, y: -BOX / 2, width: box, height: BOX, rx: 8 });
-    const under = i ? [svg("text", { class: "sum", y: 26, "text-anchor": "middle" }, signed(this.tree[this.under][i]))] : [];
-    const node = svg("g", { class: `node ${OUTCOMES[outcome[i]]}`, transform: `translate(${this.x(i)} ${this.y(i)})` }, rect, word, ...under);
+    const under = i
+      ? [svg("text", { class: "sum", y: 26, "text-anchor": "middle" }, signed(this.tree[this.under][i]))]
+      : [];
+    const node = svg(
+      "g",
+      { class: `node ${OUTCOMES[outcome[i]]}`, transform: `translate(${this.x(i)} ${this.y(i)})` },
+      rect,
+      word,
+      ...under,
+    );
     if (i) {
       node.setAttribute("role", "treeitem");
       node.setAttribute("id", `node-${i}`);
@@ -139,7 +177,8 @@ class TreeView {
   }
 
   light() {
-    const { selected } = this, on = new Set(this.path);
+    const { selected } = this,
+      on = new Set(this.path);
     if (selected === undefined || selected >= this.tree.step.length) return;
     for (const [i, item] of this.items) {
       item.classList.toggle("selected", i === selected);
@@ -157,11 +196,13 @@ class TreeView {
 
   // Scrolls inside the box, never the page.
   reveal(i) {
-    const box = this.node, { x, width } = this.columns[this.tree.step[i]];
+    const box = this.node,
+      { x, width } = this.columns[this.tree.step[i]];
     if (!box.clientWidth || this.lanes[i] < 0) return;
     if (x < box.scrollLeft + 40) box.scrollLeft = x - 80;
     if (x + width > box.scrollLeft + box.clientWidth - 40) box.scrollLeft = x + width - box.clientWidth + 160;
-    const top = this.y(i) - BOX, bottom = this.y(i) + 34;
+    const top = this.y(i) - BOX,
+      bottom = this.y(i) + 34;
     if (!this.middled) box.scrollTop = this.y(i) - box.clientHeight / 2;
     this.middled = true;
     if (top < box.scrollTop) box.scrollTop = top;
@@ -169,14 +210,16 @@ class TreeView {
   }
 
   at(event, act) {
-    const node = event.target.closest("[data-node]"), index = node ? +node.dataset.node : 0;
+    const node = event.target.closest("[data-node]"),
+      index = node ? +node.dataset.node : 0;
     if (index) act(index);
     return index;
   }
 
   hover(event) {
     const shown = this.at(event, i => {
-      const outer = this.root.getBoundingClientRect(), box = this.items.get(i).getBoundingClientRect();
+      const outer = this.root.getBoundingClientRect(),
+        box = this.items.get(i).getBoundingClientRect();
       const at = { x: box.left - outer.left, y: box.top - outer.top, w: box.width, h: box.height };
       this.tooltip.show(at, [bold(this.tree.label[i])], ...this.facts(i).map(fact => [fact]));
     });
@@ -196,7 +239,7 @@ class TreeView {
 }
 
 function numbersOf({ log_prob, total, score, normalises }, i) {
-  const numbers = [`log-probability ${signed(log_prob[i])}`, `together so far ${signed(total[i])}`];
+  const numbers = [`log-probability ${signed(log_prob[i])}`, `cumulative ${signed(total[i])}`];
   return normalises ? [...numbers, `score ${signed(score[i])}`] : numbers;
 }
 

@@ -18,10 +18,15 @@ const STAGE_TIME = 1800,
 const SWITCHES = ["unscaled", "unmasked"];
 
 class Walk {
+  /** @type {Emit} */ emit;
+  unscaled;
+  unmasked;
+  stage;
+
   constructor(root) {
     this.root = root;
     this.heads = new Chips("Head", head => this.pick({ head }));
-    this.queries = new Chips("Token asking (query)", query => this.pick({ query }));
+    this.queries = new Chips("Query token", query => this.pick({ query }));
     this.switches = SWITCHES.map(name => {
       const button = el("button", { type: "button", role: "switch", class: "switch" }, el("i"), el("span"));
       button.onclick = () => this.change({ [name]: !this[name] });
@@ -36,7 +41,7 @@ class Walk {
       "div",
       { class: "controls" },
       labelled("Head", this.heads.node),
-      labelled("Token asking (query)", this.queries.node),
+      labelled("Query token", this.queries.node),
       el("div", { class: "switches" }, ...this.switches),
     );
     root.replaceChildren(
@@ -76,8 +81,8 @@ class Walk {
     return el(
       "div",
       { class: "foot" },
-      button("Previous stage", LEFT, -1),
-      button("Next stage", RIGHT, 1),
+      button("Previous stage", "back", -1),
+      button("Next stage", "forward", 1),
       this.player,
       this.where,
       this.check,
@@ -158,7 +163,7 @@ class Walk {
   }
 
   get variant() {
-    return 2 * this.unadjusted + (this.masks && this.unmasked);
+    return (this.unadjusted ? 2 : 0) + (this.masks && this.unmasked ? 1 : 0);
   }
 
   of(name, variant = this.variant) {
@@ -239,7 +244,7 @@ class Walk {
   }
 
   labelPlayer() {
-    this.player.replaceChildren(icon(this.timer ? PAUSE : PLAY), this.timer ? "Pause" : "Play");
+    this.player.replaceChildren(icon(this.timer ? "pause" : "play"), this.timer ? "Pause" : "Play");
   }
 
   pressed(event, onBoard) {
@@ -303,7 +308,7 @@ class Walk {
     const { pattern, output } = agreement;
     const own = `Equal to the model's own: weights within ${small(pattern)}, output within ${small(output)}`;
     const other = () => `Not what the model computed: a weight differs by up to ${plain(moved[shown][0], 3)}`;
-    this.check.replaceChildren(icon(shown ? OFF : CHECKED), shown ? other() : own);
+    this.check.replaceChildren(icon(shown ? "off" : "check"), shown ? other() : own);
     this.check.title = shown
       ? ""
       : "Weights: the largest difference from the recorded pattern. Output: the vector of stage 9 sent through the " +
@@ -324,7 +329,7 @@ class Walk {
       node.style.background = `linear-gradient(90deg,${stops.join(",")})`;
       return el("span", {}, low, node, high);
     };
-    const signed = bar(SIGNED_STOPS[this.theme.name], "below zero", "above zero");
+    const signed = bar(PALETTE[this.theme.name].signed, "below zero", "above zero");
     const masked = el("span", {}, el("i", { class: "hatched small" }), "masked, which is not zero");
     const closed = el("span", {}, "Closed columns show the first numbers only; open one to see them all.");
     const limits = STAGES[this.stage - 1].scale?.(this) ?? [];

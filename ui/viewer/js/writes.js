@@ -10,12 +10,20 @@ function logText(value) {
 }
 
 class Writes {
+  /** @type {Emit} */ emit;
+
   constructor(root) {
     this.root = root;
     this.shared = new SharedStep(() => this.mark());
     this.body = el("tbody");
-    const heads = ["Step", "It writes", "Its log-probability"].map((name, i) => el("th", { scope: "col", ...(i === 2 ? { class: "n" } : {}) }, name));
-    this.box = el("div", { class: "writes", tabindex: -1 }, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), this.body));
+    const heads = ["Step", "It writes", "Its log-probability"].map((name, i) =>
+      el("th", { scope: "col", ...(i === 2 ? { class: "n" } : {}) }, name),
+    );
+    this.box = el(
+      "div",
+      { class: "writes", tabindex: -1 },
+      el("table", {}, el("thead", {}, el("tr", {}, ...heads)), this.body),
+    );
     root.replaceChildren(this.box);
     this.body.onkeydown = event => this.key(event);
   }
@@ -40,8 +48,13 @@ class Writes {
     else if (same) words.push(el("span", { class: "muted same" }, "unchanged"));
     const text = el("td", { class: "text", dir: "auto" }, ...words);
     const choose = el("button", { type: "button" }, stepName(step));
-    const row = el("tr", { "data-step": step }, el("td", {}, choose), text,
-      el("td", { class: "n" }, probability === null ? "" : logText(probability)));
+    const row = el(
+      "tr",
+      { "data-step": step },
+      el("td", {}, choose),
+      text,
+      el("td", { class: "n" }, probability === null ? "" : logText(probability)),
+    );
     row.onclick = () => this.go(n);
     return row;
   }
@@ -51,7 +64,8 @@ class Writes {
   }
 
   key(event) {
-    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key], at = this.rows.indexOf(event.target.closest("tr"));
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key],
+      at = this.rows.indexOf(event.target.closest("tr"));
     if (!by || at < 0) return;
     event.preventDefault();
     const to = clamp(at + by, 0, this.rows.length - 1);
@@ -62,7 +76,8 @@ class Writes {
   // The latest line up to the step that is looked at.
   mark() {
     if (!this.rows) return;
-    const { value } = this.shared, steps = this.header.lines.map(line => line.step);
+    const { value } = this.shared,
+      steps = this.header.lines.map(line => line.step);
     const now = value === null ? steps.length - 1 : lastUpTo(steps, value);
     this.rows.forEach((row, n) => {
       row.classList.toggle("on", n === now);
@@ -75,9 +90,11 @@ class Writes {
 
   // Only the box may scroll, not the page.
   reveal(row) {
-    const { box } = this, head = 34;
+    const { box } = this,
+      head = 34;
     if (row.offsetTop < box.scrollTop + head) box.scrollTop = row.offsetTop - head;
-    else if (row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = row.offsetTop + row.offsetHeight - box.clientHeight;
+    else if (row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight)
+      box.scrollTop = row.offsetTop + row.offsetHeight - box.clientHeight;
   }
 }
 

@@ -1,0 +1,267 @@
+"""The scripts' pure parts, called in one page, against numbers that Python computes by itself."""
+
+import base64
+import bisect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+from transformer.charts.colours import THEMES, lookup
+from ui.viewer.component import SCRIPTS, viewer_script
+from ui.viewer.packing import pack
+
+Call = Callable[..., Any]
+STEPS = 1024
+NBSP, MINUS = "\u00a0", "\u2212"
+# All names are declared once, so every script fits into one scope; these act or export when they are read.
+ACTING = {"core", "page", "plot", "streamlit"}
+ALL = [path.stem for path in sorted(SCRIPTS.glob("*.js")) if path.stem not in ACTING]
+FIRST = ["shared", "strip", "math"]  # what others use while they are read
+
+
+@pytest.fixture(scope="module")
+def call(browser: Browser) -> Iterator[Call]:
+    """`call("clamp(...)", value)`: the JavaScript expression with what is given as `it`, evaluated in the one page."""
+    page = browser.new_page()
+    page.add_script_tag(content=viewer_script(*FIRST, *(name for name in ALL if name not in FIRST)))
+    yield lambda expression, it=None: page.evaluate(f"it => {expression}", it)
+    page.close()
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+# ---- colours ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("scale", ["sequential", "signed", "diverging"])
+def test_a_scale_runs_straight_between_its_stops(call: Call, theme: str, scale: str) -> None:
+    """Each channel within one of `lookup`, which rounds halves to even."""
+    stops = getattr(THEMES[theme], scale)
+    found = np.array(call("[...shadesOf(it)]", list(stops)), np.uint32)
+    channels = np.stack([found & 255, found >> 8 & 255, found >> 16 & 255, found >> 24], axis=1).astype(int)
+    assert channels.shape == (STEPS + 1, 4) and (channels[:, 3] == 255).all()
+    assert np.abs(channels[:, :3] - lookup(stops, STEPS + 1).astype(int)).max() <= 1
+
+
+def test_the_page_has_the_palette_of_the_charts(call: Call) -> None:
+    assert call("PALETTE.dark.heads") == list(THEMES["dark"].heads)
+    assert call("PALETTE.light.accent") == THEMES["light"].accent
+
+
+def test_a_weight_on_its_way_to_the_ramp(call: Call) -> None:
+    weights, peak, largest = [0.0, 0.05, 0.3, 0.6, 1.0], 0.6, 0.75
+    shade = "it.map(value => shadeOf(value, '{}', 0.6, 0.75))"
+    assert call(shade.format("fixed"), weights) == pytest.approx(np.minimum(np.array(weights) / peak, 1))
+    assert call(shade.format("sqrt"), weights) == pytest.approx(np.sqrt(np.minimum(np.array(weights) / peak, 1)))
+    assert call(shade.format("row"), weights) == pytest.approx(np.array(weights) / largest)
+    assert call("shadeOf(0, 'row', 1, 0)") == 0  # a row without any weight
+
+
+def test_a_vectors_colours_end_where_nine_numbers_in_ten_do(call: Call) -> None:
+    values = rng(1).normal(size=1001) * 3
+    limit = call("limitOf(Float64Array.from(it))", values.tolist())
+    assert limit == float(f"{np.sort(np.abs(values))[900]:.2g}")
+    assert call("limitOf([0, 0, 0])") == 1
+    assert call("[-9, -1, 0, 0.5, 1, 9].map(value => shadeAt(value, 1))") == [0, 0, 512, 768, 1024, 1024]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_on_a_coloured_cell_can_be_read(call: Call, theme: str) -> None:
+    """A contrast of 3 and more (WCAG, large text) on every shade of the scale, by the formula of WCAG 2."""
+
+    def luminance(colours: np.ndarray) -> np.ndarray:
+        share = colours / 255
+        return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    cells = lookup(THEMES[theme].sequential, 101)
+    inks = call("it.map(inkOn)", cells.tolist())
+    ink = luminance(np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in inks]))
+    low, high = np.sort([ink, luminance(cells)], axis=0)
+    assert ((high + 0.05) / (low + 0.05)).min() >= 3
+
+
+# ---- arrays ----------------------------------------------------------------------------------------
+
+
+def test_every_half_precision_number_is_widened_exactly(call: Call) -> None:
+    halves = np.arange(31 << 10, dtype=np.uint16)  # all from 0 to the largest
+    found = call("[...widened(Uint16Array.from(it))]", halves.tolist())
+    assert found == halves.view(np.float16).astype(np.float64).tolist()
+
+
+@pytest.mark.parametrize("shift", [0, 1, 3])
+def test_a_message_is_unpacked_wherever_it_starts(call: Call, shift: int) -> None:
+    given = {
+        "bytes": rng(2).integers(0, 256, (3, 5), np.uint8),
+        "half": rng(3).random((2, 3)).astype(np.float16),
+        "weights": rng(4).random((2, 2, 2)).astype(np.float32),
+    }
+    message = bytes(shift) + pack({"title": "ça va ▁"}, given)
+    found = call(
+        """(() => {
+            const bytes = Uint8Array.from(atob(it.text), letter => letter.charCodeAt(0)).subarray(it.shift);
+            const { header, arrays } = unpack(bytes);
+            return [header.title, Object.fromEntries(Object.entries(arrays).map(([name, a]) => [name, [...a]]))];
+        })()""",
+        {"text": base64.b64encode(message).decode(), "shift": shift},
+    )
+    assert found == ["ça va ▁", {name: array.astype(float).ravel().tolist() for name, array in given.items()}]
+
+
+@pytest.mark.parametrize("sizes", [(7, 9, 3, 4), (12, 5, 5, 9), (40, 3, 1, 1), (4, 4, 8, 8)])
+def test_pooling_keeps_the_largest_of_each_bin(call: Call, sizes: tuple[int, int, int, int]) -> None:
+    rows, columns, high, wide = sizes
+    shade = rng(5).integers(1, STEPS, (rows, columns))
+    masked = rng(6).random((rows, columns)) < 0.5
+    shade[masked] = 0
+    h, w = min(rows, high), min(columns, wide)
+    row_bin, column_bin = np.arange(rows) * h // rows, np.arange(columns) * w // columns
+    largest = [[shade[np.ix_(row_bin == i, column_bin == j)].max() for j in range(w)] for i in range(h)]
+    hidden = [[masked[np.ix_(row_bin == i, column_bin == j)].all() for j in range(w)] for i in range(h)]
+    found = call(
+        """(({ shade, masked, rows, columns }) => [[...shade], [...masked].map(Boolean), rows, columns])(
+            maxPooled(Uint16Array.from(it.shade), Uint8Array.from(it.masked), ...it.sizes))""",
+        {"shade": shade.ravel().tolist(), "masked": masked.ravel().tolist(), "sizes": sizes},
+    )
+    assert found == [np.ravel(largest).tolist(), np.ravel(hidden).tolist(), h, w]
+
+
+def test_the_weights_of_one_query_are_found_among_all(call: Call) -> None:
+    answers, layers, heads, queries, keys = 3, 2, 4, 5, 6
+    weights = rng(7).random((answers, layers, heads, queries, keys)).astype(np.float32)
+    ask = "weightsOf(Float32Array.from(it), { layers: 2, heads: 4 }, null, [7, 2], 2, { size: 5, at: 3 }, 6)"
+    found = call(f"[...{ask}]", weights.ravel().tolist())  # of layers that are not there, the last
+    assert found == pytest.approx(weights[2, layers - 1, 2, 3].tolist())
+    one = weights[:, 1:2, 2:3].ravel().tolist()
+    assert call(f"[...{ask.replace('null', '[1, 2]')}]", one) == pytest.approx(weights[2, 1, 2, 3].tolist())
+    assert call(ask.replace("null", "[0, 2]"), one) is None  # another head's are here
+
+
+@pytest.mark.parametrize("mass", [0.5, 0.9, 1.0])
+def test_lines_are_the_fewest_weights_that_reach_the_mass(call: Call, mass: float) -> None:
+    weights = rng(8).dirichlet(np.full(9, 0.3), (2, 6)).astype(np.float32)
+    found = call(
+        """(({ cells, hidden, total }) => [[...cells], hidden, total])(Lines.prototype.strongest.call(
+            { header: { rows: Array(6), columns: Array(9) }, weights: Float32Array.from(it.weights), ranked: [],
+              rank: Lines.prototype.rank }, 1, it.mass))""",
+        {"weights": weights.ravel().tolist(), "mass": mass},
+    )
+    drawn, hidden, total = np.array(found[0], bool).reshape(6, 9), found[1], found[2]
+    for row, chosen in zip(weights[1].astype(float), drawn, strict=True):
+        kept = np.sort(row)[::-1][: chosen.sum()]
+        assert row[chosen].sum() == pytest.approx(kept.sum())  # the largest
+        assert kept.sum() >= mass * row.sum() - 2e-6
+        assert kept[:-1].sum() < mass * row.sum()  # none too many
+    assert (total, hidden) == pytest.approx((6, weights[1][~drawn].sum()), abs=1e-5)
+
+
+# ---- places ----------------------------------------------------------------------------------------
+
+
+def test_ticks_are_round_and_about_as_many_as_asked_for(call: Call) -> None:
+    for top in [0.003, 0.7, 1, 9.99, 42, 1000, 123456]:
+        for count in (3, 5, 8):
+            step = call(f"tickStep({top}, {count})")
+            digits = float(f"{step:e}".split("e")[0])
+            assert any(digits == pytest.approx(part) for part in (1, 2, 2.5, 5, 10)), step
+            assert count / 2.51 <= top / step <= count * 1.002
+
+
+def test_the_last_value_up_to_another(call: Call) -> None:
+    values = sorted(rng(9).integers(0, 50, 20).tolist())
+    wanted = [bisect.bisect_right(values, value) - 1 for value in range(-1, 52)]
+    assert call("Array.from({ length: 53 }, (_, i) => lastUpTo(it, i - 1))", values) == wanted
+
+
+@pytest.mark.parametrize("gap", [1.5, 4, 7, 11.9, 12, 30])
+def test_labels_of_a_map_leave_each_other_room(call: Call, gap: float) -> None:
+    found = call(f"Head.prototype.marks.call(null, 3.2, 80, 500, {gap}, undefined)")
+    assert found == sorted(set(found)) and all(3.2 <= i + 0.5 <= 83.2 for i in found)
+    if gap >= 12:  # room for every token
+        assert found == [i for i in range(500) if 3.2 <= i + 0.5 <= 83.2]
+    else:  # numbers at round positions, no closer than 40 pixels
+        assert all((i + 1) % 5 == 0 or i == 0 for i in found)
+        assert found and (np.diff(found) * gap >= 40).all()
+    pointed = call(f"Head.prototype.marks.call(null, 3.2, 80, 500, {gap}, 41)")
+    assert 41 in pointed and (gap >= 12 or all(i == 41 or abs(i - 41) * gap >= 30 for i in pointed))
+
+
+def test_a_width_is_split_into_equal_parts(call: Call) -> None:
+    parts = call("split(10, 100, 3, 5)")
+    assert [part[1] for part in parts] == pytest.approx([30] * 3)
+    assert [part[0] for part in parts] == pytest.approx([10, 45, 80])
+
+
+def test_bars_of_scores_fill_their_width_around_zero(call: Call) -> None:
+    at = call("axis([-2, 3, -Infinity], 100, 50)")  # what is masked has no bar
+    assert at["zero"] == pytest.approx(100 + 50 * 2 / 5) and at["unit"] == pytest.approx(10)
+    assert call("axis([0, 0], 7, 50)") == {"zero": 7, "unit": 50}
+
+
+def test_a_step_of_positions_is_one_rotation(call: Call) -> None:
+    p, k, w = 37, 12, 0.31
+    found = call(f"turned({p}, {k}, {w})")
+    turn = np.array([[np.cos(k * w), np.sin(k * w)], [-np.sin(k * w), np.cos(k * w)]])
+    assert np.allclose(found["turn"], turn) and np.allclose(found["here"], [np.sin(p * w), np.cos(p * w)])
+    assert np.allclose(found["product"], [np.sin((p + k) * w), np.cos((p + k) * w)]) and found["residual"] < 1e-12
+
+
+# ---- numbers as text -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("percent(0)", f"0{NBSP}%"),
+        ("percent(0.0049)", f"under 1{NBSP}%"),
+        ("percent(0.005)", f"1{NBSP}%"),
+        ("percent(0.994)", f"99{NBSP}%"),
+        ("shareText(0.996)", f"over 99{NBSP}%"),
+        ("shareText(1)", f"100{NBSP}%"),
+        ("weightText(0)", "0.000"),
+        ("weightText(0.0005)", "0.001"),
+        ("weightText(0.00049)", f"4.9e{MINUS}4"),
+        ("probabilityText(0.0004)", "<0.001"),
+        ("probabilityText(0.0094)", "0.009"),
+        ("probabilityText(0.0095)", "0.01"),
+        ("signed(-0.001)", "0.00"),
+        ("signed(-1.5)", f"{MINUS}1.50"),
+        ("plain(0.5921)", "0.59"),
+        ("plain(18.83)", "18.8"),
+        ("plain(-213.4)", f"{MINUS}213"),
+        ("plain(0.0004)", f"4.0e{MINUS}4"),
+        ("plain(7)", "7"),
+        ("briefly(0)", "0.00"),
+        ("briefly(12345.6)", "12,346"),
+        ("briefly(0.0000034)", f"3.4e{MINUS}6"),
+        ("tickText(2500000)", "2.5M"),
+        ("tickText(12000)", "12k"),
+        ("tickText(0.00005)", f"5e{MINUS}5"),
+        ("[1, 2, 3, 4, 11, 12, 21, 111, 122].map(ordinal).join(' ')", "1st 2nd 3rd 4th 11th 12th 21st 111th 122nd"),
+        ("inWords(12) + ' ' + inWords(13)", "twelve 13"),
+        ("scaleNote('fixed', 1)", ""),
+        ("scaleNote('fixed', 0.25)", "Full colour stands for 0.25."),
+    ],
+)
+def test_a_number_as_it_is_written(call: Call, expression: str, text: str) -> None:
+    assert call(expression) == text
+
+
+# ---- wishes ----------------------------------------------------------------------------------------
+
+
+def test_a_late_answer_does_not_undo_a_later_wish(call: Call) -> None:
+    story = """(() => {
+        const wishes = new Wishes(), shown = [wishes.answered("a")];
+        wishes.make("b");
+        wishes.make("c");
+        shown.push(wishes.answered("a"), wishes.answered("b"), wishes.answered("c"), wishes.answered("d"));
+        return shown;
+    })()"""
+    assert call(story) == ["a", "c", "c", "c", "d"]  # "d" nobody here wished for: a link, or Back

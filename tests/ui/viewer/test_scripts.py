@@ -1,0 +1,81 @@
+"""The scripts as the browser gets them: a component's files joined into one scope, in which every name is declared.
+
+`make lint` checks each file and the types of all together; what a component leaves out is seen here.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+SCRIPTS = ROOT / "ui/viewer/js"
+LINT = Path(sys.executable).with_name("oxlint")
+
+# In a process of its own, which has registered no component yet: the script of each, by its name.
+_COLLECT = """
+import importlib, json, re, sys
+from pathlib import Path
+import streamlit as st
+
+given = {}
+st.components.v2.component = lambda name, *, js, **_: given.update({name: js})
+for path in Path("ui").rglob("*.py"):
+    if re.search(r"= (st\\.components\\.v2\\.)?component\\(", path.read_text("utf-8")):
+        importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+from ui.viewer.export import page_script
+json.dump(given | {"page": page_script()}, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the script of every component, and of the offline file."""
+    done = subprocess.run([sys.executable, "-c", _COLLECT], cwd=ROOT, capture_output=True, text=True, check=True)
+    folder = tmp_path_factory.mktemp("scripts")
+    for name, script in json.loads(done.stdout).items():
+        (folder / f"{name}.js").write_text(script, "utf-8")
+    return folder
+
+
+def complaints(folder: Path, *rules: str) -> list[dict[str, Any]]:
+    """What the linter says of these rules alone, of the files of a folder."""
+    config = folder / ".oxlintrc.json"
+    config.write_text(
+        json.dumps({"env": {"browser": True, "es2024": True}, "categories": {}, "rules": dict.fromkeys(rules, "error")})
+    )
+    done = subprocess.run(
+        [LINT, "--allow", "all", *(f"--deny={rule}" for rule in rules), "--format", "json", "--config", config, folder],
+        capture_output=True,
+        text=True,
+    )
+    found: list[dict[str, Any]] = json.loads(done.stdout)["diagnostics"]
+    return found
+
+
+def test_every_name_that_a_component_uses_is_in_its_scripts(scripts: Path) -> None:
+    assert len(list(scripts.glob("*.js"))) > 20
+    assert [f"{Path(one['filename']).name}: {one['message']}" for one in complaints(scripts, "no-undef")] == []
+
+
+def test_a_missing_script_is_noticed(tmp_path: Path) -> None:
+    text = (SCRIPTS / "chips.js").read_text("utf-8") + "\nexport default Chips;\n"
+    (tmp_path / "chips.js").write_text(text, "utf-8")  # without core.js
+    assert {re.findall("'(.*?)'", one["message"])[0] for one in complaints(tmp_path, "no-undef")} == {"el", "clamp"}
+
+
+def test_what_a_file_declares_is_used_by_some_component(scripts: Path) -> None:
+    """In the scripts of one component something of core.js is always left over; of all, nothing may be."""
+    unused: dict[str, set[str]] = {}
+    for one in complaints(scripts, "no-unused-vars"):
+        unused.setdefault(Path(one["filename"]).name, set()).add(re.findall("'(.*?)'", one["message"])[0])
+    for path in SCRIPTS.glob("*.js"):
+        text = path.read_text("utf-8")
+        declared = set(re.findall(r"^(?:const |let |function |class |  (?=\w+ = ))(\w+)", text, re.M))
+        users = [one.name for one in scripts.glob("*.js") if text.strip() in one.read_text("utf-8")]
+        assert users, f"No component has {path.name}."
+        assert declared.intersection(*(unused.get(user, set()) for user in users)) == set(), path.name
