@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("pages", "server", "ui")
+ROOMS = ("pages", "server", "transformer", "ui")
 
 
 def avoided() -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 from tests.small_run import MODEL, TRAINING, pairs_file, small_recipe
 from transformer import PRESETS, StackConfig, TrainConfig, Transformer, preset
 from transformer.__main__ import _parser
+from transformer.checkpoints import load
 from transformer.data.batches import BatchStream
 from transformer.data.corpora import open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
@@ -23,6 +24,7 @@ from transformer.training import Recipe, differences
 from transformer.training.commands import _recipe
 from transformer.training.estimate import Speed, estimate, measure
 
+ROOT = Path(__file__).resolve().parents[1]
 RECIPE = Recipe("reverse", MODEL, TRAINING, tokenizer="characters", vocabulary=100)
 EVERYTHING = Recipe(
     "a file.tsv:1:0",
@@ -42,7 +44,6 @@ EVERYTHING = Recipe(
     vocabulary=300,
     separate=True,
     watch=("it's here", "-- and there"),
-    start="checkpoints/x",
     threads=3,
     tensorboard=True,
 )
@@ -106,6 +107,16 @@ def test_the_command_makes_the_same_recipe(recipe: Recipe) -> None:
     command = recipe.command("runs/x")
     assert command.startswith("python -m transformer train --data")
     assert from_command_line(command) == recipe
+
+
+def test_a_start_decides_the_network_but_for_its_dropout() -> None:
+    """Without its sizes among the flags: they would have to be looked up in its configuration."""
+    start = str(ROOT / "checkpoints" / "reverse")
+    network = load(start).model.config
+    command = f"python -m transformer train --data reverse --out x --start {start}"
+    assert from_command_line(command).model == network
+    recipe = replace(RECIPE, model=replace(network, dropout=0.35), start=start, watch=("a",))
+    assert "--preset" not in recipe.command("x") and from_command_line(recipe.command("x")) == recipe
 
 
 @pytest.mark.parametrize("name", PRESETS)

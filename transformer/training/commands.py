@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from tqdm import tqdm
 
+from transformer.checkpoints import load
 from transformer.checkpoints.commands import PACKED, pack
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.data.about import about
@@ -56,7 +57,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--tensorboard", action="store_true", help=HELP["tensorboard"])
     sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
     network = sub.add_argument_group("network", "what to change in the preset")
-    network.add_argument("--preset", choices=PRESETS, default="small", help="the network to start from")
+    network.add_argument("--preset", choices=PRESETS, default="small", help="the network, where --start names none")
     _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)])
     stack = [f.name for f in fields(StackConfig)]
     for prefix in ("", *(f"{name}_" for name in STACKS)):
@@ -173,10 +174,12 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 
 
 def _network(options: argparse.Namespace) -> ModelConfig:
+    """The preset's network, or that of the checkpoint to start from, with the changes that were asked for."""
     values = vars(options)
     names = [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)]
     changes = {name: values[name] for name in names if values[name] is not None}
-    usual = preset(options.preset, options.vocabulary, options.vocabulary)
+    size = options.vocabulary
+    usual = load(options.start).model.config if options.start else preset(options.preset, size, size)
     for stack in STACKS:
         both = {f.name: values[f.name] for f in fields(StackConfig) if values[f.name] is not None}
         own = {f.name: values[f"{stack}_{f.name}"] for f in fields(StackConfig)}

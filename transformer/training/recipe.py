@@ -145,8 +145,11 @@ class Recipe:
 
     def command(self, out: str) -> str:
         """The command that trains this recipe."""
-        name, changes = _nearest_preset(self.model)
-        words = ["python", "-m", "transformer", "train", "--data", self.data, "--out", out, "--preset", name]
+        words = ["python", "-m", "transformer", "train", "--data", self.data, "--out", out]
+        changes: dict[str, Any] = {"dropout": self.model.dropout}  # the rest of the network is that of the start
+        if self.start is None:
+            name, changes = _nearest_preset(self.model)
+            words += ["--preset", name]
         for f in fields(self):
             if f.name not in ("data", "model", "training", "watch"):
                 words += _flag(f.name, getattr(self, f.name), f.default)
