@@ -116,7 +116,7 @@ def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
             weights = trace.cross[one.layer, one.head]
             right = one.title == f"Layer {one.layer + 1}, head {one.head + 1}"
             right = right and one.weights.shape == weights.shape and np.allclose(one.weights, weights, atol=1e-5)
-            words = re.search(r'aria-label="[^:]*: (.*)\. Log-probability', one.spoken)
+            words = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', one.spoken)
             right = right and words is not None and words[1] == html.escape(trace.translation)
             found += [] if right else [one]
     return found

@@ -191,7 +191,7 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
 
 
 def _said(page: Session) -> str:
-    found = re.search(r'aria-label="[^:]*: (.*)\. Log-probability', page.translation())
+    found = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', page.translation())
     return found[1] if found else ""
 
 

@@ -285,7 +285,7 @@ def test_a_full_disk_is_said_and_costs_nothing_but_time(tmp_path: Path) -> None:
                 file.write(bytes(4096))
         process.join()
         found = status(run.path)
-        assert found.state == "out of disk" and found.cause and "Make room" in found.advice
+        assert found.state == "out of disk" and found.cause and "Free some disk space" in found.advice
         assert found.saved_step
         filler.unlink()
         assert work(run.path) == "finished"

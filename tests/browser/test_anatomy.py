@@ -272,7 +272,7 @@ def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> 
     found = numbers(deep, trace, Site("decoder", 11, "cross"), 1, 1)
     stage(page, 9).click()
     expect(page.locator(".words")).to_contain_text(
-        f"The norm then brings it back to length {np.linalg.norm(found.own.after):.2f}"
+        f"The layer norm then brings it back to length {np.linalg.norm(found.own.after):.2f}"
     )
     expect(page.get_by_text("sent straight through the output projection")).to_be_visible()
 

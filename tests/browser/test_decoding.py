@@ -168,7 +168,7 @@ def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str,
     step(page, found.tree.nodes[node].step)
     expect(candidate(page, found.tree.nodes[node].token)).to_have_class(re.compile("chosen"))
     expect(page.locator(".facts")).to_contain_text(said(found.tree.nodes[node].total))
-    expect(page.locator(".fate")).to_contain_text("You are on")
+    expect(page.locator(".fate")).to_contain_text("This is another finished hypothesis")
     row = found.cross[found.answers[found.tree.nodes[node].parent or 0], 0, 0]
     shown = page.locator('.attention[data-kind="cross"] .words').get_attribute("aria-label") or ""
     assert [float(number) for number in re.findall(r" (\d\.\d{3})(?:,|$)", shown)] == pytest.approx(row, abs=6e-4)

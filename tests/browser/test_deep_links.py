@@ -39,7 +39,7 @@ def test_the_first_request_of_a_server_opens_the_page(
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
     # What navigation.py puts around a page: its menu, and the title of the window.
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(PAGES)
-    expect(page).to_have_title(title)
+    expect(page).to_have_title("Headlight")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert page.url == address + link
     assert page.evaluate("history.length") == 2  # the empty page that the window opened with, and this one
