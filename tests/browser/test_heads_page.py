@@ -136,7 +136,7 @@ def test_an_imported_model_without_gold_says_what_is_missing(page: Page, atlas_u
     page.get_by_role("combobox", name="Corpus").click()
     page.get_by_role("option", name="Files on this machine").click()
     expect(page.get_by_text("Choose a corpus to measure the heads over.")).to_be_visible()
-    box = page.get_by_role("textbox", name="Which")
+    box = page.get_by_role("textbox", name="Corpus files")
     box.fill("nothing.here")
     box.press("Enter")
     expect(page.get_by_text("is not a corpus")).to_be_visible(timeout=PATIENCE)

@@ -89,7 +89,7 @@ def test_a_t5_goes_through_every_page(page: Page, url: str) -> None:
     expect(page.get_by_role("switch", name="Without scaling")).to_be_disabled()
     agrees(page)
     go(page, f"{url}/anatomy?model=a-t5&{TEXT}&part=ff&kind=encoder")
-    expect(page.get_by_text("Gate, a third linear layer")).to_be_visible()
+    expect(page.get_by_text("Gate, a third linear layer", exact=True)).to_be_visible()
     go(page, f"{url}/positions?model=a-t5&{TEXT}")
     expect(page.get_by_text("Every distance has its own bias")).to_be_visible()
     expect(page.locator(".st-key-bias-encoder .main-svg").first).to_be_visible()
