@@ -14,9 +14,8 @@ from playwright.sync_api import Error as Broken
 
 from tools.serving import VIEWPORT, wait_until_idle
 from transformer import Trace, Translator
-from transformer.analysis.layout import layout
+from transformer.analysis.layout import descriptions, layout, measures
 from transformer.trace import KINDS
-from ui.attention.picture import captions
 
 WARM_UPS = 3
 SCRIPT = Path(__file__).with_name("painted.js")
@@ -155,11 +154,11 @@ def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
 def named_heads(trace: Trace, kind: str) -> list[str]:
     """How the name of each thumbnail begins."""
     place = layout(trace, kind, words=False, hide=False)
-    found = captions(place.apply(trace.pattern(kind)), place)
+    found = descriptions(trace, place, measures(trace, place))
     return [
-        f"Layer {layer + 1}, head {head + 1}, looks most at {label}, "
+        f"Layer {layer + 1}, head {head + 1}, {''.join(text)}"
         for layer, heads in enumerate(found)
-        for head, (label, _) in enumerate(heads)
+        for head, text in enumerate(heads)
     ]
 
 

@@ -25,14 +25,14 @@ import torch
 
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator, checkpoints
-from transformer.analysis.layout import layout
+from transformer.analysis.layout import descriptions, layout, measures
 from transformer.attention import MultiHeadAttention
 from transformer.checkpoints import Checkpoint
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import write_text
 from transformer.trace import KINDS
 from ui.attention.heads import every_head
-from ui.attention.picture import Shown, captions
+from ui.attention.picture import Shown
 from ui.viewer.export import KindView, standalone_html
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,7 +143,7 @@ def offline_page(trace: Trace) -> str:
         place = layout(trace, kind, words=False, hide=False)
         patterns = place.apply(trace.pattern(kind))
         labels = place.rows, place.columns, place.reads
-        kinds[kind] = KindView(patterns, place.masked, *labels, captions(patterns, place))
+        kinds[kind] = KindView(patterns, place.masked, *labels, descriptions(trace, place, measures(trace, place)))
     return standalone_html("Headlight", kinds, ("encoder", 0, 0), "light", {})
 
 

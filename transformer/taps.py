@@ -128,6 +128,11 @@ class Replace:
 Intervention = Ablate | Scale | Uniform | Replace
 
 
+def switches_off(one: Intervention) -> bool:
+    """Whether nothing is left of the head."""
+    return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
+
+
 def require_heads(tap: Tap | None, heads: Mapping[Site, int]) -> None:
     """Raises ValueError where an intervention is meant for a head that a model lacks: it would change nothing.
 

@@ -5,7 +5,7 @@ import torch
 
 from transformer.analysis import all_heads, attention_at, head_importance
 from transformer.model import Transformer
-from transformer.taps import Ablate, Inputs, Site, Tap
+from transformer.taps import Ablate, Inputs, Scale, Site, Tap, Uniform, chain
 from transformer.trace import Trace
 
 
@@ -28,6 +28,21 @@ def test_one_batch_is_one_by_one(model: Transformer, trace: Trace, largest: int)
     for site, head, delta in effects:
         assert delta == pytest.approx(log_prob(model, trace, Ablate(site, head)) - trace.log_prob, abs=1e-4)
     assert max(abs(effect.delta) for effect in effects) > 1e-2
+
+
+def test_the_baseline_is_the_model_as_it_was_changed(model: Transformer, trace: Trace) -> None:
+    """With other heads off, a head may cost what it did not cost with all on."""
+    cross = Site("decoder", 1, "cross")
+    changes = (Ablate(cross, 0), Scale(Site("encoder", 0, "self"), 1, 0.0), Uniform(cross, 2))
+    before = chain(*changes)
+    effects = head_importance(model, *ids(trace), interventions=changes)
+    left = set(all_heads(model)) - {(cross, 0), (Site("encoder", 0, "self"), 1)}
+    assert {(effect.site, effect.head) for effect in effects} == left and len(effects) == len(left)
+    whole = log_prob(model, trace, before)
+    for site, head, delta in effects:
+        assert delta == pytest.approx(log_prob(model, trace, chain(before, Ablate(site, head))) - whole, abs=1e-4)
+    alone = {(one.site, one.head): one.delta for one in head_importance(model, *ids(trace))}
+    assert max(abs(one.delta - alone[one.site, one.head]) for one in effects) > 1e-3
 
 
 def test_the_most_harmful_comes_first(model: Transformer, trace: Trace) -> None:

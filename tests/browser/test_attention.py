@@ -27,6 +27,7 @@ from transformer import Trace, Translator, checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPECIALS, Tokenizer
+from ui.widgets.text import signed
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
@@ -216,7 +217,7 @@ def test_switching_a_head_off_changes_everything_that_depends_on_it(
     forced = odd[1].trace_ids(odd_trace.source.ids, odd_trace.target.ids, [tap])
     agree(page, changed.cross[2, 1])
     expect(page.get_by_test_id("stMetricValue").last).to_have_text(
-        f"{forced.log_prob - odd_trace.log_prob:+.2f}".replace("-", "−")
+        f"{signed(forced.log_prob - odd_trace.log_prob, plus=True)} nats"
     )
     page.get_by_role("button", name="Show the difference in every cell").click()
     wait_until_idle(page)
@@ -260,11 +261,11 @@ def test_every_head_is_ranked_by_its_cost(
     page.get_by_role("button", name="How important is each head?").click()
     page.locator(".ranking").wait_for(timeout=30_000)
     from transformer.analysis import head_importance
-    from ui.attention.switches import name
+    from ui.attention.ranking import name
 
     worst = head_importance(odd[1].model, odd_trace.source.ids, odd_trace.target.ids)[0]
     expect(page.locator(".ranking")).to_contain_text(name(worst))
-    expect(page.locator(".ranking")).to_contain_text(f"{worst.delta:+.2f}".replace("-", "−"))
+    expect(page.locator(".ranking")).to_contain_text(f"{signed(worst.delta, plus=True)} nats")
 
 
 def test_a_link_opens_the_same_view(
@@ -307,7 +308,7 @@ def test_a_typed_translation_is_read_along(page: Page, odd_url: str, odd: tuple[
     go(page, f"{odd_url}/?text=one%20two&target=five%20four%20three&layer=2&head=2")
     trace = odd[1].trace("one two", target="five four three")
     agree(page, trace.cross[1, 1])
-    expect(page.locator(".translation")).to_contain_text(f"{trace.log_prob:.2f}".replace("-", "−"))
+    expect(page.locator(".translation")).to_contain_text(f"{signed(trace.log_prob)} nats")
 
 
 def test_the_checks_hold_and_can_be_read(page: Page, odd_url: str) -> None:

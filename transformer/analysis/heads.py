@@ -64,6 +64,11 @@ def previous(patterns: np.ndarray, masked: np.ndarray | None = None) -> np.ndarr
     return _on_offset(patterns, -1, masked)
 
 
+def following(patterns: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:
+    """The share on the key after the query's own number; rows without it, as the last, are left out."""
+    return _on_offset(patterns, 1, masked)
+
+
 def _on_offset(patterns: np.ndarray, offset: int, masked: np.ndarray | None) -> np.ndarray:
     """The share on key i + offset, over the rows that have that key and may see it."""
     queries, keys = patterns.shape[-2:]
@@ -95,6 +100,20 @@ def strongest_column(patterns: np.ndarray, masked: np.ndarray | None = None) -> 
     return index, _mean_over_rows(column, on)
 
 
+def share_by_key(patterns: np.ndarray, masked: np.ndarray | None = None) -> np.ndarray:
+    """The mean share that each key gets from the rows that may see it, [..., K]; NaN for a head that is off."""
+    shares, on = _shares(patterns)
+    columns = np.swapaxes(shares, -1, -2)  # [..., K, Q]
+    seen = np.ones(columns.shape[-2:], bool) if masked is None else ~masked.T
+    return _mean_over_rows(columns, on[..., None, :] & seen)
+
+
+def sharpness(patterns: np.ndarray) -> np.ndarray:
+    """The mean of each row's largest share: 1 for a head whose every row looks at one key."""
+    shares, on = _shares(patterns)
+    return _mean_over_rows(shares.max(-1), on)
+
+
 @dataclass(frozen=True)
 class Measures:
     """Each measure of each head, [L, H], and the `largest` that a head could reach under this mask."""
@@ -108,11 +127,12 @@ class Measures:
 
 
 class Measure(NamedTuple):
-    """How a measure is shown; `name` is its field in `Measures`."""
+    """How a measure is shown; `name` is its field in `Measures`, `brief` its meaning where there is room for a line."""
 
     name: str
     label: str
     unit: str
+    brief: str
     meaning: str
 
 
@@ -121,12 +141,37 @@ MEASURES = (
         "entropy",
         "Entropy",
         "bits",
+        "spread of the weights; 0 is one token",
         "How widely attention is spread: 0 bits is one token, and each bit doubles the number of tokens.",
     ),
-    Measure("distance", "Distance", "tokens", "How far from the query's own position the head looks, on average."),
-    Measure("diagonal", "Same position", "share", "The share of weight on the key at the same position."),
-    Measure("previous", "Previous", "share", "The share of weight on the token before."),
-    Measure("special", "Special", "share", "The share of weight on special tokens such as [EOS]."),
+    Measure(
+        "distance",
+        "Distance",
+        "tokens",
+        "from the query's own position, on average",
+        "How far from the query's own position the head looks, on average.",
+    ),
+    Measure(
+        "diagonal",
+        "Same position",
+        "share",
+        "share of weight on the key at the query's position",
+        "The share of weight on the key at the same position.",
+    ),
+    Measure(
+        "previous",
+        "Previous",
+        "share",
+        "share of weight on the token before",
+        "The share of weight on the token before.",
+    ),
+    Measure(
+        "special",
+        "Special",
+        "share",
+        "share of weight on special tokens such as [EOS]",
+        "The share of weight on special tokens such as [EOS].",
+    ),
 )
 
 

@@ -1,4 +1,5 @@
-"""What each head is worth to one translation: how much less probable the translation is without it.
+"""What each head is worth to one translation: how much less probable the translation is without it, and with all others
+as they are.
 
 Shapes: B rows, one for each head that is switched off, T target tokens, V vocabulary.
 """
@@ -15,7 +16,7 @@ from torch.nn import functional as F
 
 from transformer.analysis.sites import all_heads
 from transformer.model import Transformer
-from transformer.taps import Inputs, Site
+from transformer.taps import Inputs, Intervention, Site, Tap, chain, switches_off
 
 LARGEST = 2**24  # numbers in the largest tensor of a pass: 64 MiB, and about four such tensors live at once
 
@@ -50,20 +51,25 @@ def head_importance(
     tgt_ids: Sequence[int],
     largest: int = LARGEST,
     between: Callable[[], None] = lambda: None,
+    interventions: Sequence[Intervention] = (),
 ) -> list[HeadEffect]:
     """Switches every head off alone, and says what that does to the target, the most harmful first.
 
-    `tgt_ids` runs from [SOS] to [EOS]. The heads run as the rows of one batch, beside a row in which all are
-    on; long sentences take several batches, none with a tensor of more than `largest` numbers, and after each of
-    them `between` is called: it may let others compute, or raise to stop.
+    The baseline is the model with `interventions`: what a head costs depends on which others there are to do its
+    work. A head that they switch off is left out, since there is nothing to take away. `tgt_ids` runs from [SOS] to
+    [EOS]. The heads run as the rows of one batch, beside a row with the interventions alone; long sentences take
+    several batches, none with a tensor of more than `largest` numbers, and after each of them `between` is called: it
+    may let others compute, or raise to stop.
     """
     assert not model.training, "dropout would drown the differences"
-    heads = all_heads(model)
+    gone = {(one.site, one.head) for one in interventions if switches_off(one)}
+    heads = [head for head in all_heads(model) if head not in gone]
+    before = chain(*interventions)
     rows = (None, *heads)
     size = _rows_at_once(model, len(src_ids), len(tgt_ids), largest)
     parts = []
     for i in range(0, len(rows), size):
-        parts.append(_log_probs(model, src_ids, tgt_ids, rows[i : i + size]))
+        parts.append(_log_probs(model, src_ids, tgt_ids, rows[i : i + size], before))
         between()
     whole, *without = torch.cat(parts).tolist()
     effects = [HeadEffect(site, head, lp - whole) for (site, head), lp in zip(heads, without, strict=True)]
@@ -76,12 +82,13 @@ def _log_probs(
     src_ids: Sequence[int],
     tgt_ids: Sequence[int],
     off: tuple[tuple[Site, int] | None, ...],
+    before: Tap | None,
 ) -> Tensor:
-    """The log-probability of the target in each row: [B] float64."""
+    """The log-probability of the target in each row: [B] float64. `before` changes all rows."""
     device = model.output.weight.device
     src = torch.tensor(src_ids, device=device).expand(len(off), -1)
     tgt = torch.tensor(tgt_ids, device=device).expand(len(off), -1)
-    logits = model(src, tgt[:, :-1], AblateByRow(off))  # [B, T, V]
+    logits = model(src, tgt[:, :-1], chain(before, AblateByRow(off)))  # [B, T, V]
     losses = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), reduction="none")  # [B * T]
     return -losses.unflatten(0, (len(off), -1)).double().sum(-1).cpu()
 

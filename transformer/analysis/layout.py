@@ -11,16 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from transformer.analysis.combine import hide_columns, merge, merge_masked
+from transformer.analysis.description import Text, describe
 from transformer.analysis.heads import Measures, measure
 from transformer.data.tokenizers import number_duplicates
-from transformer.trace import Trace
+from transformer.trace import Kind, Tokens, Trace
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which tokens stand at the rows and columns, after merging words and hiding special tokens."""
+    """Which tokens stand at the rows and columns, after merging words and hiding special tokens.
 
-    kind: str
+    `keys` are all columns, those that are left out too: what a head does is said of the whole of it.
+    """
+
+    kind: Kind
     rows: list[str]
     columns: list[str]
     reads: list[str] | None
@@ -29,10 +33,17 @@ class Layout:
     row_groups: list[list[int]]
     column_groups: list[list[int]]
     hidden: np.ndarray  # [columns before hiding], True where a column is left out
+    hidden_rows: np.ndarray  # [rows before hiding], the same
+    keys: list[str]  # [columns before hiding]
+    masked_whole: np.ndarray  # [rows, columns before hiding]
 
     def apply(self, patterns: np.ndarray) -> np.ndarray:
         """[..., tokens, tokens] as [..., Q, K] of this layout."""
-        return hide_columns(self.merged(patterns), self.hidden).pattern
+        return hide_columns(self._rows_shown(patterns), self.hidden).pattern
+
+    def _rows_shown(self, patterns: np.ndarray) -> np.ndarray:
+        merged = self.merged(patterns)
+        return merged[..., ~self.hidden_rows, :] if self.hidden_rows.any() else merged
 
     def merged(self, patterns: np.ndarray) -> np.ndarray:
         if len(self.row_groups) == patterns.shape[-2] and len(self.column_groups) == patterns.shape[-1]:
@@ -40,32 +51,47 @@ class Layout:
         return merge(patterns, self.row_groups, self.column_groups)
 
     def share_hidden(self, pattern: np.ndarray) -> float:
-        """How much of a pattern's weight lies on columns that are left out, 0 to 1."""
-        return hide_columns(self.merged(pattern), self.hidden).overall
+        """How much of the weight of the rows that are shown lies on columns that are left out, 0 to 1."""
+        return hide_columns(self._rows_shown(pattern), self.hidden).overall
 
 
-def layout(trace: Trace, kind: str, words: bool, hide: bool) -> Layout:
-    """The rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special keys out."""
+def layout(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
+    """The rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special tokens out."""
     row_tokens, column_tokens = trace.row_tokens(kind), trace.column_tokens(kind)
     row_groups = row_tokens.words if words else _singly(len(row_tokens))
     column_groups = column_tokens.words if words else _singly(len(column_tokens))
-    special = np.array([any(column_tokens.special[i] for i in group) for group in column_groups])
-    hidden = special & hide
-    if hidden.all():  # a sentence of special tokens alone would leave no column
-        hidden[:] = False
+    special, special_rows = _special(column_tokens, column_groups), _special(row_tokens, row_groups)
+    hide = hide and not special.all() and not special_rows.all()  # of special tokens alone nothing would be left
+    hidden, hidden_rows = special & hide, special_rows & hide
     columns = number_duplicates(_joined(column_tokens.labels, column_groups))
     masked = merge_masked(trace.masked(kind), row_groups, column_groups).masked
+    rows = number_duplicates(_joined(row_tokens.labels, row_groups))
+    reads = _joined(trace.reads.labels, row_groups) if kind != "encoder" else None
+    if reads is not None and hide:  # the row of the first word reads [SOS], and stays
+        gone = _special(trace.reads, row_groups)
+        reads = ["" if special else label for label, special in zip(reads, gone, strict=True)]
     return Layout(
         kind,
-        number_duplicates(_joined(row_tokens.labels, row_groups)),
-        [label for label, gone in zip(columns, hidden, strict=True) if not gone],
-        None if kind == "encoder" else _joined(trace.reads.labels, row_groups),
-        masked[:, ~hidden],
+        _left(rows, hidden_rows),
+        _left(columns, hidden),
+        None if reads is None else _left(reads, hidden_rows),
+        masked[~hidden_rows][:, ~hidden],
         special,
         row_groups,
         column_groups,
         hidden,
+        hidden_rows,
+        columns,
+        masked,
     )
+
+
+def _special(tokens: Tokens, groups: Sequence[Sequence[int]]) -> np.ndarray:
+    return np.array([any(tokens.special[i] for i in group) for group in groups])
+
+
+def _left(labels: Sequence[str], hidden: np.ndarray) -> list[str]:
+    return [label for label, gone in zip(labels, hidden, strict=True) if not gone]
 
 
 def _singly(count: int) -> list[list[int]]:
@@ -78,12 +104,17 @@ def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> list[str]
 
 
 def measures(trace: Trace, place: Layout) -> Measures:
-    """The numbers of every head, over words where words are shown; hidden columns are counted."""
-    full = merge_masked(trace.masked(place.kind), place.row_groups, place.column_groups).masked
-    return measure(place.merged(trace.pattern(place.kind)), full, place.special)
+    """The numbers of every head, over words where words are shown; what is hidden is counted."""
+    return measure(place.merged(trace.pattern(place.kind)), place.masked_whole, place.special)
 
 
-def sharpest(trace: Trace, kind: str) -> tuple[int, int]:
+def descriptions(trace: Trace, place: Layout, found: Measures) -> list[list[Text]]:
+    """What each head does, [L][H]; `found` are its `measures`. What is hidden is counted."""
+    patterns = place.merged(trace.pattern(place.kind))
+    return describe(patterns, found, place.masked_whole, place.special, place.keys, place.kind)
+
+
+def sharpest(trace: Trace, kind: Kind) -> tuple[int, int]:
     """The head to open first: the one with the narrowest attention to other than special tokens."""
     return narrowest(measures(trace, layout(trace, kind, words=False, hide=False)))
 

@@ -11,10 +11,10 @@ from typing import Literal
 import streamlit as st
 
 from transformer import Trace
-from transformer.analysis.layout import layout
+from transformer.analysis.layout import descriptions
 from transformer.charts.svg import pattern_svg
 from transformer.trace import KINDS
-from ui.attention.picture import SHOWS, Panel, Shown, captions
+from ui.attention.picture import SHOWS, Panel, Shown
 from ui.attention.save_png import save_png
 from ui.attention.view import AttentionView
 from ui.viewer.export import KindView, standalone_html
@@ -57,7 +57,7 @@ def picture_svg(large: Panel, kind: str, theme: str) -> str:
         place.columns,
         masked=place.masked,
         reads=place.reads,
-        title=f"{ATTENTIONS[kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}",
+        title=f"{ATTENTIONS[kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}" + ", off" * large.off,
         limit=large.limit,
         signed=large.signed,
         theme=theme,
@@ -84,11 +84,10 @@ def page_html(shown: Shown, view: AttentionView, large: Panel, theme: Literal["l
     trace, card = shown.trace, shown.model.card
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
-        place = layout(trace, kind, view.words, view.hide)
+        place, found = shown.measured(kind, view.words, view.hide)
+        says = descriptions(trace, place, found)
         patterns = place.apply(trace.pattern(kind))
-        kinds[kind] = KindView(
-            patterns, place.masked, place.rows, place.columns, place.reads, captions(patterns, place)
-        )
+        kinds[kind] = KindView(patterns, place.masked, place.rows, place.columns, place.reads, says)
     meta = {
         str(card.get("source", "Source")): trace.text,
         str(card.get("target", "Translation")): trace.translation,

@@ -10,7 +10,9 @@ import numpy as np
 import streamlit as st
 
 from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
+from transformer.taps import chain
 from ui.attention.picture import Shown
+from ui.attention.view import told
 from ui.state.queue import TURNS
 from ui.state.view import widget_key
 from ui.widgets.text import signed
@@ -39,15 +41,16 @@ def faithful(shown: Shown) -> None:
 
 def _key(shown: Shown) -> Hashable:
     # Not the model itself, which the session would keep alive; nor its id, which another gets when it is gone.
-    return tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model)
+    return tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model), shown.changes
 
 
 def _measure(shown: Shown) -> None:
     """Keeps what was found in the session, for the sentence at hand."""
     source, target = shown.plain.source.ids, shown.plain.target.ids
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
+    tap = chain(*(change.tap() for change in shown.changes))
     with TURNS.turn():
-        found = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe)
+        found = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe, tap=tap)
         st.session_state["faithful"] = _key(shown), found
 
 
@@ -60,10 +63,11 @@ def _told(found: Faithfulness | None, shown: Shown) -> str:
     letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in found.words)
     what = f"{len(found.words)} {'letters' if letters else 'words'}"
     low, high = np.nanmin(found.by_head), np.nanmax(found.by_head)
+    where = f", with {told(shown.changes)}" if shown.changes else ""
     return (
-        f"Removing each of the {what} in turn: the effect and the attention that the word gets have a rank correlation "
-        f"of {signed(found.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} for single "
-        "heads). 1 is the same order, 0 is no relation."
+        f"Removing each of the {what} in turn{where}: the effect and the attention that the word gets have a rank "
+        f"correlation of {signed(found.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} for "
+        "single heads). 1 is the same order, 0 is no relation."
     )
 
 
@@ -73,4 +77,5 @@ def over_corpus(facts: dict[str, Any] | None) -> str:
     if facts is None or mean is None:
         return ""
     spread = facts["agreement"]["deviation"][0][0]
-    return f"Over {facts['sampled']} sentences of {facts['corpus']} it is {signed(mean)} ± {spread:.2f}."
+    over = f"Over {facts['sampled']} sentences of {facts['corpus']}, with all heads on,"
+    return f"{over} it is {signed(mean)} ± {spread:.2f}."

@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Trace, charts
 from transformer.analysis import MEASURES, Measures
-from transformer.analysis.layout import Layout
+from transformer.analysis.layout import Layout, descriptions
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
-from ui.attention.picture import SHOW_HELP, SHOWS, Panel, Shown, captions, panel
+from ui.attention.picture import SHOW_HELP, SHOWS, Panel, Shown, panel
 from ui.attention.view import AttentionView
 from ui.state.view import take, update, widget_key, write_address
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
@@ -129,14 +129,16 @@ def _every_head(trace: Trace, place: Layout, found: Measures) -> EveryHead:
     patterns = place.apply(trace.pattern(place.kind))
     profile = Profile(
         [measure.label.lower() for measure in MEASURES],
-        np.stack([np.nan_to_num(getattr(found, measure.name)) for measure in MEASURES]),
+        ["" if measure.unit == "share" else measure.unit for measure in MEASURES],
+        [measure.brief for measure in MEASURES],
+        np.stack([getattr(found, measure.name) for measure in MEASURES]),
         [max(found.largest[measure.name], 1e-9) for measure in MEASURES],
     )
-    return EveryHead(patterns, captions(patterns, place), place.masked, profile)
+    return EveryHead(patterns, descriptions(trace, place, found), place.masked, profile)
 
 
 def _head(large: Panel, view: AttentionView) -> None:
-    place, what = large.place, "" if large.show == "raw" else SHOWS[large.show].lower()
+    place, what = large.place, large.note
     if max(large.cells.shape) >= CANVAS_FROM and not large.signed:
         st.markdown(f"**{large.title}** :gray[{what}]" if what else f"**{large.title}**")
         big_head(
@@ -160,8 +162,9 @@ def _head(large: Panel, view: AttentionView) -> None:
             f"Half of the rows have no {large.name} above {strongest:.2g}, so the colours are faint: scale by row or "
             "take the square root to see more."
         )
-    if place.hidden.any():
-        st.caption(f"Special tokens are hidden, and with them {large.hidden:.0%} of this picture's weight.")
+    if place.hidden.any() or place.hidden_rows.any():
+        left = "" if large.off else f" {large.hidden:.0%} of the weight of the rows that are left is on hidden columns."
+        st.caption(f"The rows and columns of special tokens are hidden.{left}")
     twin = st.expander("As a table", key="twin", on_change="rerun")
     if twin.open:
         with twin:
@@ -240,14 +243,17 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
     table: dict[str, list[object]] = {
         "Head": [
-            f"Layer {layer + 1}, head {head + 1}" + (" ◂" if (layer, head) == (large.layer, large.head) else "")
+            f"Layer {layer + 1}, head {head + 1}"
+            + (", off" if np.isnan(found.entropy[layer, head]) else "")
+            + (" ◂" if (layer, head) == (large.layer, large.head) else "")
             for layer, head in places
         ]
     }
     config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=104)}
     for measure in MEASURES:
         label = measure.label
-        table[label] = getattr(found, measure.name).ravel().tolist()
+        values = getattr(found, measure.name).ravel().tolist()
+        table[label] = [None if np.isnan(value) else value for value in values]
         config[label] = st.column_config.ProgressColumn(
             width=63,
             format="%.2f",
@@ -271,4 +277,5 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
         selection_mode="single-row",
         column_config=config,
         height=min(33 * (len(places) + 1) + 2, 540),
+        placeholder="–",
     )

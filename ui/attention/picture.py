@@ -17,11 +17,11 @@ from transformer.analysis import (
     mean_heads,
     rollout,
     rollout_source,
-    strongest_column,
     value_weighted_patterns,
 )
 from transformer.analysis.layout import Layout, layout, measures, narrowest
 from transformer.taps import chain
+from transformer.trace import Kind
 from ui.attention.view import AttentionView, Change
 from ui.state import models
 from ui.state.queue import TURNS
@@ -39,7 +39,8 @@ SHOW_HELP = {
     "raw": "",
     "value": "Each weight times the length of its value vector after the output projection "
     "(Kobayashi et al. 2020). Lengths, not shares: rows don't sum to 1.",
-    "mean": "The mean over the layer's heads: an average; no single head need look like it.",
+    "mean": "The mean over the layer's heads, a head that is off counting as 0: an average; no single head need look "
+    "like it.",
     "max": "The largest weight that any head of the layer gives. Rows sum to 1 or more.",
     "rollout": "Attention multiplied through all layers up to this one, half of each layer being the residual "
     "connection (Abnar and Zuidema 2020). In cross-attention, the rest of a row's weight, up to 1, comes from the "
@@ -60,9 +61,9 @@ class Shown:
     changes: tuple[Change, ...]
     checks: list[Check]
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
-    places: dict[tuple[str, bool, bool], tuple[Layout, Measures]] = field(default_factory=dict)  # by kind and these
+    places: dict[tuple[Kind, bool, bool], tuple[Layout, Measures]] = field(default_factory=dict)  # by kind and these
 
-    def measured(self, kind: str, words: bool, hide: bool) -> tuple[Layout, Measures]:
+    def measured(self, kind: Kind, words: bool, hide: bool) -> tuple[Layout, Measures]:
         """Where the tokens of a kind stand, and the numbers of its heads: made once for all the heads to choose."""
         how = kind, words, hide
         if how not in self.places:
@@ -82,16 +83,6 @@ def shown(name: str, text: str, view: AttentionView) -> Shown:
     changed = models.trace(name, text, view.target, taps)
     forced = models.forced_trace(name, plain.source.ids, plain.target.ids, taps)
     return Shown(name, model, changed, plain, forced, changes, models.checks(name, text, view.target, taps))
-
-
-def captions(patterns: np.ndarray, place: Layout) -> list[list[tuple[str, float]]]:
-    """What each head looks at most, and how much on average over the rows that may: [L][H]."""
-    index, share = strongest_column(patterns, place.masked)
-    names = [[place.columns[k] for k in row] for row in index]
-    return [
-        [("nothing", 0.0) if np.isnan(part) else (label, float(part)) for label, part in zip(*row, strict=True)]
-        for row in zip(names, share, strict=True)
-    ]
 
 
 def combined(trace: Trace, kind: str, show: str) -> np.ndarray:
@@ -119,11 +110,17 @@ class Panel:
     name: str  # what a cell holds
     limit: float  # where the scale ends
     hidden: float  # the share of the picture's weight that lies on columns that are left out
+    off: bool = False  # a head without weights
 
     @property
     def title(self) -> str:
         place = f"Layer {self.layer + 1}"
         return place if self.show in ("mean", "max", "rollout") else f"{place}, head {self.head + 1}"
+
+    @property
+    def note(self) -> str:
+        """What to say beside the title: what is shown of the head, where it is not its weights; "" where it is."""
+        return ", ".join([SHOWS[self.show].lower()] * (self.show != "raw") + ["off"] * self.off)
 
     @property
     def signed(self) -> bool:
@@ -162,5 +159,5 @@ def panel(shown: Shown, view: AttentionView, place: Layout) -> Panel:
     else:
         show = "raw"
         limit = max(1.0, float(weights.max()))  # a head that was scaled up goes beyond 1
-    cells = place.apply(weights)
-    return Panel(place, layer, head, show, cells, name, limit, place.share_hidden(np.abs(weights)))
+    cells, off = place.apply(weights), show in ("raw", "value") and not weights.any()
+    return Panel(place, layer, head, show, cells, name, limit, place.share_hidden(np.abs(weights)), off)

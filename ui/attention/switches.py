@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from weakref import ref
 
 import streamlit as st
 
-from transformer.analysis import HeadEffect, head_importance, kind_of
-from transformer.charts.colours import LESS, MORE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import Shown
+from ui.attention.ranking import ranking
 from ui.attention.view import LARGEST_FACTOR, AttentionView, Change
-from ui.state.queue import TURNS
 from ui.state.view import reseed, update, widget_key
 from ui.widgets.sentence import difference
 from ui.widgets.text import literal, signed
@@ -22,7 +19,7 @@ ACTION_HELP = (
     "Off: the head's output is zero. Uniform: uniform attention, the same weight on every token. Scaled: its weights "
     "are multiplied, so it contributes that multiple of its output."
 )
-MOST_BARS = 8
+FALL = "In nats, the unit of a natural logarithm."
 
 
 def switches(shown: Shown) -> None:
@@ -34,7 +31,7 @@ def switches(shown: Shown) -> None:
     _grid(shown, view, action, factor)
     if shown.forced is not None:
         _effect(shown, view)
-    _ranking(shown)
+    ranking(shown)
 
 
 def changed(shown: Shown) -> str:
@@ -171,8 +168,11 @@ def _effect(shown: Shown, view: AttentionView) -> None:
             difference(shown.plain.translation, shown.trace.translation)
     before, after = shown.plain.log_prob, shown.forced.log_prob
     with st.container(horizontal=True):
-        st.metric("Log-probability of the original", f"{signed(before)} → {signed(after)}", width="content")
-        st.metric("Change", signed(after - before, plus=True), width="content")
+        help = "The sequence log-probability of the translation that the unchanged model wrote."
+        both = f"{signed(before)} → {signed(after)} nats"
+        st.metric("Log-probability of the original", both, width="content", help=help)
+        help = f"{FALL} A fall of 1 nat makes it 2.7 times less likely."
+        st.metric("Change", f"{signed(after - before, plus=True)} nats", width="content", help=help)
     if view.show != "difference":
         st.button(
             "Show the difference in every cell",
@@ -185,51 +185,3 @@ def _effect(shown: Shown, view: AttentionView) -> None:
 def _show_difference() -> None:
     update(show="difference")
     reseed()
-
-
-def _ranking(shown: Shown) -> None:
-    """The importance of each head, computed on request."""
-    # Not the model itself, which the session would keep alive; nor its id, which another gets when it is gone.
-    key = tuple(shown.plain.source.ids), tuple(shown.plain.target.ids), ref(shown.model)
-    if st.button("How important is each head?", icon=":material/sort:", key=widget_key("rank"),
-                 help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
-                 "the original translation becomes."):  # fmt: skip
-        with TURNS.turn(), st.spinner("Switching off one head at a time", show_time=True):
-            ids = shown.plain.source.ids, shown.plain.target.ids
-            effects = head_importance(shown.model.model, *ids, between=TURNS.breathe)
-        st.session_state["ranking"] = (key, effects)
-    held = st.session_state.get("ranking")
-    if held is None or held[0] != key:
-        return
-    effects = held[1]
-    st.markdown(f"**The effect of switching one head off** :gray[all {len(effects)} heads, one batched pass]")
-    _bars(effects[:MOST_BARS])
-    with st.expander(f"All {len(effects)} heads as a table"):
-        st.dataframe(
-            {
-                "Head": [name(effect) for effect in effects],
-                "Change in log-probability": [effect.delta for effect in effects],
-            },
-            hide_index=True,
-            column_config={"Change in log-probability": st.column_config.NumberColumn(format="%+.3f")},
-        )
-
-
-def name(effect: HeadEffect) -> str:
-    return f"{kind_of(effect.site).capitalize()} layer {effect.site.layer + 1}, head {effect.head + 1}"
-
-
-def _bars(effects: list[HeadEffect]) -> None:
-    largest = max(abs(effect.delta) for effect in effects) or 1.0
-    rows = "".join(
-        f'<span style="white-space:nowrap">{name(effect)}</span>'
-        f'<span><span style="display:block;height:8px;border-radius:2px;width:{100 * abs(effect.delta) / largest:.1f}%;'
-        f'background:{MORE if effect.delta < 0 else LESS}"></span></span>'
-        f'<span style="text-align:right">{signed(effect.delta, plus=True)}</span>'
-        for effect in effects
-    )
-    st.html(
-        f'<div class="ranking" style="display:grid;grid-template-columns:max-content 1fr 3.5rem;gap:6px 10px;'
-        f'align-items:center;font-size:0.87rem">{rows}</div>'
-    )
-    st.caption("Orange: the original becomes less likely without the head. Blue (+): more likely.")

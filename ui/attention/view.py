@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from transformer.config import ModelConfig
-from transformer.taps import Ablate, Intervention, Scale, Site, Uniform
+from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, switches_off
 from ui.state.view import View, one_of, whole
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
 
 LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
+MOST_NAMED = 6  # heads; more are counted
 
 _SITES = {"encoder": ("encoder", "self"), "decoder": ("decoder", "self"), "cross": ("decoder", "cross")}
 
@@ -43,6 +44,11 @@ class Change:
         stack = config.encoder if self.kind == "encoder" else config.decoder
         return 1 <= self.layer <= stack.n_layers and 1 <= self.head <= stack.n_heads
 
+    @property
+    def off(self) -> bool:
+        """Whether nothing is left of the head."""
+        return switches_off(self.tap())
+
     def __str__(self) -> str:
         ending = {"off": "", "uniform": "u", "scale": f"x{self.factor:g}"}[self.action]
         return f"{self.kind}.{self.layer}.{self.head}{ending}"
@@ -56,6 +62,22 @@ class Change:
         action = "off" if not ending else "uniform" if ending == "u" else "scale"
         times = float(factor) if factor else cls.factor
         return cls(kind, int(layer), int(head), action, times) if times <= LARGEST_FACTOR else None
+
+
+def told(changes: Sequence[Change]) -> str:
+    """The changes as people say them: "cross 3.3 and cross 2.4 off, encoder 1.1 uniform"; many heads are counted."""
+    ways: dict[str, list[str]] = {}
+    for change in changes:
+        factor = f"× {change.factor:g}"
+        way = "off" if change.off else factor if change.action == "scale" else change.action
+        ways.setdefault(way, []).append(f"{change.kind} {change.layer}.{change.head}")
+    return ", ".join(f"{_joined(heads)} {way}" for way, heads in ways.items())
+
+
+def _joined(heads: list[str]) -> str:
+    if len(heads) > MOST_NAMED:
+        return f"{len(heads)} heads"
+    return " and ".join(filter(None, [", ".join(heads[:-1]), heads[-1]]))
 
 
 @dataclass(frozen=True)

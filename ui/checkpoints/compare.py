@@ -323,4 +323,4 @@ def _writes(names: tuple[str, str], own: tuple[Trace, Trace], read: tuple[Trace,
 
 def _log(trace: Trace) -> str:
     each = trace.log_prob / max(1, len(trace.log_probs))
-    return f"sequence log-probability {signed(trace.log_prob)}, {signed(each)} per token"
+    return f"sequence log-probability {signed(trace.log_prob)} nats, {signed(each)} per token"

@@ -94,8 +94,8 @@ def _numbers(model: Translator, found: Search, read: list[TokenRead], near: Simi
     total = sum(token.log_prob for token in read)
     own = found.tree.nodes[found.tree.winner].total
     with st.container(horizontal=True, gap="large"):
-        st.metric("Sequence log-probability of the reference", signed(total), width="content")
-        st.metric("Sequence log-probability of the output", signed(own), width="content")
+        st.metric("Sequence log-probability of the reference", f"{signed(total)} nats", width="content")
+        st.metric("Sequence log-probability of the output", f"{signed(own)} nats", width="content")
         st.metric(
             "Sentence BLEU",
             f"{near.bleu:.1f}",

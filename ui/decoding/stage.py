@@ -86,7 +86,7 @@ def _tree_table(found: Search, names: list[str]) -> None:
         "Outcome": [FATES[node.outcome] for node in nodes],
     }
     numbers = ("Log-probability", "Cumulative log-probability", "Score")
-    columns = {label: st.column_config.NumberColumn(format="%.3f") for label in numbers}
+    columns = {label: st.column_config.NumberColumn(format="%.4g") for label in numbers}
     st.dataframe(table, hide_index=True, column_config=columns, key="tree-table")
 
 

@@ -10,7 +10,7 @@ from transformer.charts.labels import cut, width
 from transformer.charts.svg import FONT
 from transformer.decoding.tree import Outcome, Tree
 from ui.decoding.lanes import lanes
-from ui.widgets.text import minus
+from ui.widgets.text import signed
 
 _LANE, _BOX, _GUTTER, _WIDEST, _TOP = 46, 26, 28, 150, 40
 
@@ -48,7 +48,7 @@ def tree_svg(
         x, y = places[i]
         words.append(_word(labels[i], tree.nodes[i].outcome, x, y, boxes[i], look))
         if i:
-            value = minus(f"{getattr(tree.nodes[i], under):z.2f}")
+            value = signed(getattr(tree.nodes[i], under))
             words.append(
                 f'<text x="{x:.1f}" y="{y + 26}" text-anchor="middle" font-size="12" fill="{look.muted}">{value}</text>'
             )

@@ -24,8 +24,8 @@ _ROUNDING = "To keep this file small, its weights are rounded to half precision:
 class KindView:
     """One kind of attention: `patterns` [L, H, Q, K], `masked` [Q, K] or None, and the labels of both axes.
 
-    `rows_read` are the tokens read at each row where `rows` are those written; `captions` [L][H] are
-    (label, mean share) of the key that gets most.
+    `rows_read` are the tokens read at each row where `rows` are those written; `captions` [L][H] say what each head
+    does, after its name, in parts of which those at odd places are tokens.
     """
 
     patterns: NDArray[np.floating]

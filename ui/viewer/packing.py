@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from transformer.quoting import quoted
 
 Scale = Literal["fixed", "row", "sqrt"]
-Captions = Sequence[Sequence[tuple[str, float]]]
+Captions = Sequence[Sequence[Sequence[str]]]  # [L][H], a text in parts of which those at odd places are tokens
 
 # Four megabytes of float32: beyond that half the bytes are worth half the digits.
 MOST_EXACT = 1_000_000
@@ -25,9 +25,14 @@ MOST_EXACT = 1_000_000
 
 @dataclass(frozen=True)
 class Profile:
-    """What every head measures, for the strips below the overview: `values` is [measures, L, H]."""
+    """What every head measures, for the strips below the overview: `values` is [measures, L, H].
+
+    `units` stand behind the numbers, "" for a share of 1; `meanings` explain each measure in a line.
+    """
 
     names: Sequence[str]
+    units: Sequence[str]
+    meanings: Sequence[str]
     values: NDArray[np.floating]
     maxima: Sequence[float]
 
@@ -84,7 +89,7 @@ class EveryHead:
     """What the overview draws of one kind of attention."""
 
     patterns: NDArray[np.floating]  # [L, H, Q, K]
-    captions: Captions  # [L][H], a key and its share
+    captions: Captions
     masked: NDArray[np.bool_] | None = None  # [Q, K], hatched
     profile: Profile | None = None
 
@@ -142,7 +147,8 @@ def overview_parts(
         "thumb": list(shades.shape[2:]),
         "scale": scale,
         "peak": peak,
-        "captions": [[[label, round(share, 4)] for label, share in layer] for layer in captions],
+        "captions": [[list(text) for text in layer] for layer in captions],
+        "off": (~patterns.any((2, 3))).tolist(),
     }
     return header, {"thumbs": shades, "thumbs_masked": pooled_mask(masked, limit)}
 
@@ -229,6 +235,8 @@ def _profile(profile: Profile) -> dict[str, Any]:
     flat = values.reshape(len(profile.names), -1)
     return {
         "names": list(profile.names),
+        "units": [f" {unit}" if unit else "" for unit in profile.units],
+        "meanings": list(profile.meanings),
         "maxima": [float(most) for most in profile.maxima],
         "values": [[round(v, 4) if np.isfinite(v) else None for v in row] for row in flat.tolist()],
     }

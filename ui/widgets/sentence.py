@@ -133,11 +133,11 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
             f'width:{100 * probability:.1f}%;background:{theme.accent}"></span></span></span>'
         )
     side = html.escape(str(model.card.get("target", "translation")))
-    spoken = html.escape(f"{side}: {trace.translation}. Sequence log-probability {trace.log_prob:.2f}.")
+    spoken = html.escape(f"{side}: {trace.translation}. Sequence log-probability {signed(trace.log_prob)} nats.")
     st.html(
         f'<div class="translation" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}'
         f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">sequence log-probability '
-        f"{signed(trace.log_prob)}{html.escape(note)}</span></div>"
+        f"{signed(trace.log_prob)} nats{html.escape(note)}</span></div>"
     )
     if not trace.finished:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")

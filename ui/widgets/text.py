@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 MARKUP = frozenset(r"\`*_{}[]()#+-.!|<>~$:^&")
 
 
@@ -52,9 +54,16 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
+def decimals(value: float) -> int:
+    """Two, or as many as keep two digits of a small number; what is below a millionth is rounding, and reads 0.00."""
+    size = abs(value)
+    return 2 if size >= 0.1 or size < 1e-6 else 1 - math.floor(math.log10(size))
+
+
 def signed(value: float, plus: bool = False) -> str:
-    """Two decimals with a real minus, and none before a zero; `plus` for a sign before what is above it too."""
-    return minus(f"{value:{'+' if plus else ''}z.2f}")
+    """A number with as many `decimals` as it needs, a real minus, and no sign before a zero; `plus` for a sign before
+    what is above it too."""
+    return minus(f"{value:{'+' if plus else ''}z.{decimals(value) if math.isfinite(value) else 2}f}")
 
 
 def literal(text: str) -> str:

@@ -30,7 +30,9 @@ left, middle, right = st.columns([312, 484, 236], gap="medium")
 with left:
     st.markdown("**Every head**")
     measures = np.stack([view.patterns.max(-1).mean(-1), view.patterns[..., 0].mean(-1)])
-    profile = Profile(["strongest", "on the first"], measures, [1, 1])
+    profile = Profile(
+        ["strongest", "on the first"], ["", ""], ["the largest weight", "the first key"], measures, [1, 1]
+    )
     every = EveryHead(view.patterns, captions(view), view.masked, profile)
     kinds = pack_kinds({"cross": every}, scale)
     picked = overview(kinds, key="overview", kind="cross", selected=(layer, head), on_pick=pick)

@@ -40,10 +40,13 @@ def case(name: str) -> Case:
     return _case(layers, heads, words, words, None)
 
 
-def captions(view: Case) -> list[list[tuple[str, float]]]:
-    """For each head the label of the key with the largest mean weight, and that mean."""
+def captions(view: Case) -> list[list[list[str]]]:
+    """For each head a text that names the key with the largest mean weight, and that mean."""
     means = view.patterns.mean(axis=2, dtype=np.float64)
-    return [[(view.columns[row.argmax()], float(row.max())) for row in layer] for layer in means]
+    return [
+        [["looks at ", view.columns[row.argmax()], f", {100 * row.max():.0f}\u00a0% on average"] for row in layer]
+        for layer in means
+    ]
 
 
 def _case(

@@ -115,7 +115,7 @@ def test_hostile_tokens_are_text_on_the_page(page: Page, opened: Opened) -> None
     page.locator(MAP).hover(position=cell(page, 0, 1))
     assert f"{HOSTILE[0]} looks at {HOSTILE[1]}" in tooltip(page)
     page.locator(".thumb").first.hover()
-    expect(page.locator(".caption b").nth(1)).to_have_text(captions(case("hostile"))[0][0][0])
+    expect(page.locator(".caption b").nth(1)).to_have_text(captions(case("hostile"))[0][0][1])
     unharmed(page)
 
 

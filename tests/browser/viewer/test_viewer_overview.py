@@ -94,7 +94,7 @@ def test_the_caption_follows_the_pointer_and_returns(page: Page, opened: Opened)
     def caption(layer: int, head: int) -> str:
         j = int(share[layer, head].argmax())
         percent = round(float(share[layer, head, j]) * 100)
-        return f"Layer {layer + 1}, head {head + 1} looks most at {CROSS.columns[j]}, {percent}\u00a0% on average"
+        return f"Layer {layer + 1}, head {head + 1} looks at {CROSS.columns[j]}, {percent}\u00a0% on average"
 
     expect(page.locator(".caption")).to_have_text(caption(1, 2))
     thumb(page, 0, 3).hover()
@@ -140,7 +140,7 @@ def test_masked_cells_are_hatched_and_not_zero(page: Page, opened: Opened) -> No
 def test_one_head_of_one_token_is_shown(page: Page, opened: Opened) -> None:
     opened(page, case="one")
     expect(page.locator(".thumb")).to_have_count(1)
-    expect(page.locator(".caption")).to_have_text("Layer 1, head 1 looks most at a, 100\u00a0% on average")
+    expect(page.locator(".caption")).to_have_text("Layer 1, head 1 looks at a, 100\u00a0% on average")
 
 
 def test_many_heads_scroll_inside_and_keep_the_selection_in_sight(page: Page, opened: Opened) -> None:

@@ -50,8 +50,10 @@ def test_what_is_hidden_is_said() -> None:
     place = layout(TRACE, "cross", words=False, hide=True)
     large = panel(shown(), AttentionView(layer=1, head=1, hide=True), place)
     assert "[EOS]" not in place.columns
-    assert large.hidden == pytest.approx(TRACE.cross[0, 0][:, -1].sum() / len(TRACE.cross[0, 0]), rel=1e-4)
-    assert np.array_equal(large.cells, TRACE.cross[0, 0][:, :-1])
+    words = TRACE.cross[0, 0][:-1]  # the last row writes [EOS]
+    assert "[EOS]" not in place.rows and len(place.rows) == len(words)
+    assert large.hidden == pytest.approx(words[:, -1].sum() / len(words), rel=1e-4)
+    assert np.array_equal(large.cells, words[:, :-1])
 
 
 def test_means_largest_and_rollout_keep_their_promises() -> None:

@@ -332,4 +332,4 @@ def test_long_work_with_a_turn_lets_others_go_first() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("faithfulness", "head_importance"):
                 found.append((path.name, {word.arg: ast.unparse(word.value) for word in node.keywords}.get("between")))
-    assert sorted(found) == [("faithful.py", "TURNS.breathe"), ("switches.py", "TURNS.breathe")]
+    assert sorted(found) == [("faithful.py", "TURNS.breathe"), ("ranking.py", "TURNS.breathe")]

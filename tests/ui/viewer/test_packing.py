@@ -114,9 +114,9 @@ def test_the_overview_tells_its_true_and_its_pooled_size() -> None:
     weights = rows_of((2, 3, 100, 20))
     names = [f"k{j}" for j in range(20)]
     values = np.array([[[0.5, np.nan, 1], [2, 3, 4]]])
-    profile = Profile(["entropy"], values, [4])
-    one = EveryHead(weights, [[("k0", 0.5)] * 3] * 2, profile=profile)
-    other = EveryHead(rows_of((1, 2, 3, 3)), [[("a", 0.5)] * 2])
+    profile = Profile(["entropy"], ["bits"], ["spread"], values, [4])
+    one = EveryHead(weights, [[["looks at ", "k0"]] * 3] * 2, profile=profile)
+    other = EveryHead(rows_of((1, 2, 3, 3)), [[["looks at ", "a"]] * 2])
     kinds = pack_kinds({"encoder": one, "cross": other})
     header, found = unpacked(kinds.payload)
     assert list(header["kinds"]) == ["encoder", "cross"] and header["id"] == kinds.id
@@ -127,12 +127,12 @@ def test_the_overview_tells_its_true_and_its_pooled_size() -> None:
     assert first["thumb"] == [64, 20] and found["encoder thumbs"].shape == (2, 3, 64, 20)
     assert not found["encoder thumbs_masked"].any()
     assert first["profile"]["values"] == [[0.5, None, 1, 2, 3, 4]]
-    assert first["captions"][0][0][0] in names
+    assert first["captions"][0][0][1] in names and first["off"] == [[False] * 3] * 2
 
 
 def test_patterns_have_an_id_of_what_they_hold() -> None:
     weights = rows_of((1, 2, 3, 3))
-    captions = [[("a", 0.5)] * 2]
+    captions = [[["looks at ", "a"]] * 2]
     ids = {pack_kinds({"cross": EveryHead(w, captions)}).id for w in (weights, weights.copy(), weights[:, ::-1])}
     assert len(ids) == 2
 

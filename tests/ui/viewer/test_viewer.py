@@ -18,7 +18,7 @@ def script() -> None:
     rows, columns = list("abcd"), list("vwxyz")
     st.session_state.setdefault("changes", [])
     heads = st.session_state.get("heads", (1,))
-    kinds = pack_kinds({"cross": EveryHead(weights, [[("v", 0.2)] * 3] * 2)})
+    kinds = pack_kinds({"cross": EveryHead(weights, [[["looks at ", "v"]] * 3] * 2)})
     picked = overview(kinds, key="all", kind="cross", selected=(1, 2), switch=".buttons")
 
     def changed(shown: LinesState) -> None:
@@ -42,7 +42,7 @@ def app() -> AppTest:
 def test_each_view_sends_its_payload_and_returns_its_start(app: AppTest) -> None:
     assert not app.exception
     assert app.text[0].value == repr((None, (1,), 0.9))
-    assert header(app, 0)["kinds"]["cross"]["captions"][0][0] == ["v", 0.2]
+    assert header(app, 0)["kinds"]["cross"]["captions"][0][0] == ["looks at ", "v"]
     chosen = {"of": header(app, 0)["id"], "kind": "cross", "selected": [1, 2], "switch": ".buttons"}
     assert header(app, 1).items() >= chosen.items()
     assert header(app, 2)["shown"] == {"heads": [1], "mass": 0.9}

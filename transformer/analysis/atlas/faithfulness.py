@@ -22,7 +22,7 @@ from transformer.analysis.sites import by_kind
 from transformer.data.batches import collate
 from transformer.data.tokenizers import Tokenizer
 from transformer.model import Transformer
-from transformer.taps import Recorder, Tap
+from transformer.taps import Recorder, Tap, chain
 
 FEWEST = 3  # words: two words agree by chance every other time
 MOST_TOKENS = 4096  # rows * tokens of a pass
@@ -53,16 +53,18 @@ def faithfulness(
     target: Sequence[int],
     words: Sequence[Sequence[int]],
     between: Callable[[], None] = lambda: None,
+    tap: Tap | None = None,
 ) -> Faithfulness | None:
     """Of one pair of ids; `words` group the places in `source` that are removed together. None under FEWEST words.
 
-    `between` is called before each pass: it may let others compute, or raise to stop.
+    `tap` changes heads, in every pass. `between` is called before each pass: it may let others compute, or raise to
+    stop.
     """
     assert not model.training, "dropout would drown the differences"
     if len(words) < FEWEST:
         return None
     recorder = Recorder()
-    whole = _log_probs(model, [list(source)], target, recorder)[0]
+    whole = _log_probs(model, [list(source)], target, chain(tap, recorder))[0]
     cross = by_kind({site: pattern[0].float().cpu().numpy() for site, (pattern,) in recorder.items()})["cross"]
     received = cross.sum(-2)  # [L, H, S]
     attention = np.stack([received[..., list(word)].sum(-1) for word in words], -1)
@@ -71,7 +73,7 @@ def faithfulness(
     parts = []
     for first in range(0, len(without), rows):
         between()
-        parts.append(_log_probs(model, without[first : first + rows], target, None))
+        parts.append(_log_probs(model, without[first : first + rows], target, tap))
     return Faithfulness([list(word) for word in words], attention, whole - np.concatenate(parts))
 
 

@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 from transformer.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from transformer.analysis.atlas.over_corpus import Atlas
+from transformer.analysis.description import HALF, TIMES
 from transformer.trace import Kind
 
-HALF = 0.5
-TIMES = 2.0
 FEWEST = 30
 RULE = (
     f"A head gets a role where the share of its weight, or of the words or pronouns counted, is at least one half and "

@@ -1,8 +1,8 @@
 // The tree with its heading, its legend, and what it can be set to show.
 
 const UNDER = {
-  total: "cumulative log-probability",
-  log_prob: "log-probability of the token",
+  total: "cumulative log-probability (nats)",
+  log_prob: "log-probability of the token (nats)",
   score: "length-normalised score",
 };
 const SHOWN = {

@@ -180,8 +180,8 @@ class Card {
       first = this.view.header.cards[0];
     const { normalises } = this.view.header;
     const number = (name, text) => el("div", {}, el("span", { class: "muted" }, name), el("b", {}, text));
-    const plus = value => (value > 0 ? "+" : "") + signed(value);
-    const parts = [number("log-probability", signed(log_prob))];
+    const plus = value => (value >= 1e-6 ? "+" : "") + signed(value);
+    const parts = [number("log-probability", `${signed(log_prob)} nats`)];
     if (normalises) parts.push(number("score", signed(score)));
     if (branch)
       parts.push(

@@ -83,6 +83,20 @@ function weightText(value) {
   return value === 0 || value >= 0.0005 ? value.toFixed(3) : value.toExponential(1).replace("-", "\u2212");
 }
 
+// Two decimals, or as many as keep two digits of a small number; what is below a millionth is rounding. With a real
+// minus, and none before a zero.
+function signed(value) {
+  const size = Math.abs(value);
+  const places = size >= 0.1 || size < 1e-6 ? 2 : 1 - Math.floor(Math.log10(size));
+  return value
+    .toFixed(places)
+    .replace(/^-0\.00$/, "0.00")
+    .replace("-", "\u2212");
+}
+
+// A share in two decimals; one that would read as nothing says that it is less than that.
+const shareText = share => (share > 0 && share < 0.005 ? "<0.01" : share.toFixed(2));
+
 function ordinal(n) {
   const teen = n % 100 > 10 && n % 100 < 14;
   return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");

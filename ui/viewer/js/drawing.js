@@ -6,13 +6,6 @@ function button(name, label, act) {
   return node;
 }
 
-// With a real minus, and none before a zero.
-const signed = value =>
-  value
-    .toFixed(2)
-    .replace(/^-0\.00$/, "0.00")
-    .replace("-", "\u2212");
-
 function probabilityText(p) {
   if (p === 0) return "0";
   return p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2);

@@ -96,7 +96,7 @@ class Lines {
               role: "option",
               id: `${name}-${i}`,
               "aria-selected": "false",
-              title: !s && read ? `reads ${read[i]}, writes ${label}` : label,
+              title: !s && read?.[i] ? `reads ${read[i]}, writes ${label}` : label,
             },
             label,
           ),

@@ -1,7 +1,8 @@
 // Every head of every layer as a thumbnail; the pick, the caption and the profile of the head under the pointer.
 //
 // Header: layers, heads, queries, keys, thumb [q, k] (after pooling), scale, peak, selected [layer, head],
-//   captions [layer][head] = [label, share], profile null or { names, maxima, values [measure][layer * heads + head] }.
+//   captions [layer][head] = what the head does, in parts of which those at odd places are tokens, off [layer][head],
+//   profile null or { names, units, meanings, maxima, values [measure][layer * heads + head] }.
 // Arrays: thumbs uint8 [layers, heads, q, k], thumbs_masked uint8 [q, k].
 // Emits "pick" [layer, head].
 
@@ -90,15 +91,12 @@ class Overview {
   }
 
   label() {
-    const { layers, heads, captions } = this.header;
+    const { layers, heads, captions, off } = this.header;
     this.grid.setAttribute("aria-label", `Every head: ${layers} layers of ${heads} heads. Arrow keys choose one.`);
     this.cells.forEach((row, l) =>
       row.forEach((cell, h) => {
-        const [token, share] = captions[l][h];
-        cell.setAttribute(
-          "aria-label",
-          `Layer ${l + 1}, head ${h + 1}, looks most at ${token}, ${percent(share)} on average`,
-        );
+        cell.setAttribute("aria-label", `Layer ${l + 1}, head ${h + 1}, ${captions[l][h].join("")}`);
+        cell.replaceChildren(...(off[l][h] ? [el("span", { class: "off", "aria-hidden": "true" }, "off")] : []));
       }),
     );
   }
@@ -217,14 +215,9 @@ class Overview {
   say() {
     const [l, h] = this.hovered || this.selected,
       { queries, keys, captions, scale, peak } = this.header;
-    const [token, share] = captions[l][h],
-      [q, k] = this.header.thumb;
-    const sentence = [
-      bold(`Layer ${l + 1}, head ${h + 1}`),
-      " looks most at ",
-      bold(token),
-      `, ${percent(share)} on average`,
-    ];
+    const [q, k] = this.header.thumb;
+    const says = captions[l][h].map((part, i) => (i % 2 ? bold(part) : part));
+    const sentence = [bold(`Layer ${l + 1}, head ${h + 1}`), " ", ...says];
     const pooled = queries === keys ? `${queries} to ${q}` : `${queries} × ${keys} to ${q} × ${k}`;
     const pooling = q < queries || k < keys ? `Thumbnails are max-pooled from ${pooled} tokens.` : "";
     const note = [pooling, scaleNote(scale, peak)].filter(Boolean).join(" ");
@@ -242,16 +235,21 @@ class Overview {
       bold(`Layer ${l + 1}, head ${h + 1}`),
       ` among the ${inWords(layers * heads)}`,
     );
-    if (this.profile.childElementCount !== 1 + 3 * profile.names.length) {
-      const strip = () => [el("span", { class: "muted" }), el("canvas", { "aria-hidden": "true" }), el("b")];
-      this.profile.replaceChildren(title, ...profile.names.flatMap(strip));
+    if (this.profile.childElementCount !== 1 + 4 * profile.names.length) {
+      const strip = meaning => [
+        el("span"),
+        el("canvas", { "aria-hidden": "true" }),
+        el("b"),
+        el("small", {}, meaning),
+      ];
+      this.profile.replaceChildren(title, ...profile.meanings.flatMap(strip));
     }
     this.profile.firstChild.replaceWith(title);
     profile.names.forEach((name, m) => {
-      const [label, canvas, number] = [...this.profile.children].slice(1 + 3 * m, 4 + 3 * m);
+      const [label, canvas, number] = [...this.profile.children].slice(1 + 4 * m, 4 + 4 * m);
       const mine = profile.values[m][l * heads + h];
       label.textContent = name;
-      number.textContent = mine === null ? "\u2013" : mine.toFixed(2);
+      number.textContent = mine === null ? "\u2013" : `${signed(mine)}${profile.units[m]}`;
       this.strip(canvas, profile.values[m], profile.maxima[m], mine);
     });
   }

@@ -3,12 +3,6 @@
 // Header: of (whose), step (looked at, or null), lines [{ step, parts: [[text, new]], log_prob or null, same }].
 // Emits "pick" { step } some time after a click.
 
-// No sign where nothing but zeros is left.
-function logText(value) {
-  const text = value.toFixed(value < -10 ? 1 : 2);
-  return +text === 0 ? "0.00" : text.replace("-", "\u2212");
-}
-
 class Writes {
   /** @type {Emit} */ emit;
 
@@ -16,7 +10,7 @@ class Writes {
     this.root = root;
     this.shared = new SharedStep(() => this.mark());
     this.body = el("tbody");
-    const heads = ["Step", "It writes", "Its log-probability"].map((name, i) =>
+    const heads = ["Step", "It writes", "Its log-probability (nats)"].map((name, i) =>
       el("th", { scope: "col", ...(i === 2 ? { class: "n" } : {}) }, name),
     );
     this.box = el(
@@ -53,7 +47,7 @@ class Writes {
       { "data-step": step },
       el("td", {}, choose),
       text,
-      el("td", { class: "n" }, probability === null ? "" : logText(probability)),
+      el("td", { class: "n" }, probability === null ? "" : signed(probability)),
     );
     row.onclick = () => this.go(n);
     return row;

@@ -1,0 +1,103 @@
+"""What removing one head costs the translation, of every head, from the state that is shown."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from transformer.analysis import HeadEffect, head_importance, kind_of
+from transformer.charts.colours import LESS, MORE
+from transformer.taps import Intervention
+from ui.attention.picture import Shown
+from ui.attention.view import told
+from ui.state import models
+from ui.state.cache import kept
+from ui.state.queue import TURNS
+from ui.state.view import widget_key
+from ui.widgets.text import signed
+
+MOST_BARS = 8
+FULL = 1.0  # nats of a full bar where no head costs more: a bar says how much it is, not only which is the longest
+
+
+def ranking(shown: Shown) -> None:
+    """The cost of each head, on request; from then on it follows the heads that are changed."""
+    asked = shown.name, models.version(shown.name), tuple(shown.plain.source.ids), tuple(shown.plain.target.ids)
+    if st.button("How important is each head?", icon=":material/sort:", key=widget_key("rank"),
+                 help="Switches off every head of the model, one at a time, and ranks them by how much less likely "
+                 "the original translation becomes. Heads that you changed stay changed meanwhile."):  # fmt: skip
+        st.session_state["ranked"] = asked
+    if st.session_state.get("ranked") != asked:
+        return
+    effects = _effects(*asked, tuple(change.tap() for change in shown.changes))
+    if not effects:
+        st.caption("Every head is off: there is none to switch off.")
+        return
+    st.markdown(f"**The effect of switching one more head off** :gray[{baseline(shown)}]")
+    _bars(effects[:MOST_BARS])
+    with st.expander(f"All {len(effects)} heads as a table"):
+        st.dataframe(
+            {
+                "Head": [name(effect) for effect in effects],
+                "Change in log-probability": [effect.delta for effect in effects],
+            },
+            hide_index=True,
+            column_config={
+                "Change in log-probability": st.column_config.NumberColumn(
+                    "Change in log-probability (nats)", format=f"%+.{places([effect.delta for effect in effects])}f"
+                )
+            },
+        )
+
+
+def baseline(shown: Shown) -> str:
+    """What each head is switched off in addition to."""
+    return f"with {told(shown.changes)}" if shown.changes else "with all other heads on"
+
+
+@kept(40, "Switching off one head at a time")
+def _effects(
+    model: str,
+    version: tuple[int, ...],
+    source: tuple[int, ...],
+    target: tuple[int, ...],
+    interventions: tuple[Intervention, ...],
+) -> list[HeadEffect]:
+    opened = models.translator(model).model
+    return head_importance(opened, source, target, between=TURNS.breathe, interventions=interventions)
+
+
+def name(effect: HeadEffect) -> str:
+    return f"{kind_of(effect.site).capitalize()} layer {effect.site.layer + 1}, head {effect.head + 1}"
+
+
+def places(values: list[float]) -> int:
+    """The decimals at which values that differ read differently, as far as they are more than rounding."""
+    ordered = sorted(values)
+    apart = [b - a for a, b in zip(ordered, ordered[1:], strict=False) if b - a > 1e-5]
+    return min(5, max(2, -math.floor(math.log10(min(apart))))) if apart else 2
+
+
+def full_bar(effects: list[HeadEffect]) -> float:
+    """The nats that a full bar stands for."""
+    return max(FULL, *(abs(effect.delta) for effect in effects))
+
+
+def _bars(effects: list[HeadEffect]) -> None:
+    full = full_bar(effects)
+    rows = "".join(
+        f'<span style="white-space:nowrap">{name(effect)}</span>'
+        f'<span><span style="display:block;height:8px;border-radius:2px;width:{100 * abs(effect.delta) / full:.2f}%;'
+        f'background:{MORE if effect.delta < 0 else LESS}"></span></span>'
+        f'<span style="text-align:right;white-space:nowrap">{signed(effect.delta, plus=True)} nats</span>'
+        for effect in effects
+    )
+    st.html(
+        f'<div class="ranking" style="display:grid;grid-template-columns:max-content 1fr max-content;gap:6px 10px;'
+        f'align-items:center;font-size:0.87rem">{rows}</div>'
+    )
+    st.caption(
+        f"A full bar is {signed(full)} nats. Orange: the original becomes less likely without the head. Blue (+): more "
+        "likely."
+    )
