@@ -3,13 +3,14 @@
 import streamlit as st
 
 from ui.decoding.controls import controls
+from ui.decoding.payload import node_labels
 from ui.decoding.reference import reference
 from ui.decoding.search import search
 from ui.decoding.stage import stage
 from ui.decoding.view import DecodingView
 from ui.widgets.far import far_note
 from ui.widgets.frame import page
-from ui.widgets.sentence import source_input, unknown_tokens
+from ui.widgets.sentence import source_input, token_notes
 
 with page(DecodingView, "Decoding", "How does it choose the next word?") as opened:
     view, model = opened.view, opened.model
@@ -21,6 +22,6 @@ with page(DecodingView, "Decoding", "How does it choose the next word?") as open
     found = search(opened.name, text, view.how)
     with sentence:
         far_note(opened.name, model, text, found.log_prob_per_token)
-    unknown_tokens(found.source)
+    token_notes(found.source, *node_labels(model, found.tree))
     stage(opened.name, text, model, found, opened.actions)
     reference(opened.name, text, model, found, view)

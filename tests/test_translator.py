@@ -38,9 +38,9 @@ def test_shapes_and_labels_of_unequal_stacks(translator: Translator) -> None:
     assert trace.encoder.shape == (2, 4, 6, 6)
     assert trace.decoder.shape == (3, 2, 5, 5)
     assert trace.cross.shape == (3, 2, 5, 6)
-    assert trace.reads.labels == ["[SOS]", "two", "dogs", "are", "running"]
-    assert trace.writes.labels == ["two", "dogs", "are", "running", "[EOS]"]
-    assert trace.columns("cross") == ["a", "little", "girl", "is", "running", "[EOS]"]
+    assert trace.reads.labels == ["[SOS]", "▁two", "▁dogs", "▁are", "▁running"]
+    assert trace.writes.labels == ["▁two", "▁dogs", "▁are", "▁running", "[EOS]"]
+    assert trace.columns("cross") == ["▁a", "▁little", "▁girl", "▁is", "▁running", "[EOS]"]
     for kind in ("encoder", "decoder", "cross"):
         assert trace.pattern(kind).shape[-2:] == (len(trace.rows(kind)), len(trace.columns(kind)))
         assert np.allclose(trace.pattern(kind).sum(-1), 1, atol=1e-5)
@@ -183,7 +183,7 @@ def test_separate_vocabularies_are_each_used_on_their_side() -> None:
         pytest.fail("the test needs a source vocabulary that the model's embedding covers")
     trace = translator.trace("girl", target="girl")
     assert trace.source.labels == ["g", "i", "r", "l", "[EOS]"]
-    assert trace.writes.labels == ["girl", "[EOS]"]
+    assert trace.writes.labels == ["▁girl", "[EOS]"]
 
 
 def test_weights_in_half_precision(tmp_path: Path) -> None:

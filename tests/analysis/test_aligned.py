@@ -36,9 +36,10 @@ def test_unequal_models_stand_on_common_words(traces: tuple[Trace, Trace], kind:
     for trace, (layer, head), cells in zip(traces, last, found.cells, strict=True):
         assert cells.shape == (len(found.rows), len(found.columns))
         np.testing.assert_allclose(cells.sum(axis=1), 1, atol=1e-5)  # a row still is shares of 1
-        column = found.columns.index("two") if kind != "decoder" else found.columns.index("little")
+        columns = [name.lstrip("▁") for name in found.columns]
+        column = columns.index("two") if kind != "decoder" else columns.index("little")
         place = trace.column_tokens(kind)
-        word = next(w for w in place.words if "".join(place.labels[i].lstrip("·") for i in w) == found.columns[column])
+        word = next(w for w in place.words if "".join(place.labels[i] for i in w).lstrip("▁") == columns[column])
         expected = trace.pattern(kind)[layer, head][:, word].sum()
         rows = [
             len(group)

@@ -26,6 +26,7 @@ from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.strategy import Strategy
+from ui.widgets.text import signed
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$"]
@@ -85,7 +86,7 @@ def step(page: Page, number: int) -> None:
 
 
 def said(value: float) -> str:
-    return f"{value:z.2f}".replace("-", "−")
+    return signed(value)
 
 
 def candidate(page: Page, token: int) -> Locator:
@@ -271,7 +272,7 @@ def test_a_reference_is_read_token_by_token(page: Page, odd_url: str, odd: Trans
     page.locator(".reference").wait_for(timeout=30_000)
     trace = odd.trace(SENTENCE, target="five four three")
     expect(page.locator(".reference > span")).to_have_count(4)
-    expect(page.get_by_test_id("stMetricValue").first).to_have_text(said(trace.log_prob))
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{said(trace.log_prob)} nats")
     expect(page.get_by_text("Sentence BLEU")).to_be_visible()
     expect(page).to_have_url(re.compile("reference=five"))
 

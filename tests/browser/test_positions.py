@@ -178,7 +178,7 @@ def test_what_can_not_be_is_said_in_words(page: Page, small_url: str) -> None:
 
 def test_other_words_empty_and_endless_sentences(page: Page, small_url: str, models: Path) -> None:
     go(page, small_url, "?model=a-waves&one=two%20dogs&other=two%20snow&added=1&text=")
-    expect(page.get_by_text("dogs only in the first, snow only in the second")).to_be_visible()
+    expect(page.get_by_text("▁dogs only in the first, ▁snow only in the second")).to_be_visible()
     expect(page.get_by_text("There is nothing to translate: the text is empty.")).to_be_visible()
     box = page.get_by_label("Another order")
     box.fill("")

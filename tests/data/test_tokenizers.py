@@ -16,7 +16,7 @@ from transformer.data.tokenizers import (
     UNK,
     Tokenizer,
     TokenizerKind,
-    labels,
+    label,
     number_duplicates,
     word_groups,
 )
@@ -65,7 +65,7 @@ def test_any_text_can_be_encoded_whatever_was_learned(kind: TokenizerKind, text:
     assert not {PAD, SOS, EOS} & set(ids)
     pieces = [ENGLISH_TOKENIZERS[kind].piece(id) for id in ids]
     assert [index for group in word_groups(pieces) for index in group] == list(range(len(pieces)))
-    assert len(labels(pieces)) == len(pieces) and all(labels(pieces))
+    assert all(map(label, pieces))
 
 
 ENGLISH_TOKENIZERS = {kind: Tokenizer.train(ENGLISH, kind, 200, min_frequency=1) for kind in KINDS}
@@ -177,23 +177,19 @@ def test_training_refuses_what_it_cannot_use() -> None:
             Tokenizer.train(nothing, "bpe", 100)
 
 
-def test_labels_say_where_words_go_on() -> None:
-    pieces = ["[SOS]", "▁little", "▁gir", "ls", ",", "▁", '"', "l", "'", "homme", '"', "▁", "x", "y", "[EOS]"]
-    assert labels(pieces) == [
-        "[SOS]", "little", "gir", "·ls", ",", "␣", '"', "l", "'", "homme", '"', "␣", "x", "·y", "[EOS]",
+def test_a_label_shows_all_that_tells_two_pieces_apart() -> None:
+    """The candidates of a step had "il" twice: one piece begins a word, and the other goes on with one."""
+    pieces = ["[SOS]", "▁gir", "gir", "▁-", "-", "▁", " ", "\n", "\t", "\u00a0", "<0xE7>", "ड़"]
+    assert [label(piece) for piece in pieces] == [
+        "[SOS]", "▁gir", "gir", "▁-", "-", "▁", "▁", "\\n", "\\t", "\\xa0", "<0xE7>", "ड़",
     ]  # fmt: skip
 
 
-def test_labels_of_marks_digits_and_unknown_parts() -> None:
-    assert labels(["▁ल", "ड़", "ि", "यों", "।"]) == ["ल", "·ड़", "·ि", "·यों", "।"]
-    assert labels(["▁20", "21", "-", "05"]) == ["20", "·21", "-", "05"]
-    assert labels(["▁na", "[UNK]", "ve"]) == ["na", "[UNK]", "ve"]
-    assert labels([]) == []
-
-
-def test_labels_of_whole_words_and_of_characters_are_plain() -> None:
-    assert labels(["girl", "is", "[UNK]", "."]) == ["girl", "is", "[UNK]", "."]
-    assert labels(["h", "e", " ", "y"]) == ["h", "e", "␣", "y"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_two_tokens_of_a_vocabulary_look_the_same(kind: TokenizerKind) -> None:
+    tokenizer = ENGLISH_TOKENIZERS[kind]
+    every = tokenizer.labels(range(tokenizer.vocab_size))
+    assert len(set(every)) == tokenizer.vocab_size and not any(c.isspace() for name in every for c in name)
 
 
 def test_word_groups_of_subwords() -> None:
@@ -237,8 +233,8 @@ def test_word_groups_of_a_sentence_are_its_words(kind: TokenizerKind) -> None:
 def test_numbered_labels_are_unique_and_single_ones_untouched(names: list[str]) -> None:
     numbered = number_duplicates(names)
     assert len(set(numbered)) == len(names)
-    for name, label in zip(names, numbered, strict=True):
-        assert label == name if names.count(name) == 1 else label.startswith(name) and label != name
+    for name, unique in zip(names, numbered, strict=True):
+        assert unique == name if names.count(name) == 1 else unique.startswith(name) and unique != name
 
 
 def test_numbers_count_from_one() -> None:
@@ -295,7 +291,7 @@ def test_a_first_word_in_several_pieces_is_one_word() -> None:
     tokenizer = foreign()
     ids = tokenizer.encode("walkingxy")
     assert len(ids) > 1 and tokenizer.word_groups(ids) == [list(range(len(ids)))]
-    assert all(label.startswith("·") for label in tokenizer.labels(ids)[1:])
+    assert not any(name.startswith("▁") for name in tokenizer.labels(ids))
 
 
 def test_a_list_of_words_is_a_vocabulary() -> None:

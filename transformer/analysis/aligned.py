@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from transformer.analysis.combine import merge, merge_labels, merge_masked
-from transformer.data.tokenizers import SPECIALS, number_duplicates
+from transformer.data.tokenizers import SPACE, SPECIALS, number_duplicates
 from transformer.trace import Tokens, Trace
 
 _UNKNOWN = {SPECIALS[1], "<unk>"}
@@ -44,7 +44,8 @@ def axis(first: Tokens, second: Tokens) -> Axis:
     merged = pieces[0] != pieces[1]
     groups = [_words(tokens) if merged else [[i] for i in inside] for tokens, inside in zip(both, plain, strict=True)]
     spelled = [_spelled(tokens, words) for tokens, words in zip(both, groups, strict=True)]
-    labels = _agreed(spelled[0], spelled[1])
+    words = _agreed(spelled[0], spelled[1])
+    labels = words if merged else [first.labels[i] for i in plain[0]]
     special = [[i for i in range(len(tokens)) if _special(tokens, i)] for tokens in both]
     if any(special):
         if not all(special):
@@ -68,13 +69,9 @@ def _words(tokens: Tokens) -> Groups:
 
 
 def _spelled(tokens: Tokens, groups: Groups) -> list[str]:
-    labels = [label.removeprefix("·") for label in tokens.labels]
-    words = merge_labels([_name(tokens, i, labels) for i in range(len(tokens))], groups)
-    return [word.lstrip("␣ ") or word for word in words]  # a space belongs to the word after it
-
-
-def _name(tokens: Tokens, i: int, labels: list[str]) -> str:
-    return SPECIALS[1] if tokens.pieces[i] in _UNKNOWN else labels[i]
+    both = zip(tokens.pieces, tokens.labels, strict=True)
+    names = [SPECIALS[1] if piece in _UNKNOWN else label for piece, label in both]
+    return [word.lstrip(SPACE) or word for word in merge_labels(names, groups)]
 
 
 def _agreed(first: list[str], second: list[str]) -> list[str]:

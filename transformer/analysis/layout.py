@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from transformer.analysis.combine import hide_columns, merge, merge_masked
+from transformer.analysis.combine import hide_columns, merge, merge_labels, merge_masked
 from transformer.analysis.description import Text, describe
 from transformer.analysis.heads import Measures, measure
-from transformer.data.tokenizers import number_duplicates
+from transformer.data.tokenizers import SPACE, number_duplicates
 from transformer.trace import Kind, Tokens, Trace
 
 
@@ -63,10 +63,10 @@ def layout(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
     special, special_rows = _special(column_tokens, column_groups), _special(row_tokens, row_groups)
     hide = hide and not special.all() and not special_rows.all()  # of special tokens alone nothing would be left
     hidden, hidden_rows = special & hide, special_rows & hide
-    columns = number_duplicates(_joined(column_tokens.labels, column_groups))
+    columns = number_duplicates(_joined(column_tokens.labels, column_groups, words))
     masked = merge_masked(trace.masked(kind), row_groups, column_groups).masked
-    rows = number_duplicates(_joined(row_tokens.labels, row_groups))
-    reads = _joined(trace.reads.labels, row_groups) if kind != "encoder" else None
+    rows = number_duplicates(_joined(row_tokens.labels, row_groups, words))
+    reads = _joined(trace.reads.labels, row_groups, words) if kind != "encoder" else None
     if reads is not None and hide:  # the row of the first word reads [SOS], and stays
         gone = _special(trace.reads, row_groups)
         reads = ["" if special else label for label, special in zip(reads, gone, strict=True)]
@@ -98,9 +98,10 @@ def _singly(count: int) -> list[list[int]]:
     return [[i] for i in range(count)]
 
 
-def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]]) -> list[str]:
-    """A label a group; one that is alone keeps the dot that says that it continues a word."""
-    return ["".join(labels[i].removeprefix("·" if len(group) > 1 else "") for i in group) for group in groups]
+def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]], words: bool) -> list[str]:
+    """A label a group; whole words need no mark of where they start."""
+    joined = merge_labels(labels, groups)
+    return [label.strip(SPACE) or label for label in joined] if words else joined
 
 
 def measures(trace: Trace, place: Layout) -> Measures:

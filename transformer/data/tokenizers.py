@@ -184,8 +184,12 @@ class Tokenizer:
         return _from_bytes(piece) if self._in_bytes and id not in self.special_ids else piece
 
     def labels(self, ids: Sequence[int]) -> list[str]:
-        """What people see of these tokens, as they stand in a text."""
-        return labels([self.piece(id) for id in ids], self._special(ids), self._marks_words)
+        """What people see of these tokens."""
+        return [self.label(id) for id in ids]
+
+    def label(self, id: int) -> str:
+        """What people see of a token; see `label` below."""
+        return label(self.piece(id))
 
     def word_groups(self, ids: Sequence[int]) -> list[list[int]]:
         """Places in `ids` of the tokens that form one word."""
@@ -269,17 +273,12 @@ def _trainer(kind: TokenizerKind, vocab_size: int, min_frequency: int) -> traine
     )
 
 
-def labels(pieces: Sequence[str], special: Sequence[bool] | None = None, marked: bool | None = None) -> list[str]:
-    """What people see of `pieces`: "▁walk" "ing" "." as "walk" "·ing" ".", a lone space as "␣".
+def label(piece: str) -> str:
+    """What people see of a piece: itself, with nothing in it invisible. A space is a word-start mark, a newline "\\n".
 
-    `marked` says whether the vocabulary marks the beginnings of words; None is as these pieces do.
+    It is a function of the piece alone, so that two tokens that differ look different wherever they stand.
     """
-    special = _by_name(pieces) if special is None else special
-    marked = any(piece.startswith(SPACE) for piece in pieces) if marked is None else marked
-    return [
-        f"·{piece}" if marked and not lone and _same_word(before, piece) else piece.replace(SPACE, " ").strip() or "␣"
-        for before, piece, lone in zip(["", *pieces], pieces, _lone(special), strict=False)
-    ]
+    return "".join(SPACE if c == " " else c.encode("unicode_escape").decode() if c.isspace() else c for c in piece)
 
 
 def number_duplicates(labels: Sequence[str]) -> list[str]:
@@ -301,8 +300,9 @@ def word_groups(
 ) -> list[list[int]]:
     """Indices of the pieces that form one word, in order; every index is in exactly one group.
 
-    Punctuation and special tokens stand alone; a space belongs to what follows it. `marked` is as in `labels`:
-    without any "▁" the pieces are single characters, or else whole words.
+    Punctuation and special tokens stand alone; a space belongs to what follows it. `marked` says whether the
+    vocabulary marks the beginnings of words; None is as these pieces do: without any "▁" they are single characters,
+    or else whole words.
     """
     special = _by_name(pieces) if special is None else special
     in_parts = marked

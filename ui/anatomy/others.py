@@ -32,7 +32,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     config, of = model.model.config, tokens(trace, chosen.stack)
     taken = _taken(stream_of(name, trace), chosen)
     st.caption(_words(taken, chosen, config))
-    bars = likely(taken, model, of.pieces[chosen.query]) if chosen.part.name == "output" else ()
+    bars = likely(taken, model) if chosen.part.name == "output" else ()
     components.parts(
         parts_payload(taken, _rows(taken, chosen, config), of.labels, chosen.query, bars),
         key=widget_key("part"),

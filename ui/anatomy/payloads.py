@@ -16,7 +16,7 @@ from transformer.analysis.lens import Lens
 from transformer.analysis.network import Part
 from transformer.analysis.parts import Taken
 from transformer.config import ModelConfig
-from transformer.data.tokenizers import labels, number_duplicates
+from transformer.data.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen, stack_of, tokens
 from ui.anatomy.facts import facts, is_t5, shape, size, title
 from ui.viewer.packing import pack
@@ -149,27 +149,15 @@ def lens_rows(rows: int) -> list[str]:
 
 def lens_words(found: Lens, trace: Trace, model: Translator) -> list[list[list[str]]]:
     """The tokens of a lens as people would read them there: [L + 1][T][top]."""
-    tokenizer, reads = model.checkpoint.target_tokenizer, trace.reads.pieces
-    # Whether this vocabulary marks the starts of words can be seen in the sentence, not in every piece.
-    marked = next((piece for piece in trace.target.pieces if piece.startswith("▁")), "")
-    return [
-        [
-            [labels([marked, before, tokenizer.piece(i)])[-1] for i in ids]
-            for before, ids in zip(reads, row, strict=True)
-        ]
-        for row in found.ids.tolist()
-    ]
+    return [[model.checkpoint.target_tokenizer.labels(ids) for ids in row] for row in found.ids.tolist()]
 
 
-def likely(taken: Taken, model: Translator, before: str) -> list[tuple[str, float, str]]:
+def likely(taken: Taken, model: Translator) -> list[tuple[str, float, str]]:
     """The likeliest tokens of an output, best first: label, probability, and its logit in words."""
     logits, shares = taken.vectors["logits"], taken.vectors["probability"]
-    tokenizer, marked = model.checkpoint.target_tokenizer, "▁" if before.startswith("▁") else ""
+    label = model.checkpoint.target_tokenizer.label
     best = np.argsort(-shares)[:MOST_LIKELY].tolist()
-    return [
-        (labels([marked, before, tokenizer.piece(i)])[-1], float(shares[i]), minus(f"logit {logits[i]:.2f}"))
-        for i in best
-    ]
+    return [(label(i), float(shares[i]), minus(f"logit {logits[i]:.2f}")) for i in best]
 
 
 def small(number: float) -> str:

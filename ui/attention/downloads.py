@@ -13,6 +13,7 @@ import streamlit as st
 from transformer import Trace
 from transformer.analysis.layout import descriptions
 from transformer.charts.svg import pattern_svg
+from transformer.data.tokenizers import SPACE
 from transformer.trace import KINDS
 from ui.attention.picture import SHOWS, Panel, Shown
 from ui.attention.save_png import save_png
@@ -94,6 +95,8 @@ def page_html(shown: Shown, view: AttentionView, large: Panel, theme: Literal["l
         "Model": str(card.get("title", "")),
         "Log-probability": f"{trace.log_prob:.3f}",
     }
+    if any(SPACE in label for label in (*trace.source.labels, *trace.target.labels)):
+        meta[SPACE] = "a space: a token that begins with it begins a word"
     if shown.changes:
         meta["Heads changed"] = ", ".join(map(str, shown.changes))
     return standalone_html("Headlight", kinds, (view.kind, large.layer, large.head), theme, meta)

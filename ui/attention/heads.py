@@ -249,13 +249,13 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
             for layer, head in places
         ]
     }
-    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=104)}
+    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=128)}
     for measure in MEASURES:
         label = measure.label
         values = getattr(found, measure.name).ravel().tolist()
         table[label] = [None if np.isnan(value) else value for value in values]
         config[label] = st.column_config.ProgressColumn(
-            width=63,
+            width=58,
             format="%.2f",
             min_value=0.0,
             max_value=max(found.largest[measure.name], 1e-9),

@@ -10,7 +10,7 @@ import streamlit as st
 from transformer import Translator
 from transformer.charts.colours import OKABE_ITO, theme_named
 from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, labels, word_groups
+from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, label, word_groups
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.widgets.errors import plain_errors
@@ -37,13 +37,13 @@ def cut(tokenizer: Tokenizer, text: str) -> list[Piece]:
     """The text as the tokenizer splits it."""
     ids = tokenizer.encode(text)
     pieces = [tokenizer.piece(id) for id in ids]
-    shown, found = labels(pieces), []
+    found = []
     word, after_space = -1, False
     for group in word_groups(pieces):
         word += not after_space  # a lone space belongs to what is unknown after it
         for at in group:
             first = at == group[0] and not after_space
-            found.append(Piece(shown[at], ids[at], word, first, pieces[at] in _UNKNOWN))
+            found.append(Piece(label(pieces[at]), ids[at], word, first, pieces[at] in _UNKNOWN))
         after_space = all(pieces[at] in (SPACE, " ") for at in group)
     return found
 

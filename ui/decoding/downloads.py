@@ -33,7 +33,7 @@ def export(
         st.caption("The decode as shown")
         steps = partial(steps_json, text, model, found, branches)
         _button("JSON, every step", steps, "decoding.json", "application/json")
-        names = node_labels(model, found.tree)[0]
+        names = node_labels(model, found.tree)
         drawing = partial(tree_svg, found.tree, names, pruned=view.pruned, under=view.under, theme=theme)
         _button("SVG, the tree, for print", drawing, "tree.svg", "image/svg+xml")
 
@@ -45,7 +45,7 @@ def _button(label: str, make: partial[str], name: str, mime: str) -> None:
 def steps_json(text: str, model: Translator, found: Search, branches: Sequence[tuple[Branch | None, Line]]) -> str:
     """The tree with the candidates of each step, the finished hypotheses, and the branches; ids and names."""
     tree, tokenizer = found.tree, model.checkpoint.target_tokenizer
-    names = node_labels(model, tree)[0]
+    names = node_labels(model, tree)
     answers = found.answers
     nodes: list[dict[str, Any]] = []
     for index, (node, name) in enumerate(zip(tree.nodes, names, strict=True)):

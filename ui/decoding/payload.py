@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from transformer import Translator
 from transformer.analysis.branches import branching
 from transformer.config import ModelConfig
-from transformer.data.tokenizers import SPACE, labels, number_duplicates
+from transformer.data.tokenizers import number_duplicates
 from transformer.decoding.tree import OUTCOMES, Tree
 from ui.decoding.lanes import lanes
 from ui.decoding.search import TOP, Line, Search
@@ -51,33 +50,18 @@ class Names:
         return self.places.setdefault(name, len(self.places))
 
 
-def node_labels(model: Translator, tree: Tree) -> tuple[list[str], list[bool]]:
-    """The name of each node's token after its prefix, and whether the words of that prefix are marked by "▁"."""
-    piece = model.checkpoint.target_tokenizer.piece
-    sos = piece(model.model.config.sos_id)
-    names, marked = [sos], [sos.startswith(SPACE)]
-    for node in tree.nodes[1:]:
-        assert node.parent is not None
-        before = tree.nodes[node.parent]
-        names.append(_label(marked[node.parent], piece(before.token) if before.step else sos, piece(node.token)))
-        marked.append(marked[node.parent] or piece(node.token).startswith(SPACE))
-    return names, marked
-
-
-@lru_cache(maxsize=20_000)
-def _label(marked: bool, before: str, piece: str) -> str:
-    """A piece as it is shown after another, in a text whose words are marked by "▁" or not."""
-    return labels([SPACE, before, piece] if marked else [before, piece])[-1]
+def node_labels(model: Translator, tree: Tree) -> list[str]:
+    """The name of each node's token; the first is what the decoder begins with."""
+    sos = model.model.config.sos_id
+    return model.checkpoint.target_tokenizer.labels([sos, *(node.token for node in tree.nodes[1:])])
 
 
 def player_payload(model: Translator, found: Search, start: Start, only: tuple[int, int] | None) -> bytes:
     """What player.js draws: every head, or `only` one (layer and head from 0)."""
     tree, tokenizer, strings = found.tree, model.checkpoint.target_tokenizer, Names()
-    names, marked = node_labels(model, tree)
+    names = node_labels(model, tree)
     answers = found.answers
     flat = [candidate for candidates in found.candidates for candidate in candidates]
-    owners = [node for node, candidates in zip(found.asked, found.candidates, strict=True) for _ in candidates]
-    pieces = [tokenizer.piece(tree.nodes[node].token) if node else names[0] for node in owners]
     header: dict[str, Any] = {
         "start": asdict(start),
         "strategy": asdict(found.strategy),
@@ -100,10 +84,7 @@ def player_payload(model: Translator, found: Search, start: Start, only: tuple[i
         "candidates": {
             "first": np.cumsum([0, *map(len, found.candidates)]).tolist(),
             "id": [candidate.id for candidate in flat],
-            "name": [
-                strings(_label(marked[node], before, tokenizer.piece(candidate.id)))
-                for node, before, candidate in zip(owners, pieces, flat, strict=True)
-            ],
+            "name": [strings(tokenizer.label(candidate.id)) for candidate in flat],
             "node": [-1 if candidate.node is None else candidate.node for candidate in flat],
         },
         "found": [
@@ -157,7 +138,7 @@ def branches_payload(
                 "word": branch.word - 1 if branch and branch.word is not None else None,
                 "heads": _heads_in_words(branch) if branch else "",
                 "step": at,
-                "tokens": _line_labels(model, line),
+                "tokens": model.checkpoint.target_tokenizer.labels(line.ids),
                 "differs": parting.after_differs if branch else left,
                 "shared": parting.shared if branch else min(other.shared for other in partings),
                 "log_prob": line.log_prob,
@@ -179,12 +160,6 @@ def branches_payload(
         **_heads(model),
     }
     return pack(header, arrays)
-
-
-def _line_labels(model: Translator, line: Line) -> list[str]:
-    """The names of what was written."""
-    piece = model.checkpoint.target_tokenizer.piece
-    return labels([piece(model.model.config.sos_id), *map(piece, line.ids)])[1:]
 
 
 def _heads_in_words(branch: Branch) -> str:

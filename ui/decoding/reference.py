@@ -10,7 +10,6 @@ import streamlit as st
 from transformer import Translator
 from transformer.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from transformer.charts.colours import theme_named
-from transformer.data.tokenizers import labels
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
 from ui.state import models
@@ -61,20 +60,19 @@ def _read(
 
 
 def _names(model: Translator, read: list[TokenRead]) -> list[str]:
-    piece = model.checkpoint.target_tokenizer.piece
-    return labels([piece(model.model.config.sos_id), *(piece(token.id) for token in read)])[1:]
+    return model.checkpoint.target_tokenizer.labels([token.id for token in read])
 
 
 def _strip(model: Translator, read: list[TokenRead]) -> None:
     """Each token over a bar as long as its probability, and below it the number."""
     theme = theme_named(st.context.theme.type or "light")
-    piece = model.checkpoint.target_tokenizer.piece
+    name = model.checkpoint.target_tokenizer.label
     parts = []
     for label, token in zip(_names(model, read), read, strict=True):
         probability = math.exp(token.log_prob)
         rather = ""
         if token.rank > 1:
-            better = labels([piece(token.likeliest)])[0]
+            better = name(token.likeliest)
             rather = f"; most probable: {better}, {math.exp(token.likeliest_log_prob):.3f}"
         parts.append(
             f'<span title="{html.escape(f"probability {probability:.3f}, rank {token.rank:,}{rather}")}" '
@@ -117,13 +115,13 @@ def _twin(model: Translator, read: list[TokenRead]) -> None:
     twin = st.expander("The reference as a table", key="reference-twin", on_change="rerun")
     if not twin.open:
         return
-    piece = model.checkpoint.target_tokenizer.piece
+    name = model.checkpoint.target_tokenizer.label
     table = {
         "Token": _names(model, read),
         "Probability": [math.exp(token.log_prob) for token in read],
         "Log-probability": [token.log_prob for token in read],
         "Rank": [token.rank for token in read],
-        "Most probable": [labels([piece(token.likeliest)])[0] for token in read],
+        "Most probable": [name(token.likeliest) for token in read],
         "Its probability": [math.exp(token.likeliest_log_prob) for token in read],
     }
     numbers = ("Probability", "Log-probability", "Its probability")

@@ -44,7 +44,7 @@ def _twin(model: Translator, found: Search, view: DecodingView) -> None:
     twin = st.expander("This step and every hypothesis as tables", key="decoding-twin", on_change="rerun")
     if not twin.open:
         return
-    names = node_labels(model, found.tree)[0]
+    names = node_labels(model, found.tree)
     with twin:
         _step_table(model, found, names, view)
         st.caption("Every hypothesis")

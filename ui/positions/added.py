@@ -20,7 +20,7 @@ from ui.state.cache import kept
 from ui.state.view import take, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
-from ui.widgets.sentence import source_input, unknown_tokens
+from ui.widgets.sentence import source_input, token_notes
 
 
 def section(name: str, model: Translator) -> None:
@@ -46,7 +46,7 @@ def _draw(name: str, model: Translator, text: str) -> None:
     ids = model.encode(text)
     parts = _embedded(name, models.version(name), tuple(ids))
     tokens = describe_tokens(model.checkpoint.source_tokenizer, ids)
-    unknown_tokens(tokens)
+    token_notes(tokens)
     labels = number_duplicates(tokens.labels)
     matrices = _matrices(parts, model.model.config)
     figure = sums(matrices, labels, theme=st.context.theme.type or "light")

@@ -22,7 +22,7 @@ from ui.state.cache import kept
 from ui.state.view import take, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
-from ui.widgets.sentence import unknown_tokens
+from ui.widgets.sentence import token_notes
 
 _NUMBERS = 12  # of each vector that are drawn
 # Sentences whose words can change positions, in the languages that the models here read.
@@ -72,7 +72,7 @@ def _unlike(first: list[str], second: list[str]) -> str:
     said = [
         f"{' '.join(rest[:8])} only in the {name}" for rest, name in zip(only, ("first", "second"), strict=True) if rest
     ]
-    return f"These are not the same words: {', '.join(said)}. Use the same words, equally often, in both sentences."
+    return f"These are not the same tokens: {', '.join(said)}. Use the same words, equally often, in both sentences."
 
 
 def _rest(tokens: list[str], others: list[str]) -> list[str]:
@@ -135,7 +135,7 @@ def _compare(name: str, version: tuple[int, ...], one: str, other: str) -> Order
 
 
 def _draw(orders: Orders, model: Translator) -> None:
-    unknown_tokens(orders.tokens[0])
+    token_notes(orders.tokens[0])
     drawn = np.concatenate([np.abs(states[:, :_NUMBERS]).ravel() for states in (*orders.without, *orders.having)])
     limit = float(np.percentile(drawn, 98)) or 1.0
     kind = own_scheme(model.model.config)

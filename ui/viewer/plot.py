@@ -25,7 +25,7 @@ STATIC = Path(__file__).parents[2] / "static"
 _STYLE = """
 .plot-title { margin-bottom: 1rem; line-height: 1.6; }
 .plot-title:empty { display: none; }
-.plot-title span { color: var(--st-gray-text-color, gray); }
+.plot-title span { margin-left: 0.6em; color: var(--st-gray-text-color, gray); }
 """
 
 _PLOT = st.components.v2.component(

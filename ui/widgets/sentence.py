@@ -12,10 +12,15 @@ from transformer import Trace, Translator
 from transformer.analysis import text_diff
 from transformer.charts.colours import LESS, MORE, theme_named
 from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import BYTES
+from transformer.data.tokenizers import BYTES, SPACE
 from transformer.trace import Tokens
 from ui.state.view import View, reseed, take, update, widget_key
 from ui.widgets.text import literal, signed
+
+MARK = (
+    f":material/space_bar: {SPACE} marks a space: a token that begins with it begins a word, and one without it "
+    "goes on where the token before ends."
+)
 
 
 def source_input(model: Translator, view: View) -> str:
@@ -107,7 +112,7 @@ def translation(place: DeltaGenerator, model: Translator, view: View, trace: Tra
         if view.target is None:
             _written_by(model, view, own)
         token_strip(trace, model, note)
-        unknown_note(trace)
+        token_notes(trace.source, *trace.writes.labels)
 
 
 def _written_by(model: Translator, view: View, own: str) -> None:
@@ -143,13 +148,13 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")
 
 
-def unknown_note(trace: Trace) -> None:
-    """Says it where the model reads tokens that it doesn't know."""
-    unknown_tokens(trace.source)
+def token_notes(source: Tokens, *written: str) -> None:
+    """What the tokens of a page look like that is not plain: the word-start mark, and what the model doesn't know.
 
-
-def unknown_tokens(source: Tokens) -> None:
-    """The same for a source sentence; and for characters that are read byte by byte."""
+    `written` are the labels of the other tokens that the page draws.
+    """
+    if any(SPACE in label for label in (*source.labels, *written)):
+        st.caption(MARK)
     if any(piece in BYTES for piece in source.pieces):
         st.caption(
             ":material/info: A character of the sentence is not in the model's vocabulary; it reads "

@@ -324,7 +324,7 @@ def test_the_export_holds_the_tree(found: Search, model: Translator) -> None:
 def test_the_tree_as_a_picture(found: Search, model: Translator) -> None:
     from xml.etree import ElementTree
 
-    names = node_labels(model, found.tree)[0]
+    names = node_labels(model, found.tree)
     names[1] = "<script>&"
     root = ElementTree.fromstring(tree_svg(found.tree, names))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]

@@ -140,11 +140,11 @@ def test_the_table_says_what_was_measured() -> None:
 
 def test_two_orders_are_compared_and_other_words_are_named() -> None:
     orders = compare(MODEL, "two dogs are running", "dogs are two running")
-    assert orders.labels[1] == ["dogs", "are", "two", "running", "[EOS]"]
+    assert orders.labels[1] == ["▁dogs", "▁are", "▁two", "▁running", "[EOS]"]
     assert orders.order == [1, 2, 0, 3, 4]
     assert orders.differences(orders.without).max() < 1e-5
     assert orders.differences(orders.having).max() > 1e-3
-    with pytest.raises(ValueError, match="are only in the first, snow only in the second"):
+    with pytest.raises(ValueError, match="▁are only in the first, ▁snow only in the second"):
         compare(MODEL, "two dogs are running", "two dogs snow running")
     with pytest.raises(ValueError, match="running only in the second"):
         compare(MODEL, "two dogs are", "two dogs are running")
