@@ -12,7 +12,7 @@ from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
 from ui.anatomy.view import AnatomyView
 from ui.state.models import translator
-from ui.state.view import update, write_address
+from ui.state.view import settle, update, write_address
 
 
 @st.fragment
@@ -22,6 +22,8 @@ def section(name: str, trace: Trace) -> None:
     model = translator(name).model
     parts = network(model, len(trace.source), len(trace.reads))
     chosen = choose(view, trace, parts)
+    if chosen.part.name == "attention":
+        settle(head=chosen.head + 1)
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         st.subheader("The network", anchor="network", width="content")
         twin = st.popover("As a table", icon=":material/table:", type="tertiary", key="parts-twin", on_change="rerun")

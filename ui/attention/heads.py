@@ -17,7 +17,7 @@ from ui.attention.downloads import export
 from ui.attention.faithful import faithful
 from ui.attention.picture import SHOW_HELP, SHOWS, Panel, Shown, panel
 from ui.attention.view import AttentionView
-from ui.state.view import take, update, widget_key, write_address
+from ui.state.view import settle, take, update, widget_key, write_address
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
 from ui.viewer.export import CAUTION
 from ui.viewer.plot import Shows, plot
@@ -85,6 +85,7 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     place, found = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
+    settle(layer=large.layer + 1, head=large.head + 1)
     left, middle, right = st.columns([28, 46, 26], gap="medium")
     with middle:  # first, so that it is painted first
         _head(large, view)

@@ -86,6 +86,7 @@ class AttentionView(View):
 
     PAGE: ClassVar[str | None] = "attention"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes"}
+    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"changes"}
 
     show: str = "raw"
     scale: str = "fixed"

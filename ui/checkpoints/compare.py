@@ -20,7 +20,7 @@ from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import reseed, settle, take, update, widget_key
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
@@ -160,6 +160,8 @@ def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, He
             args=("kind", key),
         )
         found = [_head(n, traces[n], view) for n in range(2)]
+    (layer, head), (beside_layer, beside_head) = found
+    settle(layer=layer + 1, head=head + 1, beside_layer=beside_layer + 1, beside_head=beside_head + 1)
     return found[0], found[1]
 
 

@@ -18,7 +18,7 @@ from ui.decoding.strategy import Strategy
 from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.view import update
+from ui.state.view import settle, update
 from ui.viewer.component import component
 
 _COUNTER = itertools.count()
@@ -44,8 +44,10 @@ def player(name: str, text: str, model: Translator, found: Search) -> None:
     """The sentence as a scrubber, each step's candidates and attention, and the tree of what was considered."""
     view: DecodingView = st.session_state["view"]
     start = _start(name, text, model, found, view)
+    layer, head = shown_head(found, model, view)
+    settle(layer=layer + 1, head=head + 1)
     few = all_fit(found.encoder, found.decoder, found.cross)
-    only = None if few else shown_head(found, model, view)
+    only = None if few else (layer, head)
     payload = _payload(name, models.version(name), text, found.strategy, start, only)
     _PLAYER(
         data=payload,

@@ -21,6 +21,8 @@ class View:
 
     OF_MODEL: ClassVar[frozenset[str]] = frozenset({"layer", "head"})  # fields that mean nothing in another model,
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
+    # Where one of these changes, what the page chose itself stays chosen.
+    SHOWN: ClassVar[frozenset[str]] = frozenset({"text", "target"})
     PAGE: ClassVar[str | None] = None  # the name in the page's address, for what a model offers to this page
 
     model: str | None = None
@@ -98,15 +100,29 @@ def current(page: type[V]) -> V:
         st.session_state["address"] = query
         reseed()
     st.session_state["view"] = view = page.from_query(kept)
+    st.session_state["settled"] = {}
     return view
+
+
+def settle(**chosen: int) -> None:
+    """What the page chose where the view leaves it open, such as a head by what it does in the sentence.
+
+    It becomes the view's when another sentence is read: a comparison of two would not be one if each were shown with
+    a head of its own. Until then it is not in the address, which would get an entry that nobody asked for.
+    """
+    view: View = st.session_state["view"]
+    left = {name: value for name, value in chosen.items() if getattr(view, name) is None}
+    st.session_state["settled"] = left
 
 
 def update(**changes: object) -> None:
     """Changes the view of this session; the address follows when the page is drawn.
 
-    With another model or sentence, every page drops what referred to the one before.
+    With another model or sentence, every page drops what referred to the one before; what the page settled stays.
     """
     view: View = st.session_state["view"]
+    if changes.keys() & view.SHOWN and "model" not in changes:
+        changes = st.session_state.get("settled", {}) | changes
     lost = _lost(changes)
     mine = {field.name: field.default for field in fields(view) if field.name in lost}
     if any(getattr(view, name) != value for name, value in mine.items()):

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator, checkpoints
 from transformer.analysis import HeadEffect, head_importance
+from transformer.analysis.layout import sharpest
 from transformer.taps import Ablate, Site
 from ui.attention.ranking import FULL, full_bar, name, places
 from ui.attention.view import Change, told
@@ -55,7 +56,7 @@ def texts(app: AppTest) -> str:
 
 
 def header(app: AppTest, key: str) -> dict[str, Any]:
-    (found,) = (one for one in app.get("bidi_component") if key in one.proto.id)
+    found = next(one for one in app.get("bidi_component") if re.search(rf"-{key}(-None)?$", one.proto.id))
     data = found.proto.bytes
     return json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
 
@@ -155,3 +156,42 @@ def test_hidden_special_tokens_are_on_neither_axis(model: Translator) -> None:
         assert not {"[SOS]", "[EOS]"} & set(named)
         assert len(lines["rows"]) == sum(not special for special in trace.row_tokens(kind).special)
         assert "The rows and columns of special tokens are hidden" in texts(app)
+
+
+# ---- another sentence ----------------------------------------------------------------------------------------------
+
+
+def unlike(model: Translator, kind: str) -> tuple[str, str]:
+    """Two sentences whose sharpest heads differ."""
+    words = TEXTS[0].split()
+    every = [" ".join(words[i:j]) for i in range(3) for j in range(i + 3, len(words) + 1)]
+    first = sharpest(model.trace(every[0]), kind)
+    return every[0], next(text for text in every if sharpest(model.trace(text), kind) != first)
+
+
+@pytest.mark.parametrize(("page", "kind", "key"), [("attention", "cross", "overview"), ("decoding", "cross", "player")])
+def test_the_head_that_the_page_chose_stays_when_the_sentence_changes(
+    model: Translator, page: str, kind: str, key: str
+) -> None:
+    """It moved, unnoticed, in the middle of a comparison."""
+    one, other = unlike(model, kind)
+    app = AppTest.from_file(str(PAGE.with_name(f"{page}.py")), default_timeout=300)
+    app.query_params["text"] = one
+    ran(app)
+    layer, head = chosen(app, page, key)
+    assert (layer, head) == sharpest(model.trace(one), kind)
+    assert "head" not in app.query_params  # the address gets no entry that nobody asked for
+    app.text_input[0].set_value(other)
+    ran(app)
+    assert app.query_params["text"] == other
+    assert chosen(app, page, key) == (layer, head) != sharpest(model.trace(other), kind)
+    assert (app.query_params["layer"], app.query_params["head"]) == (str(layer + 1), str(head + 1))
+
+
+def chosen(app: AppTest, page: str, key: str) -> tuple[int, int]:
+    """The layer and head, from 0, that a page shows."""
+    if page == "decoding":
+        start = header(app, key)["start"]
+        return start["layer"], start["head"]
+    layer, head = header(app, key)["selected"]
+    return layer, head
