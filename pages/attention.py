@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui.attention.heads import heads
 from ui.attention.picture import shown
+from ui.attention.second import second_sentence
 from ui.attention.switches import changed, switches
 from ui.attention.view import AttentionView
 from ui.widgets.errors import plain_errors
@@ -19,9 +20,10 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
             far_note(opened.name, model, text)
+        second = second_sentence(opened.name, model, text, view)
         middle = st.container()
         numbers, off = st.columns([54, 46], gap="large")
         with middle:
-            heads(picture, opened.actions, numbers)
+            heads(picture, second, opened.actions, numbers)
         with off:
             switches(picture)

@@ -9,21 +9,21 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Trace, charts
+from transformer import Trace
 from transformer.analysis import MEASURES, Measures
 from transformer.analysis.layout import Layout, descriptions
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
-from ui.attention.picture import SHOW_HELP, SHOWS, Panel, Shown, panel
+from ui.attention.large import large_head
+from ui.attention.picture import SHOWS, Panel, Shown, panel
+from ui.attention.roles import corpus_roles
+from ui.attention.second import checks, in_sentence, side_by_side
 from ui.attention.view import AttentionView
 from ui.state.view import settle, take, update, widget_key, write_address
-from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
+from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
 from ui.viewer.export import CAUTION
-from ui.viewer.plot import Shows, plot
 
-CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
-FAINT = 0.2  # of the scale: rows that reach no higher look empty
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
 
@@ -75,8 +75,8 @@ def _controls(shown: Shown, view: AttentionView) -> None:
 
 
 @st.fragment
-def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
-    """The overview, the chosen head and its lines, and what is looked at in them.
+def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
+    """The overview, the chosen head and its lines, or beside it the same head in a second sentence.
 
     The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head redraws these
     parts and nothing else.
@@ -86,20 +86,32 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     place, found = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     settle(layer=large.layer + 1, head=large.head + 1)
-    left, middle, right = st.columns([28, 46, 26], gap="medium")
+    left, middle, right = st.columns([28, 46, 26] if second is None else [24, 38, 38], gap="medium")
     with middle:  # first, so that it is painted first
-        _head(large, view)
+        if second is None:
+            large_head(large, view)
+        else:
+            both = side_by_side(second, view, large)
+            in_sentence(both[0], view, shown)
+        st.caption(f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off).")
         faithful(shown)
     with left:
         _overview(shown, view, large)
+        roles = st.container()
     with right:
-        _lines(shown, view, place, large)
+        if second is None:
+            _lines(shown, view, place, large)
+            checks(shown)
+        else:
+            in_sentence(both[1], view, second, key="head-second")
     with bar:
         _controls(shown, view)
     with numbers:
         _table(view, large, found)
     with actions:
         export(shown, view, large)
+    with roles:  # last, since what was measured over a corpus may have to be read first
+        corpus_roles(shown, view, large)
     write_address()
 
 
@@ -138,77 +150,6 @@ def _every_head(trace: Trace, place: Layout, found: Measures) -> EveryHead:
     return EveryHead(patterns, descriptions(trace, place, found), place.masked, profile)
 
 
-def _head(large: Panel, view: AttentionView) -> None:
-    place, what = large.place, large.note
-    if max(large.cells.shape) >= CANVAS_FROM and not large.signed:
-        st.markdown(f"**{large.title}** :gray[{what}]" if what else f"**{large.title}**")
-        big_head(
-            large.cells,
-            place.rows,
-            place.columns,
-            place.masked,
-            key="head-canvas",
-            rows_read=place.reads,
-            scale=view.scale,  # type: ignore[arg-type]
-            peak=large.limit,
-        )
-    else:
-        with st.container(key="head"):
-            plot(_figure(large, view), key="head-plot", title=(large.title, what), shows=_foreseen(large, view))
-    if SHOW_HELP[large.show]:
-        st.caption(SHOW_HELP[large.show])
-    strongest = float(np.median(large.cells.max(axis=1)))
-    if view.scale == "fixed" and not large.signed and 0 < strongest < FAINT * large.limit:
-        st.caption(
-            f"Half of the rows have no {large.name} above {strongest:.2g}, so the colours are faint: scale by row or "
-            "take the square root to see more."
-        )
-    if place.hidden.any() or place.hidden_rows.any():
-        left = "" if large.off else f" {large.hidden:.0%} of the weight of the rows that are left is on hidden columns."
-        st.caption(f"The rows and columns of special tokens are hidden.{left}")
-    twin = st.expander("As a table", key="twin", on_change="rerun")
-    if twin.open:
-        with twin:
-            _twin(large)
-    st.caption(f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off).")
-
-
-def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
-    """What the overview's thumbnails are a picture of too: weights as they are, on the same scale."""
-    if large.show != "raw" or large.limit > 1:
-        return None
-    rows, columns = large.cells.shape
-    return {"kind": view.kind, "scale": view.scale, "place": (large.layer, large.head), "shape": (rows, columns)}
-
-
-def _twin(large: Panel) -> None:
-    """The picture's numbers; a masked cell is empty."""
-    place = large.place
-    table: dict[str, list[Any]] = {"query": list(place.rows)}
-    for k, label in enumerate(place.columns):
-        gone = place.masked[:, k].tolist()
-        table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
-    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in place.columns}
-    st.dataframe(table, hide_index=True, column_config=numbers, key="twin-table")
-
-
-def _figure(large: Panel, view: AttentionView) -> charts.Spec:
-    place = large.place
-    options: dict[str, Any] = {
-        "masked": place.masked,
-        "reads": place.reads or (),
-        "theme": st.context.theme.type or "light",
-        "width": 440,
-    }
-    if large.signed:
-        figure = charts.difference_spec(large.cells, place.rows, place.columns, **options)
-    else:
-        scaled: dict[str, Any] = {"scale": view.scale, "name": large.name, "limit": large.limit}
-        figure = charts.pattern_spec(large.cells, place.rows, place.columns, **scaled, **options)
-    del figure["layout"]["width"]  # the column's own
-    return figure
-
-
 def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
     patterns = place.apply(shown.trace.pattern(view.kind)[large.layer])
     drawn = [line - 1 for line in view.lines if line <= len(patterns)] or [large.head]
@@ -228,12 +169,6 @@ def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> No
         plot=".st-key-head .js-plotly-plot",
         on_change=keep,
     )
-    hold = sum(check.holds for check in shown.checks)
-    icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"
-    with st.popover(f"Checks: {hold} of {len(shown.checks)} hold", icon=icon, type="tertiary"):
-        for check in shown.checks:
-            mark = ":material/check:" if check.holds else ":material/close:"
-            st.markdown(f"{mark} **{check.name}.** {check.detail}")
 
 
 def _table(view: AttentionView, large: Panel, found: Measures) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, switches_off
-from ui.state.view import View, one_of, whole
+from ui.state.view import LONGEST_TEXT, View, one_of, whole
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
@@ -85,8 +85,8 @@ class AttentionView(View):
     """Everything that defines the Attention page."""
 
     PAGE: ClassVar[str | None] = "attention"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes"}
-    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"changes"}
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes", "second"}
+    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"changes", "second"}
 
     show: str = "raw"
     scale: str = "fixed"
@@ -95,6 +95,7 @@ class AttentionView(View):
     lines: tuple[int, ...] = ()  # heads in the line view, from 1; none is the chosen one
     mass: int = 90  # percent of each row that the line view draws
     changes: tuple[Change, ...] = ()
+    second: str | None = None  # a sentence to be shown beside the first, with the same head
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
@@ -108,4 +109,5 @@ class AttentionView(View):
             "lines": tuple(head for head in heads if head),
             "mass": whole(query.get("mass", ""), 50, 100) or cls.mass,
             "changes": tuple(change for change in changes if change),
+            "second": query["second"][:LONGEST_TEXT] if "second" in query else None,
         }

@@ -16,13 +16,13 @@ from transformer import Translator
 from transformer.analysis.atlas.report import History, facts, numbers
 from transformer.trace import KINDS
 from ui.heads.components import atlas_picture
-from ui.heads.corpus import EXAMPLES, Chosen, choose
+from ui.heads.corpus import Chosen, choose
 from ui.heads.head import chosen_head, chosen_measure, head
 from ui.heads.measurements import Asked, Measured, find, find_history, history_files, measure, measure_history
 from ui.heads.payload import header
 from ui.heads.table import table
 from ui.heads.view import HeadsView
-from ui.state.atlases import digest_of
+from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, Job
 from ui.state.models import version
 from ui.state.public import without_places

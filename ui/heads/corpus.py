@@ -20,13 +20,13 @@ from transformer.data.pairs import First, Pair, Pairs
 from transformer.data.preview import READ
 from transformer.data.truth import Known, has_truth, known
 from ui.heads.view import COUNTS, HeadsView
-from ui.state.atlases import shipped
+from ui.state.atlases import EXAMPLES, shipped
 from ui.state.public import private_only, public
 from ui.state.queue import TURNS
 from ui.state.view import reseed, take, update, widget_key
 from ui.widgets.corpus_upload import upload
 
-EXAMPLES, UPLOAD, FILE = "examples", "upload", "file"
+UPLOAD, FILE = "upload", "file"
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.history import snapshots, step_of
 from transformer.checkpoints.native import load_weights
 from transformer.data.truth import Known
-from ui.heads.corpus import EXAMPLES, Chosen, opened
+from ui.heads.corpus import Chosen, opened
 from ui.state import atlases, models
+from ui.state.atlases import EXAMPLES
 from ui.state.jobs import Progress
 from ui.state.queue import TURNS
 
@@ -52,7 +53,8 @@ def measure(asked: Asked, progress: Progress) -> Measured:
     with TURNS.turn():
         most = _count(asked, pairs, asked.pairs)
         found = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
-    _keep("heads", asked, {"alignment": found.by, "measured": found.when, **found.found.to_dict()})
+    about = {"corpus": _spec(asked), "alignment": found.by, "measured": found.when}
+    _keep("heads", asked, about | found.found.to_dict())
     return found
 
 

@@ -10,21 +10,27 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.atlas import EDITION
+from transformer.analysis.atlas import EDITION, Atlas
 from transformer.analysis.atlas.aligner import installed
+from transformer.analysis.atlas.report import places
+from transformer.analysis.atlas.roles import ROLES, Role, roles
 from transformer.checkpoints.native import digest
 from transformer.files import read_json, write_text
+from transformer.trace import Kind
 from ui.state import models
 
 log = logging.getLogger("headlight")
 FILE = "heads.json"
 MOST = 64  # files; one is some hundred kilobytes
+EXAMPLES = "examples"  # the corpus that is the model's own examples
+SHORT = 16  # characters of a model's digest in the name of a file
 Facts = dict[str, Any]
 
 
@@ -42,6 +48,54 @@ def _shipped(file: Path, written: int, version: tuple[int, ...]) -> Facts | None
     if facts is None or facts.get("edition") != EDITION or facts.get("model") != digest(file.parent):
         return None
     return facts
+
+
+Place = tuple[Kind, int, int]  # of a head; layer and head from 0
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The heads of a model that have a role over a corpus."""
+
+    corpus: str
+    pairs: int
+    of: dict[Place, list[Role]]
+
+    @property
+    def clearest(self) -> dict[str, tuple[Place, Role]]:
+        """For each role, by its measure, the head in which it is clearest; in the order of `ROLES`."""
+        best: dict[str, tuple[Place, Role]] = {}
+        for place, given in self.of.items():
+            for role in given:
+                if role.what.measure not in best or best[role.what.measure][1].value < role.value:
+                    best[role.what.measure] = place, role
+        return {role.measure: best[role.measure] for role in ROLES if role.measure in best}
+
+
+def known_roles(name: str) -> Roles | None:
+    """What the latest measurement of a model says: the one that came with it, else one that was made here."""
+    place = models.model_folder(name) / FILE
+    if shipped(name) is None:
+        made = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written)
+        if not made:
+            return None
+        place = made[-1]
+    return _roles(place, _written(place))
+
+
+def _written(file: Path) -> int:
+    return file.stat().st_mtime_ns
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _roles(file: Path, written: int) -> Roles | None:
+    facts = _read(file) or {}
+    try:
+        atlas = Atlas.from_dict(facts)
+        of = {place: given for place in places(atlas) if (given := roles(atlas, *place))}
+        return Roles(str(facts["corpus"]), atlas.pairs, of)
+    except (KeyError, TypeError, ValueError, AttributeError):  # of another version, or other software
+        return None
 
 
 def find(what: str, name: str, corpus: str, pairs: int) -> Facts | None:
@@ -75,7 +129,12 @@ def _place(what: str, name: str, corpus: str, pairs: int) -> Path:
     examples = models.translator(name).card.get("examples")
     asked = [what, digest_of(name), corpus, pairs, EDITION, installed(), examples]
     key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
-    return models.RUNS / ".heads" / f"{key}.json"
+    return models.RUNS / ".heads" / f"{_begins(what, name)}-{key}.json"
+
+
+def _begins(what: str, name: str) -> str:
+    """The name of a file, up to what was measured of the model."""
+    return f"{what}-{EDITION}-{digest_of(name)[:SHORT]}"
 
 
 def digest_of(name: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 MARKUP = frozenset(r"\`*_{}[]()#+-.!|<>~$:^&")
 
 
@@ -54,16 +52,19 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def decimals(value: float) -> int:
-    """Two, or as many as keep two digits of a small number; what is below a millionth is rounding, and reads 0.00."""
-    size = abs(value)
-    return 2 if size >= 0.1 or size < 1e-6 else 1 - math.floor(math.log10(size))
-
-
 def signed(value: float, plus: bool = False) -> str:
-    """A number with as many `decimals` as it needs, a real minus, and no sign before a zero; `plus` for a sign before
-    what is above it too."""
-    return minus(f"{value:{'+' if plus else ''}z.{decimals(value) if math.isfinite(value) else 2}f}")
+    """Two decimals, or two digits of a smaller number, so that none reads as nothing: −5.30, −0.020, −3.9e−6.
+
+    What is below a millionth is rounding, and reads 0.00. With a real minus, and none before a zero; `plus` for a sign
+    before what is above it too.
+    """
+    size = abs(value)
+    sign = "+" if plus and size >= 1e-6 else ""
+    if 1e-6 <= size < 1e-3:
+        digits, power = f"{value:{sign}.1e}".split("e")
+        return minus(f"{digits}e{int(power)}")
+    places = 2 if size >= 0.1 or size < 1e-6 else 3 if size >= 0.01 else 4
+    return minus(f"{value:{sign}z.{places}f}")
 
 
 def literal(text: str) -> str:

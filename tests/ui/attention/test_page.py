@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator, checkpoints
+from transformer.__main__ import main
 from transformer.analysis import HeadEffect, head_importance
 from transformer.analysis.layout import sharpest
 from transformer.taps import Ablate, Site
 from ui.attention.ranking import FULL, full_bar, name, places
+from ui.attention.second import closest
 from ui.attention.view import Change, told
 from ui.state import models
+from ui.state.atlases import FILE, keep, known_roles
 from ui.widgets.text import signed
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
@@ -139,7 +144,11 @@ def test_a_head_that_is_off_is_said_to_be_off_everywhere(model: Translator, chan
 
 
 def header_of_plot(app: AppTest) -> dict[str, Any]:
-    (found,) = (one for one in app.get("bidi_component") if "head-plot" in one.proto.id)
+    return plotted(app, "head-plot")
+
+
+def plotted(app: AppTest, key: str) -> dict[str, Any]:
+    (found,) = (one for one in app.get("bidi_component") if one.proto.id.endswith(f"-{key}"))
     return json.loads(found.proto.bytes)
 
 
@@ -195,3 +204,95 @@ def chosen(app: AppTest, page: str, key: str) -> tuple[int, int]:
         return start["layer"], start["head"]
     layer, head = header(app, key)["selected"]
     return layer, head
+
+
+# ---- two sentences --------------------------------------------------------------------------------------------------
+
+
+def test_two_sentences_stand_beside_each_other_with_the_same_head(model: Translator) -> None:
+    one, other = unlike(model, "cross")
+    app = opened(text=one)
+    (button,) = (one for one in app.button if one.label == "Compare with a second sentence")
+    button.click()
+    ran(app)
+    assert app.query_params["second"] == closest(one, TEXTS[:2]) != one
+    app.query_params["second"] = other
+    ran(app)
+    layer, head = sharpest(model.trace(one), "cross")
+    for place, text in (("head-plot", one), ("head-second-plot", other)):
+        told = plotted(app, place)
+        assert told["title"][0] == f"Layer {layer + 1}, head {head + 1}"
+        z = next(trace["z"] for trace in told["figure"]["data"] if trace["type"] == "heatmap" and "text" in trace)
+        expected = model.trace(text).cross[layer, head]
+        cells = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
+        assert np.allclose(cells, expected, atol=1e-6)
+        assert text in texts(app)
+    (button,) = (one for one in app.button if one.label == "Close")
+    button.click()
+    ran(app)
+    assert "second" not in app.query_params and not any(
+        "head-second" in one.proto.id for one in app.get("bidi_component")
+    )
+
+
+def test_a_second_sentence_that_cannot_be_read_leaves_the_first(model: Translator) -> None:
+    app = opened(second="")
+    assert any("sentence" in one.value.lower() for one in app.info)
+    assert header_of_plot(app)["title"]
+
+
+def test_the_closest_example_is_offered() -> None:
+    tired, wide, other = "it was too tired .", "it was too wide .", "two dogs"
+    assert closest(tired, [tired, other, wide]) == wide
+    assert closest(tired, [tired]) == tired
+
+
+# ---- what is known over a corpus ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def measured(model: Translator, tmp_path: Path) -> Translator:
+    """The model with a measurement of two heads that have a role, the same one, and one of them clearer."""
+    folder, table = tmp_path / "checkpoints" / "small", tmp_path / "pairs.tsv"
+    table.write_text("\n".join(f"{TEXTS[0]}\t{TEXTS[1]}" for _ in range(3)))
+    file = folder / FILE
+    assert main(["heads", str(folder), "--corpus", str(table), "--sample", "0", "--json", str(file)]) == 0
+    facts = json.loads(file.read_text())
+    for head, share in ((2, 0.8), (3, 0.9)):
+        for number, value in (("mean", share), ("deviation", 0.01), ("units", 500), ("sentences", 400)):
+            facts["heads"]["encoder"]["previous"][number][1][head] = value
+    file.write_text(json.dumps(facts))
+    return model
+
+
+def test_the_role_that_a_head_has_over_a_corpus_stands_beside_it(measured: Translator) -> None:
+    app = opened(kind="encoder", layer="2", head="3")
+    said = texts(app).replace("\\", "").replace("\u00a0", " ")
+    assert "Looks at the previous token: 80 % of its weight in 500 sentences; chance" in said
+    assert "Over 3 sentences of " in said
+    app = opened(kind="encoder", layer="1", head="1")
+    assert "no measure shows clearly what this head does" in texts(app)
+
+
+def test_one_click_leads_to_the_head_that_has_a_role(measured: Translator) -> None:
+    app = opened()
+    (button,) = (one for one in app.button if one.label == "previous token")
+    button.click()
+    ran(app)
+    assert (app.query_params["kind"], app.query_params["layer"], app.query_params["head"]) == ("encoder", "2", "4")
+    assert header(app, "overview")["selected"] == [1, 3]
+
+
+def test_a_model_that_nobody_measured_has_no_roles(model: Translator) -> None:
+    assert "Take me to the head" not in texts(opened())
+
+
+def test_roles_of_a_measurement_that_was_made_here_are_known(measured: Translator, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoints" / "small" / FILE
+    facts = json.loads(file.read_text())
+    file.unlink()
+    assert known_roles("small") is None
+    keep("heads", "small", "copy", 200, facts | {"corpus": "copy"})
+    known = known_roles("small")
+    assert known is not None and known.corpus == "copy"
+    assert {what: place for what, (place, _) in known.clearest.items()} == {"previous": ("encoder", 1, 3)}

@@ -35,6 +35,7 @@ views = st.builds(
     lines=st.lists(st.integers(1, 16), max_size=4).map(tuple),
     mass=st.integers(50, 100),
     changes=st.lists(changes, max_size=3).map(tuple),
+    second=st.none() | st.text(max_size=50),
 )
 
 

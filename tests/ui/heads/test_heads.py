@@ -24,7 +24,7 @@ from transformer.data.corpora import Corpus, GoldCorpus, open_split
 from transformer.data.truth import Known, known
 from ui.attention.faithful import over_corpus
 from ui.heads import body
-from ui.heads.corpus import EXAMPLES, FILE, UPLOAD, Chosen, choices, counts, suited
+from ui.heads.corpus import FILE, UPLOAD, Chosen, choices, counts, suited
 from ui.heads.head import ends
 from ui.heads.measurements import Asked, find, find_history, measure
 from ui.heads.measures import MEASURES
@@ -32,6 +32,7 @@ from ui.heads.payload import header
 from ui.heads.table import Place, _columns
 from ui.heads.view import HeadsView
 from ui.state import atlases, models
+from ui.state.atlases import EXAMPLES
 from ui.state.jobs import KEPT, SECONDS, Job, Jobs, Progress
 from ui.state.queue import TURNS
 
@@ -115,9 +116,8 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     shipped = atlases.shipped("small")
     assert shipped is not None and find_history(known) is None  # it has none
     # Beside what the Attention page finds in a sentence.
-    said = re.fullmatch(
-        rf"Over 2 sentences of {re.escape(str(table))} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped)
-    )
+    over = rf"Over 2 sentences of {re.escape(str(table))}, with all heads on,"
+    said = re.fullmatch(rf"{over} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
     assert said and over_corpus(atlases.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=Chosen("copy"))) is None
     assert find(replace(known, chosen=Chosen(str(table), brought=True))) is None

@@ -13,8 +13,9 @@ from ui.widgets.text import signed
         (-5.3, "−5.30"),
         (0.1, "0.10"),
         (-0.02, "−0.020"),
-        (-0.0004215, "−0.00042"),
-        (0.0000052, "0.0000052"),
+        (-0.0042, "−0.0042"),
+        (-0.0004215, "−4.2e−4"),
+        (0.0000052, "5.2e−6"),
         (-3e-7, "0.00"),
         (0.0, "0.00"),
         (-0.0, "0.00"),
@@ -24,4 +25,5 @@ from ui.widgets.text import signed
 def test_no_number_rounds_away(value: float, text: str) -> None:
     """It read −0.00 on one page and 0.00 on another."""
     assert signed(value) == text
-    assert signed(abs(value), plus=True) in (f"+{text.removeprefix('−')}", text)
+    above = text.removeprefix("−")
+    assert signed(abs(value), plus=True) == (above if above == "0.00" else f"+{above}")

@@ -83,15 +83,13 @@ function weightText(value) {
   return value === 0 || value >= 0.0005 ? value.toFixed(3) : value.toExponential(1).replace("-", "\u2212");
 }
 
-// Two decimals, or as many as keep two digits of a small number; what is below a millionth is rounding. With a real
-// minus, and none before a zero.
+// Two decimals, or two digits of a smaller number, so that none reads as nothing; what is below a millionth is
+// rounding. With a real minus, and none before a zero.
 function signed(value) {
   const size = Math.abs(value);
-  const places = size >= 0.1 || size < 1e-6 ? 2 : 1 - Math.floor(Math.log10(size));
-  return value
-    .toFixed(places)
-    .replace(/^-0\.00$/, "0.00")
-    .replace("-", "\u2212");
+  const places = size >= 0.1 || size < 1e-6 ? 2 : size >= 0.01 ? 3 : 4;
+  const text = size >= 1e-6 && size < 1e-3 ? value.toExponential(1) : value.toFixed(places);
+  return text.replace(/^-0\.00$/, "0.00").replaceAll("-", "\u2212");
 }
 
 // A share in two decimals; one that would read as nothing says that it is less than that.

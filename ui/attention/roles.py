@@ -1,0 +1,67 @@
+"""What is known of the heads from a corpus: the roles of the chosen head, and the way to the head of each role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from transformer.trace import Kind
+from ui.attention.picture import Panel, Shown
+from ui.attention.view import AttentionView
+from ui.state.public import without_places
+from ui.state.view import reseed, update
+from ui.widgets.text import literal
+
+if TYPE_CHECKING:
+    from ui.state.atlases import Roles
+
+GOES = {
+    "antecedent": "antecedent of a pronoun",
+    "among_words": "antecedent among words",
+    "alignment": "word that is translated",
+    "reading": "word that was translated",
+    "previous": "previous token",
+    "next": "next token",
+    "same": "same position",
+    "first": "first token",
+    "special": "special tokens",
+    "punctuation": "punctuation",
+}
+
+
+def corpus_roles(shown: Shown, view: AttentionView, large: Panel) -> None:
+    """The roles of the chosen head, as the Heads page gives them, and a button for the clearest head of each role."""
+    # Imported late: behind it are the measures over a corpus, for which the first page would wait.
+    from ui.state.atlases import EXAMPLES, known_roles
+
+    known = known_roles(shown.name)
+    if known is None:
+        return
+    here = known.of.get((view.kind, large.layer, large.head), [])
+    for role in here:
+        text = str(role)
+        st.markdown(f":material/label: {literal(text[0].upper() + text[1:])}.")
+    corpus = "its own examples" if known.corpus == EXAMPLES else without_places(known.corpus)
+    where = f"Over {known.pairs:,} sentences of {literal(corpus)}, with all heads on"
+    st.caption(f"{where}." if here else f"{where}, no measure shows clearly what this head does.")
+    if known.of:
+        st.caption("Take me to the head that looks at the")
+        with st.container(horizontal=True, gap="small", key="roles"):
+            _ways(known)
+
+
+def _ways(known: Roles) -> None:
+    for what, ((kind, layer, head), role) in known.clearest.items():
+        st.button(
+            GOES[what],
+            key=f"role-{what}",
+            help=f"{kind.capitalize()}, layer {layer + 1}, head {head + 1} {role}",
+            on_click=_go,
+            args=(kind, layer, head),
+        )
+
+
+def _go(kind: Kind, layer: int, head: int) -> None:
+    update(kind=kind, layer=layer + 1, head=head + 1, lines=())
+    reseed()

@@ -1,0 +1,94 @@
+"""A second sentence, read by the same head: its box, and the two pictures beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.checkpoints.examples import examples
+from ui.attention.large import large_head
+from ui.attention.picture import Panel, Shown, panel, shown
+from ui.attention.view import AttentionView
+from ui.state.view import reseed, take, update, widget_key
+from ui.widgets.errors import plain_errors
+from ui.widgets.sentence import token_strip
+from ui.widgets.text import literal
+
+
+def second_sentence(name: str, model: Translator, text: str, view: AttentionView) -> Shown | None:
+    """The box of the second sentence and what the model makes of it, or the button that opens it."""
+    if view.second is None:
+        st.button(
+            "Compare with a second sentence",
+            icon=":material/compare:",
+            key="second-open",
+            type="tertiary",
+            help="Shows the same head for two sentences beside each other.",
+            on_click=_open,
+            args=(closest(text, (example.text for example in examples(model.card))),),
+        )
+        return None
+    source, target = st.columns([5, 6], gap="medium")
+    key = widget_key("second")
+    with source, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_input(
+            "Second sentence",
+            view.second,
+            key=key,
+            on_change=take,
+            args=("second", key),
+            placeholder="Type a sentence and press Enter",
+            icon=":material/edit:",
+        )
+        st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)
+    with target, plain_errors():
+        other = shown(name, view.second, replace(view, target=None))
+        st.caption(f"{model.card.get('target', 'Translation')}, written by the model")
+        token_strip(other.trace, model)
+        return other
+    return None
+
+
+def _open(text: str) -> None:
+    update(second=text)
+    reseed()
+
+
+def _close() -> None:
+    update(second=None)
+
+
+def closest(text: str, others: Iterable[str]) -> str:
+    """The one of the others that shares most words with the text; the text itself where there is none."""
+    words = text.split()
+    different = [other for other in others if other != text]
+    return max(different, key=lambda other: SequenceMatcher(None, words, other.split()).ratio(), default=text)
+
+
+def side_by_side(second: Shown, view: AttentionView, large: Panel) -> tuple[Panel, Panel]:
+    """The head of the first sentence and the same one of the second, on one scale."""
+    same = replace(view, layer=large.layer + 1, head=large.head + 1)
+    other = panel(second, same, second.measured(view.kind, view.words, view.hide)[0])
+    limit = max(large.limit, other.limit)
+    return replace(large, limit=limit), replace(other, limit=limit)
+
+
+def in_sentence(large: Panel, view: AttentionView, of: Shown, key: str = "head") -> None:
+    """One of the two pictures under its sentence."""
+    st.markdown(literal(of.trace.text))
+    large_head(large, view, key=key, foreseen=False)
+    checks(of)
+
+
+def checks(shown: Shown) -> None:
+    """Which checks of a trace hold, and what each says."""
+    hold = sum(check.holds for check in shown.checks)
+    icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"
+    with st.popover(f"Checks: {hold} of {len(shown.checks)} hold", icon=icon, type="tertiary"):
+        for check in shown.checks:
+            mark = ":material/check:" if check.holds else ":material/close:"
+            st.markdown(f"{mark} **{check.name}.** {check.detail}")
