@@ -20,7 +20,7 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
             far_note(opened.name, model, text)
-        second = second_sentence(opened.name, model, text, view)
+        second = second_sentence(opened.name, model, text, view, below)
         middle = st.container()
         numbers, off = st.columns([54, 46], gap="large")
         with middle:

@@ -41,7 +41,7 @@ def corpus_roles(shown: Shown, view: AttentionView, large: Panel) -> None:
     here = known.of.get((view.kind, large.layer, large.head), [])
     for role in here:
         text = str(role)
-        st.markdown(f":material/label: {literal(text[0].upper() + text[1:])}.")
+        st.markdown(f":small[:material/label: {literal(text[0].upper() + text[1:])}.]")
     corpus = "its own examples" if known.corpus == EXAMPLES else without_places(known.corpus)
     where = f"Over {known.pairs:,} sentences of {literal(corpus)}, with all heads on"
     st.caption(f"{where}." if here else f"{where}, no measure shows clearly what this head does.")

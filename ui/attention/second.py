@@ -7,6 +7,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
 from transformer.checkpoints.examples import examples
@@ -19,10 +20,12 @@ from ui.widgets.sentence import token_strip
 from ui.widgets.text import literal
 
 
-def second_sentence(name: str, model: Translator, text: str, view: AttentionView) -> Shown | None:
-    """The box of the second sentence and what the model makes of it, or the button that opens it."""
+def second_sentence(
+    name: str, model: Translator, text: str, view: AttentionView, below: DeltaGenerator
+) -> Shown | None:
+    """The box of the second sentence and what the model makes of it, or `below` the first the button that opens it."""
     if view.second is None:
-        st.button(
+        below.button(
             "Compare with a second sentence",
             icon=":material/compare:",
             key="second-open",

@@ -73,9 +73,9 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
         rather = ""
         if token.rank > 1:
             better = name(token.likeliest)
-            rather = f"; most probable: {better}, {math.exp(token.likeliest_log_prob):.3f}"
+            rather = f"; most probable: {better}, {signed(math.exp(token.likeliest_log_prob))}"
         parts.append(
-            f'<span title="{html.escape(f"probability {probability:.3f}, rank {token.rank:,}{rather}")}" '
+            f'<span title="{html.escape(f"probability {signed(probability)}, rank {token.rank:,}{rather}")}" '
             f'style="display:inline-block;margin:0 0.55em 8px 0;font-size:1.13rem">{html.escape(label)}'
             f'<span style="display:block;height:3px;border-radius:2px;background:{theme.line}">'
             f'<span style="display:block;height:3px;border-radius:2px;width:{100 * probability:.1f}%;'

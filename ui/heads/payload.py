@@ -31,6 +31,7 @@ def header(found: Atlas, history: History, kind: Kind, selected: tuple[int, int]
             {
                 "name": measure.name,
                 "label": measure.label,
+                "meaning": measure.meaning,
                 **_scale(measure, moments, kind),
                 "values": [_numbers(moment.heads[kind].get(measure.name)) for _, moment in moments],
                 "texts": [_texts(measure, moment.heads[kind].get(measure.name)) for _, moment in moments],

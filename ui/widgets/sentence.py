@@ -132,8 +132,8 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
         probability = math.exp(log_prob)
         size = "0.87rem" if special else "1.13rem"
         parts.append(
-            f'<span title="probability {probability:.3f}" style="display:inline-block;margin:0 0.45em 4px 0;'
-            f'font-size:{size}">{html.escape(label)}<span style="display:block;height:3px;border-radius:2px;'
+            f'<span title="probability {signed(probability)}" style="display:inline-block;margin:0 0.45em 4px 0;'
+            f'font-size:{size}">{_marked(label)}<span style="display:block;height:3px;border-radius:2px;'
             f'background:{theme.line}"><span style="display:block;height:3px;border-radius:2px;'
             f'width:{100 * probability:.1f}%;background:{theme.accent}"></span></span></span>'
         )
@@ -146,6 +146,11 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
     )
     if not trace.finished:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")
+
+
+def _marked(label: str) -> str:
+    """A label as HTML, its word-start mark faint: it is no bar of a probability."""
+    return html.escape(label).replace(SPACE, f'<span style="opacity:0.45">{SPACE}</span>')
 
 
 def token_notes(source: Tokens, *written: str) -> None:

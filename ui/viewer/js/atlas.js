@@ -2,7 +2,7 @@
 // keys and Enter, choose a head. With a training's snapshots, a slider shows them at each of those.
 //
 // Header: kind, layers, heads, selected [layer, head], measure (chosen, or null), steps [N] (the last may be null: the
-//   model as it is), step, note, measures [{ name, label, range, least, most, signed, values [N][L][H] (null where
+//   model as it is), step, note, measures [{ name, label, meaning, range, least, most, signed, values [N][L][H] (null where
 //   there is none), texts [N][L][H], named [N] of [layer, head] }].
 // Emits "pick" { head, measure } or { step }.
 
@@ -74,7 +74,7 @@ class Atlas {
         const panel = el(
           "section",
           { class: "panel" },
-          el("h4", {}, bold(measure.label), el("small", {}, measure.range)),
+          el("h4", { title: measure.meaning }, bold(measure.label), el("small", {}, measure.range)),
           cells,
         );
         panel.dataset.measure = measure.name;
@@ -213,7 +213,7 @@ class Atlas {
   }
 
   say(measure, layer, head) {
-    this.said.textContent = measure ? this.text(measure, layer, head) : this.header.note;
+    this.said.textContent = measure ? `${this.text(measure, layer, head)}. ${measure.meaning}` : this.header.note;
   }
 
   // ---- choosing ------------------------------------------------------------------------------------

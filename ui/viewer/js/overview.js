@@ -236,12 +236,7 @@ class Overview {
       ` among the ${inWords(layers * heads)}`,
     );
     if (this.profile.childElementCount !== 1 + 4 * profile.names.length) {
-      const strip = meaning => [
-        el("span"),
-        el("canvas", { "aria-hidden": "true" }),
-        el("b"),
-        el("small", {}, meaning),
-      ];
+      const strip = meaning => [el("span"), el("canvas", { "aria-hidden": "true" }), el("b"), el("small", {}, meaning)];
       this.profile.replaceChildren(title, ...profile.meanings.flatMap(strip));
     }
     this.profile.firstChild.replaceWith(title);
