@@ -4,7 +4,7 @@ A page or a script starts a run with `start(Recipe(...), "runs/NAME")`, watches 
 steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
 """
 
-from transformer.training.evaluation import Evaluation, Evaluator
+from transformer.training.evaluation import FEW, Evaluation, Evaluator
 from transformer.training.export import export
 from transformer.training.folder import RUNS, RunFolder, run_path
 from transformer.training.loop import Diverged, StepReport, Trainer, train
@@ -18,6 +18,7 @@ from transformer.training.worker import work
 
 __all__ = [
     "BY_TOKENIZER",
+    "FEW",
     "HELP",
     "RUNS",
     "Diverged",

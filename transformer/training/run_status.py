@@ -217,8 +217,6 @@ def _due(folder: RunFolder) -> int:
 
 def process(values: dict[str, Any]) -> psutil.Process | None:
     """The worker that wrote these values, if it is alive: a process of that number that started at that moment."""
-    if (child := children.get(_whole(values, "pid"))) is not None:
-        child.poll()  # a child that has ended stays a zombie until its parent asks
     try:
         candidate = psutil.Process(int(values["pid"]))
         same = abs(candidate.create_time() - float(values["created"])) < SAME_START

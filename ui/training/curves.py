@@ -10,13 +10,14 @@ import numpy as np
 import streamlit as st
 
 from transformer import TrainConfig
-from transformer.training import Status, learning_rate
+from transformer.training import FEW, Status, learning_rate
+from transformer.training.metrics import COUNT
 from ui.state.view import update
 from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, speeds, thinned
 from ui.training.shelf import FAILED, doing
 from ui.viewer.packing import pack
-from ui.widgets.text import brief, duration
+from ui.widgets.text import brief, duration, on_sentences, plural
 
 AHEAD = 60  # points of the learning rate that is still to come
 STEEP = 1.6  # how far the start of a curve may rise above the rest before it is cut off
@@ -155,12 +156,30 @@ def facts(run: Watched) -> list[dict[str, str]]:
     found.append(_fact("Tokens per second", brief(speed) if speed else "–"))
     latest = columns.evaluations[-1] if columns.evaluations else {}
     loss, exact, bleu = (latest.get(name) for name in ("loss", "exact", "bleu"))
+    on = on_sentences(latest.get(COUNT))
     found.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
     if isinstance(exact, int | float) and (not bleu or exact > 0.9):
-        found.append(_fact("Exactly right", f"{exact:.1%}"))
+        found.append(_fact("Exactly right", f"{exact:.1%}", on))
     else:
-        found.append(_fact("BLEU", f"{bleu:.1f}" if isinstance(bleu, int | float) else "–"))
+        found.append(_fact("BLEU", f"{bleu:.1f}", on) if isinstance(bleu, int | float) else _fact("BLEU", "–"))
     return found
+
+
+def cautions(columns: Columns, doubled: int) -> list[str]:
+    """What to know of the scores: that they are on few sentences, or that `doubled` pairs were left out."""
+    count = columns.evaluations[-1].get(COUNT) if columns.evaluations else None
+    told = []
+    if type(count) is int and count < FEW:
+        told.append(
+            f"The scores are {on_sentences(count)}: on fewer than {FEW} they say little. Give the run a larger corpus "
+            "to validate on."
+        )
+    if doubled:
+        told.append(
+            f"{plural(doubled, 'validation pair is', 'validation pairs are')} also in the training data, and left out "
+            "of the validation."
+        )
+    return told
 
 
 def parts(columns: Columns) -> list[str]:
@@ -170,9 +189,9 @@ def parts(columns: Columns) -> list[str]:
     for name, of in found.items():
         bleu, exact = (of.get(score) for score in ("bleu", "exact"))
         if isinstance(exact, int | float) and exact > 0.9:
-            told.append(f"{name} {exact:.1%} exactly right")
+            told.append(f"{name} {exact:.1%} exactly right {on_sentences(of.get(COUNT))}".rstrip())
         elif isinstance(bleu, int | float):
-            told.append(f"{name} BLEU {bleu:.1f}")
+            told.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(COUNT))}".rstrip())
     return told
 
 

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from transformer.checkpoints.native import CONFIG
 from transformer.training import RunFolder, Status, statuses
+from transformer.training.metrics import COUNT
 from ui.state import models
 from ui.state.records import latest_scores
 from ui.training.view import SHIPPED
-from ui.widgets.text import duration, plural
+from ui.widgets.text import duration, on_sentences, plural
 
 Tone = Literal["go", "calm", "bad"]
 FAILED = ("crashed", "stalled", "diverged", "out of disk")
@@ -109,8 +110,10 @@ def score_text(score: Mapping[str, Any]) -> str:
     """BLEU, or the share exactly right where that says more: words of letters have no four in a row to count."""
     bleu, exact = score.get("bleu"), score.get("exact")
     if isinstance(exact, float) and (not bleu or exact > 0.9):
-        return f"{exact:.1%} exact"
-    return f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
+        said = f"{exact:.1%} exact"
+    else:
+        said = f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
+    return f"{said} {on_sentences(score.get(COUNT))}".strip() if said else ""
 
 
 def _size(folder: Path) -> int:

@@ -13,7 +13,7 @@ SHIPPED = "checkpoints/"  # what the name of a shipped model begins with, whose 
 MOST_COMPARED = 3
 
 _NAME = re.compile(rf"({re.escape(SHIPPED)})?\w[\w.-]{{0,63}}")
-_DATA = re.compile(r"[a-z0-9]{1,20}(:[a-z]{2}-[a-z]{2})?")
+_DATA = re.compile(r"[a-z0-9-]{1,20}(:[a-z]{2}-[a-z]{2})?")
 _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 
 

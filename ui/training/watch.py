@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.training import RunFolder, Status
+from transformer.training.preparing import doubled
 from ui.state import models, records
 from ui.state.public import public, without_places
 from ui.state.view import update, write_address
@@ -159,6 +160,8 @@ def _numbers(found: Shelf, view: TrainingView) -> Columns | None:
     curves.draw(watched, view.step)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
+    for caution in curves.cautions(watched[0].columns, doubled(RunFolder(found.chosen.folder))):
+        st.caption(f":material/info: {caution}")
     if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in models.model_names():
         open_in(f"runs/{found.chosen.name}")
     return watched[0].columns

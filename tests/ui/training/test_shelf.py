@@ -109,8 +109,8 @@ def test_values_are_text_in_the_table() -> None:
 
 
 def test_refusals_do_not_tell_where_the_files_lie(runs: Path) -> None:
-    folder = corpus_upload.uploads()
-    folder.mkdir(exist_ok=True)
+    folder = corpus_upload.uploads() / "7"
+    folder.mkdir(parents=True)
     (folder / "bad.tsv").write_bytes(b"\x00\x01")
     verdict = corpus_upload._verdict(str(folder / "bad.tsv"), (0,))
     assert verdict is not None and str(runs) in verdict
