@@ -112,6 +112,11 @@ class RunFolder:
         likeliest = [self.checkpoints / "best", *named, *reversed(whole)]
         return next((path for path in likeliest if not model_flaw(path)), None)
 
+    def trained(self) -> Path | None:
+        """As `best`, but None where nothing was scored yet: then that is the network before its first step."""
+        best = self.best()
+        return None if best is None or best.resolve() == self.checkpoint(0).resolve() else best
+
     def damaged(self) -> dict[str, str]:
         """What is wrong at a first look, without a full stop, by the name of the checkpoint or of what points to it."""
         flaws = {path.name: state_flaw(path) for path in self.step_folders()}

@@ -62,7 +62,7 @@ def form(view: TrainingView) -> None:
         with pictures:
             found = _preview(chosen, values)
         examples = [pair.source for pair in found.pairs[:SUGGESTED]] if found else []
-    start_from = str(before.best()) if before is not None and weights else None
+    start_from = str(before.trained()) if before is not None and weights else None
 
     def typed() -> Draft:
         now = _values(view, chosen.kind, before)
@@ -114,7 +114,7 @@ def _forget_start() -> None:
 
 def _weights(view: TrainingView, before: RunFolder) -> bool:
     """Whether the run starts from the weights of the earlier one."""
-    if before.best() is None:
+    if before.trained() is None:
         return False
     choice = st.session_state.get(key_of("weights"), "best")
     return choice == "best"
@@ -176,7 +176,7 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
 
 
 def _weights_choice(before: RunFolder) -> None:
-    if before.best() is not None:
+    if before.trained() is not None:
         st.segmented_control(
             "Weights",
             ["best", "fresh"],
