@@ -19,6 +19,7 @@ from transformer.training.preparing import doubled
 from transformer.training.recipe import Recipe
 from transformer.training.run_status import status
 from transformer.training.threads import cores, threads
+from ui.training import forecast
 
 USUAL: dict[str, Any] = {"steps": 1000, "warmup": 100, "batch_tokens": 2048, "learning_rate": 0.002}
 
@@ -65,6 +66,17 @@ def test_a_worker_that_has_ended_is_no_zombie(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(steer.sys, "executable", "true")
     number = steer.spawn(run)
     wait_until(lambda: not psutil.pid_exists(number), seconds=20)
+
+
+def test_a_second_run_on_the_same_cores_is_cautioned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast, "cores", lambda: 4)
+    monkeypatch.setattr(forecast, "threads", lambda asked: asked or 4)
+    recipe = replace(small_recipe(tmp_path), threads=3)
+    other = status(new_run(tmp_path, "other", recipe).path)
+    assert forecast._shared(recipe, []) == []
+    assert forecast._shared(replace(recipe, threads=1), [other]) == []
+    assert "other is training on the same 4 cores" in forecast._shared(recipe, [other])[0]
+    assert "2 runs are training" in forecast._shared(recipe, [other, other])[0]
 
 
 # ---- pairs that are trained and validated on -----------------------------------------------------------------------

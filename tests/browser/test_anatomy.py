@@ -228,9 +228,11 @@ def test_a_link_back_and_another_page_keep_the_view(page: Page, new_page: Callab
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
     page.locator(".thumb").first.wait_for(timeout=30_000)
     wait_until_idle(page)
+    entries = page.evaluate("history.length")
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Anatomy").click()
     page.locator(".stage-head").first.wait_for(timeout=30_000)
     wait_until_idle(page)
+    assert page.evaluate("history.length") == entries + 1  # so that the first Back leads back
     expect(stage(page, 5)).to_have_attribute("aria-current", "step")
     expect(page.get_by_role("heading", name="Encoder layer 2, self-attention, head 3", exact=True)).to_be_visible()
     stage(page, 7).click()

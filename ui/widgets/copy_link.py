@@ -1,9 +1,4 @@
-"""A button that puts the address of the view on the clipboard, and what Back leads to; only the browser can.
-
-A page that opens completes its address with the view that it shows, and Streamlit makes an entry of the history of each
-change. Back would lead to the address before it was completed, which is completed again: until something is done on a
-page, a change of its address takes the place of the entry instead.
-"""
+"""A button that puts the address of the view on the clipboard; only the browser can."""
 
 from __future__ import annotations
 
@@ -28,22 +23,7 @@ button:hover { border-color: var(--st-primary-color); color: var(--st-primary-co
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 """,
     js="""
-function keepHistory() {
-  if (window.headlightHistory) return;  // each page mounts this, and the window stays
-  window.headlightHistory = true;
-  let untouched = true;
-  for (const act of ["pointerdown", "keydown"]) window.addEventListener(act, () => { untouched = false; }, true);
-  const push = history.pushState.bind(history);
-  history.pushState = (state, title, url) => {
-    const samePage = new URL(url ?? "", location.href).pathname === location.pathname;
-    if (samePage && untouched) return history.replaceState(state, title, url);
-    if (!samePage) untouched = true;
-    push(state, title, url);
-  };
-}
-
 export default function ({ parentElement }) {
-  keepHistory();
   const button = parentElement.querySelector("button"), text = parentElement.querySelector(".text");
   const say = (words) => { text.textContent = words; };
   say("Copy link to this view");

@@ -87,6 +87,12 @@ def test_the_command_line_makes_the_same_recipe(data: str) -> None:
     assert as_typed(recipe) == recipe
 
 
+@pytest.mark.parametrize("size", PRESETS)
+def test_a_size_is_called_as_on_the_command_line(size: str) -> None:
+    recipe = drafted("multi30k:en-fr", defaults("multi30k", size), ()).recipe
+    assert recipe is not None and f"--preset {size} " in recipe.command("x")
+
+
 def as_typed(recipe: Recipe) -> Recipe:
     """What the parser of the command line makes of the command."""
     import shlex
