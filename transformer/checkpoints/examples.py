@@ -37,7 +37,7 @@ def suggested(language: object, tokenizer: Tokenizer) -> list[str]:
     first words of its vocabulary.
     """
     sentences = everyday(language if isinstance(language, str) and language else "English")
-    known = [text for text in sentences if (ids := tokenizer.encode(text)) and tokenizer.unk_id not in ids]
+    known = [text for text in sentences if (ids := _ids(tokenizer, text)) and tokenizer.unk_id not in ids]
     if known:
         return known
     words = (text for text in _pieces(tokenizer) if len(text) > 1 and text.isalpha())
@@ -49,8 +49,16 @@ def _pieces(tokenizer: Tokenizer) -> Iterator[str]:
     """The texts that are one token."""
     for id in range(tokenizer.vocab_size):
         text = "" if id in tokenizer.special_ids else tokenizer.decode([id])
-        if text and tokenizer.encode(text) == [id]:
+        if text and _ids(tokenizer, text) == [id]:
             yield text
+
+
+def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
+    """None where the tokenizer has no token for some of the text, not even an unknown one."""
+    try:
+        return tokenizer.encode(text)
+    except ValueError:
+        return []
 
 
 def _example(one: Any) -> Example:

@@ -9,6 +9,7 @@ from transformer.training.export import export
 from transformer.training.folder import RUNS, RunFolder, run_path
 from transformer.training.loop import Diverged, StepReport, Trainer, train
 from transformer.training.metrics import Metrics
+from transformer.training.notes import Notes, keep_notes, notes
 from transformer.training.recipe import Recipe, differences
 from transformer.training.run_status import Status, status, statuses
 from transformer.training.schedule import learning_rate, teacher_forcing
@@ -25,6 +26,7 @@ __all__ = [
     "Evaluation",
     "Evaluator",
     "Metrics",
+    "Notes",
     "Recipe",
     "RunFolder",
     "Status",
@@ -35,7 +37,9 @@ __all__ = [
     "export",
     "extend",
     "kill",
+    "keep_notes",
     "learning_rate",
+    "notes",
     "pause",
     "resume",
     "run_path",

@@ -9,6 +9,7 @@ checkpoints/    step-0001000 and so on: all that is needed to go on from there; 
 weights/        the weights of the last checkpoints, where they are to be averaged
 history/        small snapshots of the weights, where they were asked for
 data/           the corpus as token ids, and the validation pairs
+notes.json      a note and tags, where somebody wrote any
 control         "pause" or "stop", while that is asked of the worker
 lock            held by the worker, so that there is never a second one
 """

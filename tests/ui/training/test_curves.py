@@ -108,6 +108,14 @@ def test_a_score_stands_with_its_count_and_a_caution_where_that_is_small(finishe
     assert cautions(many, 0) == [] and "2 validation pairs are also in" in cautions(many, 2)[0]
 
 
+def test_smoothing_says_so_and_leaves_the_scores(finished: RunFolder) -> None:
+    plain, calm = charts([watched(finished)]), charts([watched(finished)], smooth=90)
+    for before, after in zip(plain, calm, strict=True):
+        for one, other in zip(before.lines, after.lines, strict=True):
+            changed = not np.array_equal(one.y, other.y)
+            assert changed == ("smoothed 90%" in other.name) == (one.name in ("training", "before clipping"))
+
+
 def test_the_time_is_what_is_left_or_what_it_took() -> None:
     run = invented(100, TRAINING)
     running = replace(run, status=replace(run.status, seconds_left=125.0))
