@@ -208,7 +208,7 @@ def evaluate(options: argparse.Namespace) -> None:
     for name, part in (scores.parts or {"": scores}).items():
         _print_scores(name, part, options.beam)
         if part.sentences < FEW:
-            print(f"These are under {FEW} sentences: the scores say little, and others may differ.", file=sys.stderr)
+            print(f"Fewer than {FEW} sentences: their scores say little.", file=sys.stderr)
     if options.json:
         write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()})
     if options.translations:

@@ -138,7 +138,7 @@ def everyday(language: str) -> list[str]:
     """Sentences in a language, which may be called "English", "en" or "en_XX"; none where there are none in it."""
     codes = {name.casefold(): code for code, name in LANGUAGES.items()}
     code = codes.get(language.casefold(), re.split("[-_]", language)[0].casefold())
-    return list(_EVERYDAY.get(code) or _CAPTIONS.get(code, ()))
+    return list(_EVERYDAY.get(code) or _CAPTIONS.get(code) or [])
 
 
 def _about_mixture(parts: list[str]) -> dict[str, Any]:

@@ -81,9 +81,9 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
     name = "BLEU" if said.startswith("BLEU") else "Exactly right" if said else "Score"
     columns[1].metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
     count = card["scores"].get("sentences") if said else None
-    if on := on_sentences(count):
+    if type(count) is int:
         few = f"; fewer than {FEW} say little" if count < FEW else ""
-        columns[1].caption(f"{on}{few}")
+        columns[1].caption(f"{on_sentences(count)}{few}")
     columns[2].metric("Size on disk", size_text(entry.size))
     columns[3].metric("Vocabulary", dict(words)["Vocabulary"])
     columns[4].metric(

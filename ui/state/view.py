@@ -125,7 +125,7 @@ def confine(view: V, layers: int, heads: int) -> V:
     """The view without a layer or head that the model doesn't have, which the address then doesn't name either."""
     lost = [name for name, most in (("layer", layers), ("head", heads)) if (getattr(view, name) or 0) > most]
     if lost:
-        view = replace(view, **dict.fromkeys(lost))
+        view = replace(view, **dict.fromkeys(lost))  # type: ignore[arg-type]
         st.session_state["view"] = view
         kept: dict[str, str] = st.session_state["kept"]
         st.session_state["kept"] = {name: value for name, value in kept.items() if name not in lost}
