@@ -16,6 +16,7 @@ from server.closed import Closed
 from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login
+from server.page import Page
 
 
 def guards(public: bool) -> list[Middleware]:
@@ -43,7 +44,9 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
     if public:  # any session could fill the memory with files, even if no page offers an upload
         said = "This is a public demonstration: uploads are switched off."
         found.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", said=said))
-    return [*found, Middleware(Login, password=given.password, base=base)] if given.password else found
+    if given.password:
+        found.append(Middleware(Login, password=given.password, base=base))
+    return [*found, Middleware(Page)]
 
 
 @asynccontextmanager

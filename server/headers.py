@@ -11,6 +11,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import file_util
 
+from server.page import SCRIPT
+
 _ANCESTOR = re.compile(r"https?://(\*\.)?[A-Za-z0-9.-]+(:(\d{1,5}|\*))?")
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -68,7 +70,7 @@ def policy(ancestors: str = "") -> str:
 
 
 def _inline_scripts() -> list[str]:
-    """The inline scripts of Streamlit's own page, by their hashes."""
+    """The inline scripts of Streamlit's own page and ours in it, by their hashes."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
-    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page))
+    digests = (hashlib.sha256(script.encode()).digest() for script in (*_INLINE.findall(page), SCRIPT))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]

@@ -61,9 +61,11 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     rows = [f"{words[i]} {words[j]}\t{words[j]} {words[i]}" for i in range(10) for j in range(10)]
     data.write_text("\n".join(rows) + "\n")
+    held = tmp_path / "held.tsv"
+    held.write_text("".join(f"{word} {word} one\tone {word} {word}\n" for word in words))
     network = ["--preset", "tiny", "--d-model", "32", "--n-heads", "2", "--d-ff", "32", "--tokenizer", "words"]
     steps = ["--steps", "6", "--warmup", "2", "--evaluate-every", "3", "--batch-tokens", "128", "--snapshots", "2"]
-    assert main(["train", "--data", str(data), "--validation", str(data), "--out", str(run), *network, *steps]) == 0
+    assert main(["train", "--data", str(data), "--validation", str(held), "--out", str(run), *network, *steps]) == 0
     assert (run / "status.json").exists()
     assert main(["evaluate", str(run / "checkpoints" / "best"), "--data", str(data), "--split", "validation"]) == 0
     printed = capsys.readouterr().out

@@ -87,6 +87,23 @@ def test_the_command_says_and_writes_it(
     assert facts["exact"] == 1 and facts["on"] == "english-french (combinations)"
 
 
+def test_two_files_of_ones_own_are_scored_with_their_count_and_what_is_wrong_with_them_is_said(
+    small: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoints.save(small, tmp_path / "small")
+    sides = tmp_path / "own.en", tmp_path / "own.fr"
+    pairs = list(GoldCorpus(FRENCH, "test"))[:3]
+    for path, texts in zip(sides, zip(*((pair.source, pair.target) for pair in pairs), strict=True), strict=True):
+        path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    given = ["evaluate", str(tmp_path / "small"), "--beam", "1", "--data", ",".join(map(str, sides))]
+    assert main(given) == 0
+    told = capsys.readouterr()
+    assert f"of {len({pair.source for pair in pairs})} sentences" in told.out and "Fewer than 100" in told.err
+    sides[1].write_bytes(b"\xe9t\xe9\n" * 3)
+    assert main(given) == 1
+    assert "3 undecodable target: line 1, 2, 3" in capsys.readouterr().err
+
+
 def test_translations_of_one_source_are_references_of_one_another(
     small: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

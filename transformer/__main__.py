@@ -21,7 +21,7 @@ from transformer.files import write_json
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
 from transformer.quoting import LONGEST, short, worded
-from transformer.training import Evaluation, Evaluator, commands
+from transformer.training import FEW, Evaluation, Evaluator, commands
 from transformer.training.processes import leave, several
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
 
@@ -207,6 +207,8 @@ def evaluate(options: argparse.Namespace) -> None:
     print(f"{corpus.report}")
     for name, part in (scores.parts or {"": scores}).items():
         _print_scores(name, part, options.beam)
+        if part.sentences < FEW:
+            print(f"Fewer than {FEW} sentences: their scores say little.", file=sys.stderr)
     if options.json:
         write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()})
     if options.translations:
@@ -216,7 +218,8 @@ def evaluate(options: argparse.Namespace) -> None:
 def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
     if name:
         print(f"\n{name}")
-    print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%}")
+    of = "1 sentence" if scores.sentences == 1 else f"{scores.sentences:,} sentences"
+    print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%} of {of}")
     print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {beam}  {scores.signature}")
     if scores.pronouns is not None:
         right, every = scores.pronouns

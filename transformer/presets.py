@@ -1,4 +1,4 @@
-"""Networks by name: three sizes of ours, and the model of each of five widely followed tutorials.
+"""Networks by name: four sizes of ours, and the model of each of five widely followed tutorials.
 
 A tutorial's preset has its depth, widths, biases and norms' places, so its parameters agree to the last one
 wherever its norms have a gain and bias for each dimension. (Two of the tutorials norm by a single scalar
@@ -21,6 +21,7 @@ def _both(n_layers: int, n_heads: int, d_ff: int) -> dict[str, StackConfig]:
 _PRE = {"norm": "pre", "final_norm": True}
 
 PRESETS: dict[str, dict[str, Any]] = {
+    "mini": {"d_model": 64, **_both(2, 4, 256), **_PRE, "tied": "output"},  # enough for letters and dates
     "tiny": {"d_model": 128, **_both(2, 4, 512), **_PRE, "tied": "output"},
     "small": {"d_model": 256, **_both(3, 4, 1024), **_PRE, "tied": "output"},
     "base": {"d_model": 512, **_both(6, 8, 2048), "tied": "output"},

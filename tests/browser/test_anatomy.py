@@ -134,7 +134,7 @@ def test_the_stages_are_stepped_through(page: Page, url: str, small: Translator,
     page.get_by_role("button", name="Next stage").click()
     expect(stage(page, 3)).to_have_attribute("aria-current", "step")
     page.get_by_test_id("stMain").focus()  # as a click on nothing does
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageDown")  # as presenters' remote controls send
     expect(stage(page, 4)).to_have_attribute("aria-current", "step")
     page.locator(".board").focus()
     page.keyboard.press("Home")
@@ -198,21 +198,21 @@ def test_the_map_opens_every_part(page: Page, url: str, small: Translator, trace
         "Output projection and softmax",
     ):
         part(page, title).click(force=True)
-        expect(page.get_by_role("heading", name=title)).to_be_visible()
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
         expect(page.locator(".legend .check").first).to_contain_text("Equal to the model's own output within")
         expect(page.locator(".vector").first).to_be_visible()
         assert page.locator(".katex").count() >= 1
     page.locator(".part.chosen").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Decoder, final layer norm")).to_be_visible()
+    expect(page.get_by_role("heading", name="Decoder, final layer norm", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("part=norm"))
 
 
 def test_a_head_is_picked_in_the_map(page: Page, url: str) -> None:
     go(page, url, f"{TYPED}&head=1")
     part(page, "Encoder layer 1, self-attention").locator(".head").nth(3).click()
-    expect(page.get_by_role("heading", name="Encoder layer 1, self-attention, head 4")).to_be_visible()
+    expect(page.get_by_role("heading", name="Encoder layer 1, self-attention, head 4", exact=True)).to_be_visible()
 
 
 def test_a_link_back_and_another_page_keep_the_view(page: Page, new_page: Callable[..., Page], url: str) -> None:
@@ -228,11 +228,13 @@ def test_a_link_back_and_another_page_keep_the_view(page: Page, new_page: Callab
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
     page.locator(".thumb").first.wait_for(timeout=30_000)
     wait_until_idle(page)
+    entries = page.evaluate("history.length")
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Anatomy").click()
     page.locator(".stage-head").first.wait_for(timeout=30_000)
     wait_until_idle(page)
+    assert page.evaluate("history.length") == entries + 1  # so that the first Back leads back
     expect(stage(page, 5)).to_have_attribute("aria-current", "step")
-    expect(page.get_by_role("heading", name="Encoder layer 2, self-attention, head 3")).to_be_visible()
+    expect(page.get_by_role("heading", name="Encoder layer 2, self-attention, head 3", exact=True)).to_be_visible()
     stage(page, 7).click()
     expect(page).to_have_url(re.compile("stage=7"))
     page.go_back()

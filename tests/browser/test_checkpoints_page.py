@@ -46,14 +46,14 @@ def shelves(browser: Browser, places: Path, tmp_path_factory: pytest.TempPathFac
         with serve(ROOT / "app.py", tmp_path_factory.mktemp("shelves") / "log.txt") as address:
             page = browser.new_page()
             page.goto(address)
-            page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
+            page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=60_000)
             page.close()
             yield address
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
     page.goto(f"{address}/checkpoints{query}")
-    page.get_by_role("heading", name="Checkpoints").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Checkpoints", exact=True).wait_for(timeout=60_000)
     wait_until_idle(page)
     return page
 
@@ -92,7 +92,7 @@ def test_the_shelf_and_one_model(page: Page, shelves: str, places: Path) -> None
     expect(page.locator(".line[data-id]")).to_have_count(1)
     line(page, HOSTILE).click()
     expect(page).to_have_url(re.compile(r"model=models%2F%3Cimg"))
-    expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
+    expect(page.get_by_role("heading", name=HOSTILE, exact=True)).to_be_visible()
 
 
 def test_two_models_of_unequal_depth(dark_page: Page, shelves: str) -> None:
@@ -143,7 +143,7 @@ def test_a_tutorial_file_from_the_upload_to_its_attention(page: Page, shelves: s
         box.press("Enter")
     expect(page.get_by_text("No vocabulary came with it")).to_be_visible(timeout=30_000)
     button.click()
-    expect(page.get_by_role("heading", name="models/transformer_weights")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="models/transformer_weights", exact=True)).to_be_visible(timeout=60_000)
     assert not list((places / "models" / ".uploads").iterdir())
     wait_until_idle(page)
     with page.expect_download() as download:

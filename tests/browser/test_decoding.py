@@ -133,7 +133,7 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
     page.keyboard.press("Home")
     step(page, 1)
     page.get_by_test_id("stMain").focus()  # as a click on nothing does
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageDown")  # as presenters' remote controls send
     step(page, 2)
     page.locator('.stop[data-step="3"]').click()
     step(page, 3)

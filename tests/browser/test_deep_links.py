@@ -34,6 +34,8 @@ def address(tmp_path: Path) -> Iterator[str]:
 def test_the_first_request_of_a_server_opens_the_page(
     address: str, page: Page, idle: Callable[[Page], None], link: str, title: str
 ) -> None:
+    refused: list[str] = []
+    page.on("response", lambda answer: refused.append(answer.url) if answer.status >= 400 else None)
     page.goto(address + link, wait_until="commit")  # `idle` waits for the rest
     idle(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
@@ -42,6 +44,7 @@ def test_the_first_request_of_a_server_opens_the_page(
     expect(page).to_have_title("Headlight")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert page.url == address + link
+    assert refused == []
     assert page.evaluate("history.length") == 2  # the empty page that the window opened with, and this one
 
 

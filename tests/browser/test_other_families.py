@@ -161,7 +161,7 @@ def test_an_imported_model_goes_through_every_page(
     go(page, f"{url}/training?{of}")
     expect(page.get_by_role("button", name="New run")).to_be_visible()
     go(page, f"{url}/checkpoints?{of}")
-    expect(page.get_by_role("heading", name=f"models/{name}")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"models/{name}", exact=True)).to_be_visible()
     expect(page.locator(".line.on")).to_contain_text(title)
     page.locator(".st-key-blocks .block").last.click()
     wait_until_idle(page)

@@ -57,7 +57,7 @@ def app(browser: Browser, models: Path, runs: Path, log: Path) -> Iterator[str]:
         with serve(ROOT / "app.py", log) as address:
             page = browser.new_page()
             page.goto(address)
-            page.get_by_role("heading", name="Attention").wait_for(timeout=60_000)
+            page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=60_000)
             page.close()
             yield address
 
@@ -70,7 +70,7 @@ def looking(browser: Browser, models: Path, looked_at: Path, tmp_path_factory: p
 
 def go(page: Page, address: str, query: str = "") -> Page:
     page.goto(f"{address}/training{query}")
-    page.get_by_role("heading", name="Training").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Training", exact=True).wait_for(timeout=60_000)
     wait_until_idle(page)
     return page
 

@@ -1,6 +1,11 @@
 """The sentences of a card: texts, or texts with what there is to see in them, for all pages or for some."""
 
-from transformer.checkpoints.examples import Example, examples
+import pytest
+
+from tests.small import TEXTS, small_checkpoint
+from transformer.checkpoints.examples import Example, examples, suggested
+from transformer.data.about import everyday
+from transformer.data.tokenizers import Tokenizer
 
 CARD = {
     "examples": [
@@ -26,3 +31,18 @@ def test_what_is_no_example_is_left_out() -> None:
     odd = [1, None, "", ["a"], {}, {"text": 3}, {"why": "nothing"}, {"text": "A.", "why": 3, "pages": "decoding"}]
     assert examples({"examples": odd}) == [Example("A.")]
     assert examples({"examples": [{"text": "A.", "pages": [None, "heads"]}]}, "heads")[0].pages == ("heads",)
+
+
+@pytest.mark.parametrize("language", ["English", "en", "en_XX", "", None, 3])
+def test_a_model_of_a_known_language_gets_sentences_in_it(language: object) -> None:
+    knows = Tokenizer.train([*everyday("English"), *everyday("German")], "words", 500, min_frequency=1)
+    assert suggested(language, knows) == everyday("English") != []
+    assert suggested("German", knows) == everyday("de") != []
+
+
+@pytest.mark.parametrize("kind", ["words", "characters", "bpe"])
+def test_any_other_gets_words_of_its_vocabulary(kind: str) -> None:
+    tokenizer = small_checkpoint(kind).source_tokenizer
+    (text,) = suggested("Klingon", tokenizer)
+    assert tokenizer.unk_id not in tokenizer.encode(text)
+    assert all(piece in " ".join(TEXTS) for piece in text.split())

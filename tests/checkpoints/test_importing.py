@@ -19,6 +19,7 @@ from tests.small import small_checkpoint
 from transformer import Translator, checkpoints
 from transformer.checkpoints import importing
 from transformer.checkpoints.bundle import one_file, zip_folder
+from transformer.checkpoints.examples import examples
 from transformer.checkpoints.health import health
 from transformer.checkpoints.importing import Unready, examine, import_model
 from transformer.checkpoints.questions import Answers, flag, possible_answers
@@ -99,6 +100,14 @@ def test_the_card_says_where_it_comes_from_and_its_languages(tmp_path: Path) -> 
     assert "Coding a transformer from scratch on PyTorch" in card["origin"]
 
 
+@pytest.mark.parametrize("language", ["English", ""])
+def test_what_is_imported_has_an_example_that_it_can_read(tmp_path: Path, language: str) -> None:
+    import_model(file(NAME), tmp_path / "model", answers(NAME, source_language=language))
+    model = Translator.load(tmp_path / "model")
+    (first, *_) = examples(model.card)
+    assert model.checkpoint.source_tokenizer.unk_id not in model.encode(first.text)
+
+
 def test_a_stream_of_tensors_is_a_safetensors_file(tmp_path: Path) -> None:
     torch.manual_seed(0)
     tensors = {"a": torch.randn(3, 5), "b.c": torch.randn(2, 3, 4).mT, "one": torch.randn(()), "half": torch.randn(7)}
@@ -128,6 +137,7 @@ def test_one_tensor_is_held_at_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize("as_what", ["folder", "zip", "safetensors"])
 def test_our_own_come_back_as_they_were(tmp_path: Path, as_what: str, changes: dict[str, Any]) -> None:
     checkpoint, folder = small_checkpoint(**changes), tmp_path / "model"
+    checkpoint.card["examples"] = ["two dogs"]
     checkpoints.save(checkpoint, folder)
     source = {"folder": folder, "zip": tmp_path / "x.zip", "safetensors": tmp_path / "x.safetensors"}[as_what]
     if as_what != "folder":

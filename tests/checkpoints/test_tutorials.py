@@ -19,7 +19,7 @@ SPREAD = [name for name in TITLES if name in ("ground-up", "adeveloperdiary")]  
 
 def test_each_has_one_name_wherever_it_stands() -> None:
     assert {name: form.name for name, form in TUTORIALS.items()} == TITLES
-    assert set(PRESETS) - set(TUTORIALS) == {"tiny", "small", "base"}
+    assert set(PRESETS) - set(TUTORIALS) == {"mini", "tiny", "small", "base"}
 
 
 def weights(name: str) -> dict[str, torch.Tensor]:

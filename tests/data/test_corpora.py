@@ -65,8 +65,8 @@ def test_every_kind_of_bad_line_is_reported_by_its_number(write: Writer) -> None
         (2, "empty source"),
         (3, "empty source"),
         (4, "empty target"),
-        (5, "undecodable"),
-        (6, "undecodable"),
+        (5, "undecodable source"),
+        (6, "undecodable target"),
         (7, "too long"),
         (9, "no counterpart"),
     ]
@@ -136,7 +136,7 @@ def test_quoted_cells_hold_commas_quotes_and_lines(write: Writer) -> None:
 def test_table_rows_that_are_undecodable_or_endless(write: Writer) -> None:
     corpus = Table(write("a.csv", b"caf\xe9,x\none,un\n" + b"y" * 200_000 + b",z\ntwo,deux\n"))
     assert [pair.line for pair in corpus] == [2, 4]
-    assert corpus.report.first == [(1, "undecodable"), (3, "bad row")]
+    assert corpus.report.first == [(1, "undecodable source"), (3, "bad row")]
 
 
 def test_lines_of_json(write: Writer) -> None:
@@ -157,7 +157,7 @@ def test_lines_of_json(write: Writer) -> None:
         (3, "not text"),
         (4, "missing column"),
         (5, "empty source"),
-        (6, "undecodable"),
+        (6, "undecodable source"),
         (7, "bad JSON"),
         (8, "empty line"),
         (9, "bad JSON"),
@@ -234,7 +234,7 @@ def test_holding_out_keeps_the_report_of_bad_lines(write: Writer) -> None:
     text = "\n".join(map(json.dumps, [*lines, {"source": "\ud800", "target": "x"}, {"source": ""}]))
     train, validation = hold_out(JsonLines(write("a.jsonl", text)))
     assert len([*train, *validation]) == 3
-    assert train.report.first == [(4, "undecodable"), (5, "missing column")]
+    assert train.report.first == [(4, "undecodable source"), (5, "missing column")]
 
 
 def test_command_line_names_open_their_corpora(write: Writer) -> None:

@@ -8,7 +8,7 @@ import pytest
 from transformer.data import files, uploads
 from transformer.data.corpora import open_file
 from transformer.data.files import columns
-from transformer.data.uploads import check, keep
+from transformer.data.uploads import check, keep, remove
 
 GOOD = "one\tun\ntwo\tdeux\nthree\ttrois\n"
 
@@ -112,17 +112,22 @@ def test_a_line_without_an_end_is_not_kept_in_memory(
 def test_uploads_are_kept_under_safe_names_and_none_is_overwritten(tmp_path: Path) -> None:
     names = ["../../etc/passwd", "C:\\Users\\me\\a b.tsv", "a b.tsv", "..", ".hidden", "", "é<b>.csv.gz"]
     paths = [keep(io.BytesIO(name.encode()), name, tmp_path / "kept") for name in names]
-    assert [path.name for path in paths] == [
-        "passwd",
-        "a_b.tsv",
-        "a_b-2.tsv",
-        "upload",
-        "hidden",
-        "upload-2",
-        "é_b_.csv.gz",
-    ]
-    assert all(path.parent == tmp_path / "kept" for path in paths)
+    safe = ["passwd", "a_b.tsv", "a_b.tsv", "upload", "hidden", "upload", "é_b_.csv.gz"]
+    assert [path.name for path in paths] == safe
+    assert all(path.parent.parent == tmp_path / "kept" for path in paths)
     assert [path.read_bytes().decode() for path in paths] == names
+    for path in paths:
+        remove(path)
+    assert not list((tmp_path / "kept").iterdir())
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_of_two_files_the_one_that_is_no_utf_8_is_named(tmp_path: Path, wrong: int) -> None:
+    contents = [b"\xe9t\xe9\n" if side == wrong else b"summer\n" for side in (0, 1)]
+    files = [write(tmp_path, name, content) for name, content in zip(("a.en", "a.fr"), contents, strict=True)]
+    with pytest.raises(ValueError) as error:
+        check(",".join(map(str, files)))
+    assert str(error.value) == f"{files[wrong]}: line 1 is not UTF-8 text; save the file as UTF-8."
 
 
 def test_columns_are_offered_by_name(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from transformer.access import require_private
 from transformer.checkpoints import doctor
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.doctor import Diagnosis
+from transformer.checkpoints.examples import examples, suggested
 from transformer.checkpoints.forms import FORMS, Reading
 from transformer.checkpoints.forms.unknown import refuse_others
 from transformer.checkpoints.health import TARGET_EMBEDDING, Health
@@ -144,7 +145,8 @@ def _write(reading: Reading, folder: Path, progress: Progress | None) -> tuple[s
     )
     save_tokenizers(*tokenizers, folder)
     write_json(folder / CONFIG, to_json(reading.config))
-    write_json(folder / CARD, reading.card)
+    given = {} if examples(reading.card) else {"examples": suggested(reading.card.get("source"), tokenizers[0])}
+    write_json(folder / CARD, reading.card | given)
     return health.said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from transformer.data.mixtures import is_mixture, parts_of
@@ -131,6 +132,13 @@ def about(spec: str) -> dict[str, Any]:
         "data": spec,
         "terms": "Not stated.",
     }
+
+
+def everyday(language: str) -> list[str]:
+    """Sentences in a language, which may be called "English", "en" or "en_XX"; none where there are none in it."""
+    codes = {name.casefold(): code for code, name in LANGUAGES.items()}
+    code = codes.get(language.casefold(), re.split("[-_]", language)[0].casefold())
+    return list(_EVERYDAY.get(code) or _CAPTIONS.get(code) or [])
 
 
 def _about_mixture(parts: list[str]) -> dict[str, Any]:

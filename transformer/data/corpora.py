@@ -1,10 +1,6 @@
 """From what a person types to a corpus: `open_corpus`. Every kind of corpus can be imported from here."""
 
-import hashlib
-import heapq
 import re
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +10,7 @@ from transformer.data.files import JsonLines, Table, TextPair
 from transformer.data.generated import TASKS, Generated
 from transformer.data.gold import GoldCorpus
 from transformer.data.grammars import GRAMMARS
+from transformer.data.held_out import hold_out
 from transformer.data.hub import HubDataset, split_names
 from transformer.data.mixtures import Mixture, is_mixture, parts_of
 from transformer.data.multi30k import Multi30k
@@ -207,46 +204,3 @@ def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
 
 def _column(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
-
-
-def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
-    """(the rest, 1 % of the pairs), the same ones in every run: those with the smallest hashes of their text.
-
-    At least 1 pair and at most 2,000, chosen among the first 200,000. Equal pairs stay on one side.
-    Raises ValueError for a corpus with fewer than two different pairs.
-    """
-    seen: set[bytes] = set()
-
-    def different() -> Iterator[tuple[bytes, Pair]]:
-        for pair in islice(corpus, 200_000):
-            if (key := _hash(pair)) not in seen:
-                seen.add(key)
-                yield key, pair
-
-    smallest = heapq.nsmallest(2000, different())
-    held = dict(smallest[: max(1, len(seen) // 100)])
-    if len(seen) < 2:
-        raise ValueError(f"{corpus.name} has fewer than two different pairs, so none can be held out for validation.")
-    name = f"{corpus.name}, {len(held):,} pairs held out"
-    return _Without(corpus, set(held)), Pairs(name, held.values(), corpus.max_characters)
-
-
-class _Without(Corpus):
-    """A corpus less the pairs with these hashes."""
-
-    def __init__(self, corpus: Corpus, hashes: set[bytes]) -> None:
-        super().__init__(f"{corpus.name}, less the pairs held out", corpus.max_characters)
-        self.corpus, self.hashes = corpus, hashes
-
-    def count_rows(self) -> None:
-        self.corpus.count_rows()
-
-    def rows(self) -> Iterator[Pair | Rejected]:
-        for row in self.corpus.rows():
-            if isinstance(row, Rejected) or _hash(row) not in self.hashes:
-                yield row
-
-
-def _hash(pair: Pair) -> bytes:
-    texts = f"{pair.source.strip()}\n{pair.target.strip()}"
-    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).digest()

@@ -93,8 +93,9 @@ class Corpus(ABC):
             return Rejected(line, "empty target")
         if max(len(source), len(target)) > self.max_characters:
             return Rejected(line, "too long")
-        if not (_is_unicode(source) and _is_unicode(target)):
-            return Rejected(line, "undecodable")
+        for text, side in ((source, "source"), (target, "target")):
+            if not _is_unicode(text):
+                return Rejected(line, f"undecodable {side}")
         return row._replace(source=source, target=target)
 
 

@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import zlib
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
@@ -28,7 +29,8 @@ _MAGIC = {
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
 _REASONS = {
-    "undecodable": "is not UTF-8 text; save the file as UTF-8",
+    "undecodable source": "is not UTF-8 text; save the file as UTF-8",
+    "undecodable target": "is not UTF-8 text; save the file as UTF-8",
     "empty source": "has nothing on the source side",
     "empty target": "has nothing on the target side",
     "missing column": "is missing one of the two columns",
@@ -41,23 +43,22 @@ _REASONS = {
 
 
 def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
-    """Copies an upload into `folder`, piece by piece, under a name that is safe and was still free.
+    """Copies an upload, piece by piece, into a new folder in `folder`, so that it keeps its name as far as it is safe.
 
     Raises ValueError where it is larger than LARGEST bytes, and where nobody may bring any.
     """
     require_private()
     stem, *endings = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".").split(".")
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     for number in count(1):
-        path = folder / ".".join([f"{stem or 'upload'}{f'-{number}' if number > 1 else ''}"[:100], *endings])
+        own = Path(folder) / str(number)
         try:
-            target = open(path, "xb")  # noqa: SIM115
+            own.mkdir(parents=True)
         except FileExistsError:
             continue
         break
+    path = own / ".".join([(stem or "upload")[:100], *endings])
     try:
-        with target:
+        with open(path, "xb") as target:
             while piece := file.read(2**20):
                 if target.tell() + len(piece) > LARGEST:
                     raise ValueError(
@@ -65,9 +66,16 @@ def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
                     )
                 target.write(piece)
     except BaseException:
-        path.unlink()
+        remove(path)
         raise
     return path
+
+
+def remove(path: Path) -> None:
+    """Removes an upload that `keep` made, with its folder."""
+    path.unlink(missing_ok=True)
+    with suppress(OSError):
+        path.parent.rmdir()
 
 
 def check(spec: str) -> Report:
@@ -94,8 +102,15 @@ def check(spec: str) -> Report:
         line = next((left_out.line for left_out in report.first if left_out.reason == reason), None)
         where = f"line {line:,}" if line else "a line"
         others = f" ({many:,} of its {report.read:,} lines are like that)" if many > 1 else ""
-        raise ValueError(f"{report.name}: {where} {_REASONS[reason]}{others}.")
+        raise ValueError(f"{_file_of(corpus, reason)}: {where} {_REASONS[reason]}{others}.")
     return report
+
+
+def _file_of(corpus: Corpus, reason: str) -> str:
+    """The file that has the lines rejected for that reason, as far as one of two can be told."""
+    if isinstance(corpus, TextPair) and reason.endswith((" source", " target")):
+        return short(corpus.source_path if reason.endswith(" source") else corpus.target_path)
+    return corpus.report.name
 
 
 def _paths(corpus: Corpus) -> list[Path]:

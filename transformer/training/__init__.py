@@ -4,11 +4,12 @@ A page or a script starts a run with `start(Recipe(...), "runs/NAME")`, watches 
 steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
 """
 
-from transformer.training.evaluation import Evaluation, Evaluator
+from transformer.training.evaluation import FEW, Evaluation, Evaluator
 from transformer.training.export import export
 from transformer.training.folder import RUNS, RunFolder, run_path
 from transformer.training.loop import Diverged, StepReport, Trainer, train
 from transformer.training.metrics import Metrics
+from transformer.training.notes import Notes, keep_notes, notes
 from transformer.training.recipe import Recipe, differences
 from transformer.training.run_status import Status, status, statuses
 from transformer.training.schedule import learning_rate, teacher_forcing
@@ -18,12 +19,14 @@ from transformer.training.worker import work
 
 __all__ = [
     "BY_TOKENIZER",
+    "FEW",
     "HELP",
     "RUNS",
     "Diverged",
     "Evaluation",
     "Evaluator",
     "Metrics",
+    "Notes",
     "Recipe",
     "RunFolder",
     "Status",
@@ -34,7 +37,9 @@ __all__ = [
     "export",
     "extend",
     "kill",
+    "keep_notes",
     "learning_rate",
+    "notes",
     "pause",
     "resume",
     "run_path",

@@ -24,6 +24,7 @@ from transformer.files import open_regular
 from transformer.presets import PRESETS, preset
 from transformer.quoting import short
 from transformer.training import steer
+from transformer.training.cautions import cautions
 from transformer.training.export import best_of
 from transformer.training.export import export as export_run
 from transformer.training.folder import RUNS, RunFolder
@@ -112,7 +113,10 @@ def _add_fields(group: Any, config: type, names: list[str], prefix: str = "", wi
 
 
 def train(options: argparse.Namespace) -> None:
-    _work(options, options.out, lambda launcher: start(_recipe(options), options.out, launcher))
+    recipe = _recipe(options)
+    for caution in cautions(recipe):
+        print(f"Caution: {caution}", file=sys.stderr)
+    _work(options, options.out, lambda launcher: start(recipe, options.out, launcher))
 
 
 def resume(options: argparse.Namespace) -> None:

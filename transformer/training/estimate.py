@@ -25,6 +25,7 @@ from transformer.model import Transformer, count_parameters
 from transformer.training.loop import Trainer
 from transformer.training.recipe import Recipe
 from transformer.training.steer import environment
+from transformer.training.threads import threads
 
 LENGTH = 16  # tokens of a made-up sentence, where nothing is known of the corpus
 PROCESS = 350_000_000  # bytes of Python and its libraries
@@ -109,8 +110,7 @@ def measure(recipe: Recipe, source_length: int = LENGTH, target_length: int = LE
 def _measure_here(recipe: Recipe, source_length: int, target_length: int) -> Speed:
     config, training = recipe.model, recipe.training
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if recipe.threads:
-        torch.set_num_threads(recipe.threads)
+    torch.set_num_threads(threads(recipe.threads))
     trainer = Trainer(Transformer(config).to(device), training)
     rows = max(1, training.batch_tokens // max(source_length, target_length))
     source = torch.randint(4, config.source_vocab_size, (rows, source_length))

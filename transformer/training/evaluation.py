@@ -16,9 +16,11 @@ from transformer.data.batches import Example, bucket, collate
 from transformer.data.encoded import Encoded
 from transformer.data.gold import GoldCorpus, GoldPair, rightly_shown
 from transformer.data.mixtures import Mixture
-from transformer.data.pairs import Pair, Pairs
+from transformer.data.pairs import Corpus, Pair, Pairs
 from transformer.training.loop import batch_loss
 from transformer.translator import LENGTH_PENALTY, Translator
+
+FEW = 100  # sentences: on fewer, each of them moves a score by a percent and more
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Evaluation:
     parts: dict[str, Evaluation] = field(default_factory=dict, repr=False)  # of a mixture: by the corpora's names
 
     @property
+    def sentences(self) -> int:
+        """How many sources were translated."""
+        return len(self.translations)
+
+    @property
     def perplexity(self) -> float:
         return math.exp(min(self.loss, 700.0))
 
@@ -49,7 +56,7 @@ class Evaluation:
             "chrF": round(self.chrf, 2),
             "exact": round(self.exact, 4),
             "loss": round(self.loss, 4),
-            "sentences": len(self.translations),
+            "sentences": self.sentences,
             "signature": self.signature,
         }
         if self.pronouns is not None:
@@ -94,6 +101,8 @@ class Evaluator:
         sources = source.encode_batch([pair.source for pair in every])
         targets = target.encode_batch([pair.target for pair in every])
         both = zip(every, sources, targets, strict=True)
+        if not every:
+            raise ValueError(f"There is no pair to evaluate on. {pairs.report if isinstance(pairs, Corpus) else name}")
         fitting = [pair for pair, s, t in both if s and t and max(len(s), len(t)) < longest]  # and a special token
         if not fitting:
             raise ValueError(f"{name} has no pair of at most {longest - 1} tokens a side to evaluate on.")

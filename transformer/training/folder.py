@@ -9,6 +9,7 @@ checkpoints/    step-0001000 and so on: all that is needed to go on from there; 
 weights/        the weights of the last checkpoints, where they are to be averaged
 history/        small snapshots of the weights, where they were asked for
 data/           the corpus as token ids, and the validation pairs
+notes.json      a note and tags, where somebody wrote any
 control         "pause" or "stop", while that is asked of the worker
 lock            held by the worker, so that there is never a second one
 """
@@ -111,6 +112,11 @@ class RunFolder:
             named = []
         likeliest = [self.checkpoints / "best", *named, *reversed(whole)]
         return next((path for path in likeliest if not model_flaw(path)), None)
+
+    def trained(self) -> Path | None:
+        """As `best`, but None where nothing was scored yet: then that is the network before its first step."""
+        best = self.best()
+        return None if best is None or best.resolve() == self.checkpoint(0).resolve() else best
 
     def damaged(self) -> dict[str, str]:
         """What is wrong at a first look, without a full stop, by the name of the checkpoint or of what points to it."""

@@ -19,6 +19,7 @@ MOST_STEPS, LARGEST = 100_000_000, 1e100
 TAIL = 1_000_000  # bytes at the end of the metrics in which the latest scores are looked for
 NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "epoch")
 SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
+COUNT = "sentences"  # on how many an evaluation's scores are
 
 
 def metrics_line(
@@ -35,7 +36,7 @@ def metrics_line(
 
 
 def _scores(evaluation: Evaluation) -> dict[str, float]:
-    return {name: getattr(evaluation, name) for name in SCORES}
+    return {name: getattr(evaluation, name) for name in (*SCORES, COUNT)}
 
 
 def sound_line(text: bytes) -> dict[str, Any] | None:
@@ -53,7 +54,7 @@ def sound_line(text: bytes) -> dict[str, Any] | None:
     if not isinstance(parts, dict) or not all(isinstance(part, dict) for part in parts.values()):
         return None
     numbers = [line[name] for name in NUMBERS if name in line and (name, line[name]) != ("gradient_norm", None)]
-    scores = [of[name] for of in (evaluation, *parts.values()) for name in SCORES if name in of]
+    scores = [of[name] for of in (evaluation, *parts.values()) for name in (*SCORES, COUNT) if name in of]
     if not all(map(_is_number, numbers)) or not all(isinstance(n, float) or _is_number(n) for n in scores):
         return None  # a perplexity may be infinite
     return line if isinstance(watched, list) and all(isinstance(one, dict) for one in watched) else None
@@ -137,7 +138,7 @@ class _Events:
         values["train/tokens_per_second"] = line["tokens"] / line["seconds"]
         scores = line.get("evaluation", {})
         for part, of_part in {"validation": scores, **scores.get("parts", {})}.items():
-            values |= {f"{part}/{name}": value for name, value in of_part.items() if name not in ("watched", "parts")}
+            values |= {f"{part}/{name}": of_part[name] for name in SCORES if name in of_part}
         for name, value in values.items():
             if value is not None:
                 self.writer.add_scalar(name, value, line["step"])

@@ -14,9 +14,10 @@ from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import WEIGHTS, load_weights
 from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
+from transformer.data.held_out import IN_BOTH, kept_apart
 from transformer.data.packed import pack
 from transformer.data.varied import Varied
-from transformer.files import remove, set_aside, write_json, write_text
+from transformer.files import read_json, remove, set_aside, write_json, write_text
 from transformer.model import Transformer
 from transformer.training import intact, state
 from transformer.training.evaluation import Evaluator
@@ -25,7 +26,8 @@ from transformer.training.recipe import Recipe
 from transformer.training.speaker import Speaker
 from transformer.training.state import Position
 
-REPORT = "report.json"  # in the run's data folder
+REPORT = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
+DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on
 SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
 T = TypeVar("T")
 
@@ -46,10 +48,16 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
 
 
 def recipe_corpora(recipe: Recipe) -> Splits:
-    """What is trained on, evenly mixed and varied as the recipe asks, and what is validated on."""
+    """What is trained on, evenly mixed and varied as the recipe asks, and what is validated on.
+
+    Once the former was read, the latter has no pair of it.
+    """
     splits = open_corpus(recipe.data, recipe.validation, recipe.folder)
     splits.train.count_rows()
-    return splits._replace(train=Varied(splits.train, recipe.vary, recipe.training.seed)) if recipe.vary else splits
+    train, validation = kept_apart(splits.train, splits.validation)
+    if recipe.vary:
+        train = Varied(train, recipe.vary, recipe.training.seed)
+    return Splits(train, validation, splits.test)
 
 
 def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, speaker: Speaker) -> None:
@@ -62,12 +70,31 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
     speaker.say(str(examples.report))
     if not packed.pairs:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
-    pairs = list(splits.validation)
+    pairs, known = list(splits.validation), splits.validation.report.rejected[IN_BOTH]
+    if known and not pairs:
+        raise ValueError(
+            f"Every pair of {splits.validation.name} is also in the training data, so scores on it would mean nothing; "
+            "choose another corpus to validate on, or none, and pairs are held out."
+        )
+    if known:
+        speaker.say(
+            f"{known:,} of the {known + len(pairs):,} validation pairs are also in the training data; "
+            "they are left out of the validation."
+        )
     Evaluator.of(checkpoint, splits.validation.name, pairs)  # raises where there is nothing to evaluate on
     records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
     write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
-    write_json(folder.data / REPORT, asdict(examples.report))
+    write_json(folder.data / REPORT, {**asdict(examples.report), DOUBLED: known})
     intact.record(folder.data)
+
+
+def doubled(folder: RunFolder) -> int:
+    """How many validation pairs a run left out because the training data have them too; 0 where that is not known."""
+    try:
+        count = read_json(folder.data / REPORT)[DOUBLED]
+    except (ValueError, KeyError, TypeError):
+        return 0
+    return count if type(count) is int and count > 0 else 0
 
 
 def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:

@@ -141,7 +141,8 @@ class Recipe:
 
     def card(self) -> dict[str, Any]:
         """The card of the checkpoints of this run, before there are scores."""
-        return {**about(self.data), "command": self.command("RUN")}
+        facts = about(self.data)
+        return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}
 
     def command(self, out: str) -> str:
         """The command that trains this recipe."""

@@ -40,13 +40,17 @@ _ADVICE = {
     "queued": "",
     "running": "",
     "paused": "Resume it to go on from here.",
-    "stopped": "Resume it to go on from here, or open its best checkpoint.",
+    "stopped": "Resume it to go on from here.",
     "finished": "Open its best checkpoint, or train it for longer.",
     "crashed": "Read the last lines of the log, then resume it.",
     "stalled": "It may only be slow. If it stays so, end the worker and resume the run.",
+    "diverged": "Start again with a lower learning rate, a longer warm-up or stronger gradient clipping.",
+    "out of disk": "Free some disk space, then resume it.",
+}
+_WITH_BEST = {  # where a checkpoint was scored
+    "stopped": "Resume it to go on from here, or open its best checkpoint.",
     "diverged": "Start again from its best checkpoint with a lower learning rate, a longer warm-up or "
     "stronger gradient clipping.",
-    "out of disk": "Free some disk space, then resume it.",
 }
 
 
@@ -117,7 +121,7 @@ def _status(folder: RunFolder) -> Status:
         _whole(values, "steps") or _due(folder),
         doing if state in ALIVE else "",
         cause,
-        _advice(state, steps, bool(damaged)),
+        _advice(folder, state, steps, bool(damaged)),
         _number(values, "seconds_left") if state == "running" else None,
         _number(values, "heartbeat"),
         _number(values, "started"),
@@ -196,7 +200,7 @@ def _judge(values: dict[str, Any]) -> tuple[State, str]:
     return ("queued" if written == "queued" else "running"), ""
 
 
-def _advice(state: State, steps: list[int], damaged: bool) -> str:
+def _advice(folder: RunFolder, state: State, steps: list[int], damaged: bool) -> str:
     if state == "crashed" and not steps and not damaged:
         return "Read the last lines of the log, then resume it: there is no checkpoint yet, so it begins at step 0."
     if damaged and state != "diverged":
@@ -204,6 +208,8 @@ def _advice(state: State, steps: list[int], damaged: bool) -> str:
         return f"Resume it: what is damaged is set aside, and {where}."
     if state == "finished" and not steps:  # a run of an older version
         return "Open its best checkpoint."
+    if state in _WITH_BEST and folder.trained():
+        return _WITH_BEST[state]
     return _ADVICE[state]
 
 
@@ -217,8 +223,6 @@ def _due(folder: RunFolder) -> int:
 
 def process(values: dict[str, Any]) -> psutil.Process | None:
     """The worker that wrote these values, if it is alive: a process of that number that started at that moment."""
-    if (child := children.get(_whole(values, "pid"))) is not None:
-        child.poll()  # a child that has ended stays a zombie until its parent asks
     try:
         candidate = psutil.Process(int(values["pid"]))
         same = abs(candidate.create_time() - float(values["created"])) < SAME_START

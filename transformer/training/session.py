@@ -117,7 +117,8 @@ class Session:
             for part, scores in {"validation": evaluation, **evaluation.parts}.items():
                 self.speaker.say(
                     f"Step {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
-                    f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {scores.exact:.1%}"
+                    f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {scores.exact:.1%} "
+                    f"of {scores.sentences:,} sentences"
                 )
         score = self.processes.sum(evaluation.chrf if evaluation else 0.0)
         news = (

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 from transformer.access import require_private
 from transformer.files import write_json
@@ -25,6 +26,7 @@ from transformer.training.mending import corpus_flaw, damaged
 from transformer.training.metrics import require_tensorboard
 from transformer.training.recipe import Recipe
 from transformer.training.run_status import Status, status
+from transformer.training.threads import threads
 
 LAUNCH = 120.0  # seconds that a worker may take until its first word
 ROOT = Path(__file__).resolve().parents[2]  # where the package lies
@@ -52,6 +54,7 @@ def spawn(folder: RunFolder) -> int:
         )
     _after_the_app(worker.pid)
     run_status.children[worker.pid] = worker
+    Thread(target=worker.wait, daemon=True, name="reap").start()  # a child that nobody waits for stays a zombie
     return worker.pid
 
 
@@ -119,14 +122,13 @@ def _idle(folder: RunFolder) -> Status:
 def environment(recipe: Recipe) -> dict[str, str]:
     """The environment of a worker of this recipe."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    threads = recipe.threads or len(os.sched_getaffinity(0))
-    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **worker_environment(threads)}
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **worker_environment(threads(recipe.threads))}
 
 
-def worker_environment(threads: int) -> dict[str, str]:
+def worker_environment(count: int) -> dict[str, str]:
     """What a worker must find before its first line: how its threads wait, and how it keeps memory."""
     return {
-        "OMP_NUM_THREADS": str(threads),
+        "OMP_NUM_THREADS": str(count),
         "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
         "MALLOC_MMAP_MAX_": "0",  # batches of many sizes: keep their memory instead of returning it each time
         "MALLOC_TRIM_THRESHOLD_": str(2_000_000_000),

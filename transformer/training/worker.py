@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import shutil
 import signal
 import traceback
@@ -27,6 +26,7 @@ from transformer.training.processes import Processes
 from transformer.training.run_status import State
 from transformer.training.session import Asked, Session
 from transformer.training.speaker import Speaker
+from transformer.training.threads import threads
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a full disk, a used-up quota and a limit of size answer
 
@@ -42,7 +42,7 @@ def work(path: str | Path) -> State:
         # Whoever launched this worker, and the worker before it, hold the lock a moment longer.
         with folder.locked(patience=10.0) if processes.first else contextlib.nullcontext():
             if processes.count == 1:  # several are given their cores by their launcher
-                torch.set_num_threads(recipe.threads or len(os.sched_getaffinity(0)))
+                torch.set_num_threads(threads(recipe.threads))
             mended = folder.clear() if processes.first else []
             speaker = Speaker(folder, silent=not processes.first)
             for text in mended:

@@ -31,9 +31,9 @@ class AnatomyView(View):
     unmasked: bool = False
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
 
-    def to_query(self) -> dict[str, str]:
-        """The parameters that differ from the defaults, and the kind, whose default is this page's own."""
-        return {**super().to_query(), "kind": self.kind}
+    def to_keep(self) -> dict[str, str]:
+        """With the kind always, whose default is this page's own."""
+        return {**super().to_keep(), "kind": self.kind}
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:

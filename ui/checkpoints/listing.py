@@ -16,11 +16,12 @@ from transformer.checkpoints.architectures import from_json
 from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.files import read_json
 from transformer.training import RunFolder
+from transformer.training.metrics import COUNT
 from ui.state import models
 from ui.state.public import without_places
 from ui.state.records import card as read_card
 from ui.state.records import latest_scores
-from ui.widgets.text import brief, millions, size
+from ui.widgets.text import brief, millions, on_sentences, size
 
 PLAIN_ORIGINS = ("Trained here", "A run", "Imported")
 TABLE = "positions.table"  # what the name of a table of positions ends with
@@ -146,7 +147,8 @@ def told_score(card: Mapping[str, Any]) -> tuple[str, str]:
     if not isinstance(scores, Mapping):
         return "", ""
     exact, bleu = _number(scores, "exact"), _number(scores, "BLEU")
-    on = f" on {scores['on']}" if scores.get("on") else ""
+    count = on_sentences(scores.get(COUNT))
+    on = f" on {scores['on']}{count.replace('on ', ', ', 1)}" if scores.get("on") else f" {count}".rstrip()
     if exact is not None and (exact > 0.9 or bleu is None or "pronouns" in scores):
         return f"{exact:.1%}", f"{exact:.1%} exactly right{on}"
     if bleu is not None:
@@ -159,6 +161,7 @@ def _last_score(run: Path) -> tuple[str, str]:
     metrics = RunFolder(run).metrics
     found = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
     scores = {"BLEU": found.get("bleu"), "exact": found.get("exact"), "on": "its evaluation pairs"}
+    scores[COUNT] = found.get(COUNT)
     return told_score({"scores": scores})
 
 

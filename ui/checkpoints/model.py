@@ -10,6 +10,7 @@ import streamlit as st
 from transformer.checkpoints.architectures import from_json
 from transformer.checkpoints.native import CONFIG
 from transformer.files import read_json
+from transformer.training import FEW
 from ui.checkpoints import everyday, keeping, parts, tokens
 from ui.checkpoints.configuration import configuration, pairs
 from ui.checkpoints.exports import export
@@ -18,7 +19,7 @@ from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, size_text, told_sc
 from ui.state.records import card as read_card
 from ui.widgets.errors import plain_errors
 from ui.widgets.open_in import open_in
-from ui.widgets.text import literal
+from ui.widgets.text import literal, on_sentences
 
 # Elsewhere than among the facts.
 _SHOWN = {
@@ -79,6 +80,10 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
     columns[0].metric("Parameters", f"{entry.parameters:,}")
     name = "BLEU" if said.startswith("BLEU") else "Exactly right" if said else "Score"
     columns[1].metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
+    count = card["scores"].get("sentences") if said else None
+    if type(count) is int:
+        few = f"; fewer than {FEW} say little" if count < FEW else ""
+        columns[1].caption(f"{on_sentences(count)}{few}")
     columns[2].metric("Size on disk", size_text(entry.size))
     columns[3].metric("Vocabulary", dict(words)["Vocabulary"])
     columns[4].metric(

@@ -23,13 +23,14 @@ from ui.heads.payload import header
 from ui.heads.table import table
 from ui.heads.view import HeadsView
 from ui.state.atlases import EXAMPLES, digest_of
-from ui.state.jobs import JOBS, Job
+from ui.state.jobs import JOBS, SECONDS, Job
 from ui.state.models import version
 from ui.state.public import without_places
 from ui.state.view import take, update, widget_key, write_address
 from ui.widgets.text import literal, signed
 
 TICK = 0.4  # seconds between two updates of the progress
+SEEN_EVERY = SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
 AT_ONCE = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
 
 
@@ -44,6 +45,8 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
         return
     asked = Asked(name, version(name), chosen, pairs)
     job = JOBS.get("heads", asked, partial(measure, asked), partial(find, asked), chosen.brought)
+    if chosen.brought:
+        _seen(asked)
     _wait(job)
     if not job.done:
         _at_work(job, "heads", asked)
@@ -101,8 +104,6 @@ def _shown(measured: Measured, past: Job[Any] | None, asked: Asked) -> None:
     """The picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
     found, history = measured.found, _history(past)
-    for what in ("heads", "history"):
-        JOBS.seen(what, asked)
     place = chosen_head(found, view)
     name = chosen_measure(found, view.kind, place, view)
     left, right = st.columns([62, 38], gap="medium")
@@ -168,6 +169,13 @@ def _told(measured: Measured, history: History, chosen: Chosen) -> str:
     return " ".join(said)
 
 
+@st.fragment(run_every=SEEN_EVERY)
+def _seen(asked: Asked) -> None:
+    """Keeps the measurements for as long as the page is open, also where nothing is clicked on it for long."""
+    for what in ("heads", "history"):
+        JOBS.seen(what, asked)
+
+
 def _wait(job: Job[Any]) -> None:
     until = time.monotonic() + AT_ONCE
     while not job.done and job.share == 0 and time.monotonic() < until:
@@ -182,7 +190,6 @@ def _at_work(job: Job[Any], what: str, asked: Asked) -> None:
     """How far it is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
-    JOBS.seen(what, asked)
     text = {"heads": "Measuring every head", "history": "Measuring the snapshots"}[what]
     st.progress(job.share, f"{text}: {job.doing}" if job.doing else text)
 

@@ -33,7 +33,7 @@ class View:
     head: int | None = None  # from 1
 
     def to_query(self) -> dict[str, str]:
-        """The parameters that differ from the defaults."""
+        """The parameters that differ from the defaults, as the address has them."""
         values: dict[str, str] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -46,6 +46,10 @@ class View:
             else:
                 values[field.name] = str(value)
         return values
+
+    def to_keep(self) -> dict[str, str]:
+        """What other pages take over: the same, and what differs from their defaults."""
+        return self.to_query()
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Self:
@@ -130,7 +134,18 @@ def update(**changes: object) -> None:
     st.session_state["touched"] = True
     st.session_state["view"] = view = replace(view, **mine | changes)  # type: ignore[arg-type]
     kept, gone = st.session_state["kept"], lost | {field.name for field in fields(view)}
-    st.session_state["kept"] = {name: value for name, value in kept.items() if name not in gone} | view.to_query()
+    st.session_state["kept"] = {name: value for name, value in kept.items() if name not in gone} | view.to_keep()
+
+
+def confine(view: V, layers: int, heads: int) -> V:
+    """The view without a layer or head that the model doesn't have, which the address then doesn't name either."""
+    lost = [name for name, most in (("layer", layers), ("head", heads)) if (getattr(view, name) or 0) > most]
+    if lost:
+        view = replace(view, **dict.fromkeys(lost))  # type: ignore[arg-type]
+        st.session_state["view"] = view
+        kept: dict[str, str] = st.session_state["kept"]
+        st.session_state["kept"] = {name: value for name, value in kept.items() if name not in lost}
+    return view
 
 
 def _lost(changes: Mapping[str, object]) -> set[str]:

@@ -11,7 +11,9 @@ import streamlit as st
 
 from transformer.charts.lengths import lengths
 from transformer.data.about import LANGUAGES as NAMES
+from transformer.data.about import about
 from transformer.data.corpora import FORMS, from_hub, open_parts, written
+from transformer.data.grammars import GRAMMARS
 from transformer.data.mixtures import JOINED, MOST_TIMES
 from transformer.data.multi30k import LANGUAGES
 from transformer.data.pairs import First
@@ -32,6 +34,7 @@ CHOICES = {
     "reverse": "Letters, reversed",
     "copy": "Letters, copied",
     "dates": "Dates in ISO form",
+    **{name: str(about(name)["title"]) for name in GRAMMARS},
     "multi30k": "Multi30k, image captions",
     "tatoeba": "Tatoeba, everyday sentences",
     "mixture": "Several corpora, mixed",
@@ -43,6 +46,7 @@ SAID = {
     "reverse": "Words of 1 to 20 letters, and the same letters in reverse order.",
     "copy": "Words of 1 to 20 letters, and the same letters again.",
     "dates": "Dates as people write them, and the same day as year-month-day.",
+    **dict.fromkeys(GRAMMARS, "200,000 sentences that a grammar generates, with known alignments and antecedents."),
     "multi30k": "29,000 captions of photographs, translated by people.",
     "tatoeba": "Short everyday sentences, translated by volunteers; often in several ways.",
     "mixture": "Each corpus has a weight: how often its pairs stand in an epoch. 2 is twice, 0.5 every second pair.",

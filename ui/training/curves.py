@@ -10,13 +10,15 @@ import numpy as np
 import streamlit as st
 
 from transformer import TrainConfig
-from transformer.training import Status, learning_rate
-from ui.state.view import update
+from transformer.training import FEW, Status, learning_rate
+from transformer.training.metrics import COUNT
+from ui.state.view import take, update, widget_key
 from ui.training.components import CURVES
-from ui.training.series import Columns, Floats, scores, speeds, thinned
+from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
 from ui.training.shelf import FAILED, doing
+from ui.training.view import MOST_SMOOTHED
 from ui.viewer.packing import pack
-from ui.widgets.text import brief, duration
+from ui.widgets.text import brief, duration, on_sentences, plural
 
 AHEAD = 60  # points of the learning rate that is still to come
 STEEP = 1.6  # how far the start of a curve may rise above the rest before it is cut off
@@ -49,24 +51,32 @@ class Chart:
     lines: list[Line] = field(default_factory=list)
 
 
-def charts(runs: Sequence[Watched]) -> list[Chart]:
-    """The six charts; of several runs, only the lines that can be told apart."""
+def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
+    """The six charts; of several runs, only the lines that can be told apart.
+
+    What is known at each step, and so is noisy, is smoothed by `smooth` percent, and says so.
+    """
+    note = f", smoothed {smooth}%" if smooth else ""
+
+    def calm(columns: Columns, values: Floats) -> tuple[Floats, Floats]:
+        return thinned(columns.step, smoothed(values, smooth / 100) if smooth else values)
+
     alone = len(runs) == 1
     loss, perplexity = Chart("Loss", "nats per token"), Chart("Perplexity", "")
     score, rate = Chart("Score", "" if alone else "chrF"), Chart("Learning rate", "")
     norm, speed = Chart("Gradient norm", ""), Chart("Tokens per second", "")
     for number, run in enumerate(runs):
         columns, config = run.columns, run.config
-        train, validation = thinned(columns.step, columns.loss), scores(columns.evaluations, "loss")
-        loss.lines.append(Line("training", "thin", *train, number))
+        train, validation = calm(columns, columns.loss), scores(columns.evaluations, "loss")
+        loss.lines.append(Line(f"training{note}", "thin", *train, number))
         loss.lines.append(Line("validation", "main", *validation, number))
         if alone:
-            perplexity.lines.append(Line("training", "thin", train[0], _exp(train[1]), number))
+            perplexity.lines.append(Line(f"training{note}", "thin", train[0], _exp(train[1]), number))
         perplexity.lines.append(Line("validation", "main", validation[0], _exp(validation[1]), number))
         score.lines += _scores(columns, number, alone)
         rate.lines.append(Line("now", "second", *thinned(columns.step, columns.learning_rate), number))
         rate.lines.append(Line("scheduled", "ahead", *_ahead(config, columns), number))
-        norm.lines.append(Line("before clipping", "second", *thinned(columns.step, columns.gradient_norm), number))
+        norm.lines.append(Line(f"before clipping{note}", "second", *calm(columns, columns.gradient_norm), number))
         if alone and config.clip:
             ends = np.array([0.0, float(config.steps)])
             norm.lines.append(Line("clipped to", "level", ends, np.full(2, config.clip)))
@@ -110,9 +120,9 @@ def limit(chart: Chart, reached: float) -> float:
     return 1.05 * top or 1.0
 
 
-def payload(runs: Sequence[Watched], step: int | None) -> bytes:
+def payload(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> bytes:
     """What curves.js draws: the first run's numbers, and the curves of all."""
-    drawn, arrays, listed = charts(runs), {}, []
+    drawn, arrays, listed = charts(runs, smooth), {}, []
     last = max([float(run.status.steps) for run in runs] + [float(c.step[-1]) for c in _some(runs)], default=1.0)
     for number, chart in enumerate(drawn):
         reached = max((float(line.x[-1]) for line in chart.lines if len(line.x) and line.style != "ahead"), default=0.0)
@@ -155,12 +165,30 @@ def facts(run: Watched) -> list[dict[str, str]]:
     found.append(_fact("Tokens per second", brief(speed) if speed else "–"))
     latest = columns.evaluations[-1] if columns.evaluations else {}
     loss, exact, bleu = (latest.get(name) for name in ("loss", "exact", "bleu"))
+    on = on_sentences(latest.get(COUNT))
     found.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
     if isinstance(exact, int | float) and (not bleu or exact > 0.9):
-        found.append(_fact("Exactly right", f"{exact:.1%}"))
+        found.append(_fact("Exactly right", f"{exact:.1%}", on))
     else:
-        found.append(_fact("BLEU", f"{bleu:.1f}" if isinstance(bleu, int | float) else "–"))
+        found.append(_fact("BLEU", f"{bleu:.1f}", on) if isinstance(bleu, int | float) else _fact("BLEU", "–"))
     return found
+
+
+def cautions(columns: Columns, doubled: int) -> list[str]:
+    """What to know of the scores: that they are on few sentences, or that `doubled` pairs were left out."""
+    count = columns.evaluations[-1].get(COUNT) if columns.evaluations else None
+    told = []
+    if type(count) is int and count < FEW:
+        told.append(
+            f"The scores are {on_sentences(count)}: on fewer than {FEW} they say little. Give the run a larger corpus "
+            "to validate on."
+        )
+    if doubled:
+        told.append(
+            f"{plural(doubled, 'validation pair is', 'validation pairs are')} also in the training data, and left out "
+            "of the validation."
+        )
+    return told
 
 
 def parts(columns: Columns) -> list[str]:
@@ -170,9 +198,9 @@ def parts(columns: Columns) -> list[str]:
     for name, of in found.items():
         bleu, exact = (of.get(score) for score in ("bleu", "exact"))
         if isinstance(exact, int | float) and exact > 0.9:
-            told.append(f"{name} {exact:.1%} exactly right")
+            told.append(f"{name} {exact:.1%} exactly right {on_sentences(of.get(COUNT))}".rstrip())
         elif isinstance(bleu, int | float):
-            told.append(f"{name} BLEU {bleu:.1f}")
+            told.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(COUNT))}".rstrip())
     return told
 
 
@@ -195,8 +223,21 @@ def saved(run: Status) -> str:
     return f"Checkpoint of step {run.saved_step:,} saved {duration(time.time() - run.saved)} ago"
 
 
-def draw(runs: Sequence[Watched], step: int | None) -> None:
-    CURVES(data=payload(runs, step), key="curves", on_pick_change=lambda: take_step("curves"))
+def draw(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> None:
+    CURVES(data=payload(runs, step, smooth), key="curves", on_pick_change=lambda: take_step("curves"))
+    key = widget_key("smooth")
+    st.slider(
+        "Smoothing of the curves of each step, in percent",
+        0,
+        MOST_SMOOTHED,
+        smooth,
+        key=key,
+        on_change=take,
+        args=("smooth", key),
+        width=330,
+        help="The exponential moving average: at 90, each value counts for a tenth and what was before for the rest. "
+        "Scores of evaluations are never smoothed.",
+    )
 
 
 def take_step(key: str) -> None:

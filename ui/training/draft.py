@@ -11,25 +11,13 @@ from typing import Any, get_args, get_type_hints
 from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig
 from transformer.config import ConfigError
 from transformer.data.corpora import TASKS
+from transformer.data.grammars import GRAMMARS
 from transformer.data.tokenizers import TokenizerKind
 from transformer.training import BY_TOKENIZER, HELP, Recipe
 from transformer.training.recipe import flat
 
 Values = dict[str, Any]
 
-_SMALLEST = StackConfig(2, 4, 256)
-# The smallest network is enough for letters and dates, and learns them in minutes on two cores.
-SIZES: dict[str, dict[str, Any]] = {
-    "mini": {
-        "d_model": 64,
-        "encoder": _SMALLEST,
-        "decoder": _SMALLEST,
-        "norm": "pre",
-        "final_norm": True,
-        "tied": "all",
-    },
-    **PRESETS,
-}
 STACKS = ("encoder", "decoder")
 _DECIDED = (*BY_TOKENIZER, *STACKS)
 _MODEL = [f.name for f in fields(ModelConfig) if f.name not in _DECIDED]
@@ -58,6 +46,7 @@ _LETTERS: Values = {
     "tokenizer": "characters",
     "vocabulary": 64,
     "model.max_length": 64,
+    "model.tied": "all",
     "model.dropout": 0.0,
     "training.steps": 1_000,
     "training.batch_tokens": 2_048,
@@ -66,6 +55,16 @@ _LETTERS: Values = {
     "training.label_smoothing": 0.0,
     "training.evaluate_every": 200,
     "training.checkpoint_every": 200,
+}
+# As the included models of the grammars were trained.
+_GRAMMAR: Values = {
+    "vocabulary": 2500,
+    "model.max_length": 64,
+    "model.tied": "all",
+    "training.steps": 4_500,
+    "training.learning_rate": 2e-3,
+    "training.warmup": 500,
+    "training.label_smoothing": 0.0,
 }
 _SENTENCES: Values = {"model.tied": "all", "model.dropout": 0.25, "training.steps": 5_500, "training.warmup": 400}
 
@@ -81,6 +80,8 @@ class Advice:
 def advice(data: str) -> Advice:
     if data in TASKS:
         return Advice("mini", {**_LETTERS, "training.steps": 2_000} if data == "dates" else _LETTERS)
+    if data in GRAMMARS:
+        return Advice("tiny", _GRAMMAR)
     return Advice("small", _SENTENCES)
 
 
@@ -88,7 +89,7 @@ def defaults(data: str, size: str) -> Values:
     """Every setting, as the form starts with it."""
     found: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
     found |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
-    found |= flat(ModelConfig(8, 8, **SIZES[size]).to_dict(), "model.")
+    found |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
     found |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
     known = {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
     return known | advice(data).changes

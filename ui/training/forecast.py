@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import html
-import os
+from collections.abc import Sequence
 
 import streamlit as st
 
 from transformer.data.preview import Preview
-from transformer.training import Recipe, statuses
+from transformer.training import Recipe, RunFolder, Status, statuses
+from transformer.training.cautions import cautions
 from transformer.training.estimate import estimate
+from transformer.training.threads import cores, threads
 from ui.state import models
 from ui.training import draft
 from ui.training.measuring import measurements
-from ui.widgets.text import brief, duration, literal, millions, size
+from ui.widgets.text import brief, duration, literal, millions, plural, size
 
 ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
 
@@ -23,7 +25,8 @@ def forecast(recipe: Recipe | None, found: Preview | None) -> None:
     if recipe is None:
         _rows(dict.fromkeys(ROWS, "–"))
         return
-    busy = any(run.alive for run in statuses(models.RUNS))
+    alive = [run for run in statuses(models.RUNS) if run.alive]
+    busy = bool(alive)
     pending = unasked = False
     if found is not None:
         wish = ("measure", _lengths(found), repr(recipe.model))
@@ -32,6 +35,8 @@ def forecast(recipe: Recipe | None, found: Preview | None) -> None:
         pending = measuring is not None and not measuring.done()
         unasked = measuring is None
     st.fragment(_estimated, run_every=0.7 if pending else None)(recipe, found, pending)
+    for caution in [*cautions(recipe, found), *_shared(recipe, alive)]:
+        st.caption(f":orange[:material/warning:] {literal(caution)}")
     if unasked:
         st.button(
             "Measure the time",
@@ -40,6 +45,24 @@ def forecast(recipe: Recipe | None, found: Preview | None) -> None:
             help="A run is training; measuring slows it down for a few seconds.",
             on_click=lambda: st.session_state.update(measure=wish),
         )
+
+
+def _shared(recipe: Recipe, alive: Sequence[Status]) -> list[str]:
+    """Says where the run would get its cores together with others."""
+    if not alive or sum(map(_threads, alive)) + threads(recipe.threads) <= cores():
+        return []
+    others = f"{alive[0].name} is" if len(alive) == 1 else f"{len(alive)} runs are"
+    return [
+        f"{others} training on the same {plural(cores(), 'core')}: together they take longer than one after the other. "
+        "Pause or finish one first, or give each fewer threads."
+    ]
+
+
+def _threads(run: Status) -> int:
+    try:
+        return threads(RunFolder(run.folder).recipe().threads)
+    except ValueError:  # its files are damaged, and it goes on all the same
+        return cores()
 
 
 def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
@@ -66,9 +89,9 @@ def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
         duration(took.seconds) if took.seconds else unknown,
     ]
     _rows(dict(zip(ROWS, told, strict=True)))
-    cores = recipe.threads or len(os.sched_getaffinity(0))
     if speed:
-        st.caption(f"Measured on this machine: {speed.tokens_per_second:,.0f} tokens per second on {cores} cores.")
+        used = plural(threads(recipe.threads), "core")
+        st.caption(f"Measured on this machine: {speed.tokens_per_second:,.0f} tokens per second on {used}.")
     if refused:
         st.caption(f":red[{literal(refused)}]")
 

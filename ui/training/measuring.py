@@ -10,6 +10,7 @@ import streamlit as st
 
 from transformer.training import Recipe
 from transformer.training.estimate import Speed, measure
+from transformer.training.threads import threads
 
 Wish = tuple["Future[Speed]", Recipe, int, int]
 
@@ -59,7 +60,7 @@ def _key(recipe: Recipe, source_length: int, target_length: int) -> Hashable:
     """What the speed depends on."""
     training = recipe.training
     cost = (training.batch_tokens, training.accumulate, training.precision)
-    return recipe.model, *cost, recipe.threads, source_length, target_length
+    return recipe.model, *cost, threads(recipe.threads), source_length, target_length
 
 
 @st.cache_resource

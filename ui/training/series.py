@@ -101,6 +101,20 @@ def thinned(x: Floats, y: Floats, most: int = POINTS) -> tuple[Floats, Floats]:
     return x[kept], y[kept]
 
 
+def smoothed(y: Floats, share: float) -> Floats:
+    """The exponential moving average of the values [P], in which what was before has that `share`; from 0 to below 1.
+
+    It starts at the first value, not at 0: each mean is divided by the weight that it has so far (as Adam's are).
+    Unknown values stay unknown and count for nothing.
+    """
+    mean, weight, means = 0.0, 0.0, np.full_like(y, np.nan)
+    for at, value in enumerate(y.tolist()):
+        if math.isfinite(value):
+            mean, weight = share * mean + (1 - share) * value, share * weight + (1 - share)
+            means[at] = mean / weight
+    return means
+
+
 def speeds(columns: Columns) -> tuple[Floats, Floats]:
     """Target tokens per second, a mean for each stretch of steps, since a batch of short sentences has fewer."""
     known = np.isfinite(columns.tokens) & np.isfinite(columns.seconds)

@@ -1,18 +1,19 @@
-"""The list of the page: the runs, and the included models that come with snapshots of their training."""
+"""The list of the page: the runs, and the models in checkpoints/, included or kept, that have snapshots."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from transformer.checkpoints.native import CONFIG
-from transformer.training import RunFolder, Status, statuses
+from transformer.training import RunFolder, Status, notes, statuses
+from transformer.training.metrics import COUNT
 from ui.state import models
 from ui.state.records import latest_scores
 from ui.training.view import SHIPPED
-from ui.widgets.text import duration, plural
+from ui.widgets.text import duration, on_sentences, plural
 
 Tone = Literal["go", "calm", "bad"]
 FAILED = ("crashed", "stalled", "diverged", "out of disk")
@@ -42,6 +43,7 @@ class Item:
     word: str
     rest: str
     share: float | None = None
+    tags: tuple[str, ...] = ()
 
 
 def runs() -> list[Status]:
@@ -59,10 +61,14 @@ def shipped() -> list[Shipped]:
 
 
 def shipped_item(model: Shipped) -> Item:
-    return Item(model.id, model.name, "book", "calm", "Included", f", {plural(model.snapshots, 'snapshot')}")
+    return Item(model.id, model.name, "book", "calm", "Model", f", {plural(model.snapshots, 'snapshot')}")
 
 
 def run_item(run: Status) -> Item:
+    return replace(_run_item(run), tags=notes(RunFolder(run.folder)).tags)
+
+
+def _run_item(run: Status) -> Item:
     share = run.step / run.steps if run.steps else 0.0
     at = f" at step {run.step:,}"
     match run.state:
@@ -109,8 +115,10 @@ def score_text(score: Mapping[str, Any]) -> str:
     """BLEU, or the share exactly right where that says more: words of letters have no four in a row to count."""
     bleu, exact = score.get("bleu"), score.get("exact")
     if isinstance(exact, float) and (not bleu or exact > 0.9):
-        return f"{exact:.1%} exact"
-    return f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
+        said = f"{exact:.1%} exact"
+    else:
+        said = f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
+    return f"{said} {on_sentences(score.get(COUNT))}".strip() if said else ""
 
 
 def _size(folder: Path) -> int:

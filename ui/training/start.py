@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from transformer import PRESETS
 from transformer.data.about import about
 from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
@@ -19,7 +20,7 @@ from ui.state.public import private_only
 from ui.state.view import reseed, take, update, widget_key
 from ui.training import corpus, draft
 from ui.training.corpus import Chosen
-from ui.training.draft import SIZES, Draft, Values
+from ui.training.draft import Draft, Values
 from ui.training.forecast import forecast
 from ui.training.settings import every_setting, key_of, setting
 from ui.training.view import TrainingView
@@ -61,7 +62,7 @@ def form(view: TrainingView) -> None:
         with pictures:
             found = _preview(chosen, values)
         examples = [pair.source for pair in found.pairs[:SUGGESTED]] if found else []
-    start_from = str(before.best()) if before is not None and weights else None
+    start_from = str(before.trained()) if before is not None and weights else None
 
     def typed() -> Draft:
         now = _values(view, chosen.kind, before)
@@ -113,7 +114,7 @@ def _forget_start() -> None:
 
 def _weights(view: TrainingView, before: RunFolder) -> bool:
     """Whether the run starts from the weights of the earlier one."""
-    if before.best() is None:
+    if before.trained() is None:
         return False
     choice = st.session_state.get(key_of("weights"), "best")
     return choice == "best"
@@ -139,7 +140,7 @@ def _from_run(before: RunFolder) -> Values:
 
 
 def _size(view: TrainingView, kind: str) -> str:
-    return view.size if view.size in SIZES else draft.advice(kind).size
+    return view.size if view.size in PRESETS else draft.advice(kind).size
 
 
 def _fixed() -> set[str]:
@@ -155,7 +156,7 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
         _weights_choice(before)
     if before is None:
         key = widget_key("size")
-        sizes = list(SIZES)
+        sizes = list(PRESETS)
         st.selectbox(
             "Size",
             sizes,
@@ -164,7 +165,7 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
             key=key,
             on_change=take,
             args=("size", key),
-            help="Four sizes of this app, and the networks of five widely followed tutorials.",
+            help="Four sizes, and the networks of five widely followed tutorials; on the command line, `--preset`.",
         )
     stacks = [values[f"model.{stack}.n_layers"] for stack in draft.STACKS]
     heads = values["model.encoder.n_heads"]
@@ -175,7 +176,7 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
 
 
 def _weights_choice(before: RunFolder) -> None:
-    if before.best() is not None:
+    if before.trained() is not None:
         st.segmented_control(
             "Weights",
             ["best", "fresh"],

@@ -11,9 +11,10 @@ from ui.state.view import View, whole
 
 SHIPPED = "checkpoints/"  # what the name of a shipped model begins with, whose history can be watched
 MOST_COMPARED = 3
+MOST_SMOOTHED = 99
 
 _NAME = re.compile(rf"({re.escape(SHIPPED)})?\w[\w.-]{{0,63}}")
-_DATA = re.compile(r"[a-z0-9]{1,20}(:[a-z]{2}-[a-z]{2})?")
+_DATA = re.compile(r"[a-z0-9-]{1,20}(:[a-z]{2}-[a-z]{2})?")
 _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 
 
@@ -27,6 +28,7 @@ class TrainingView(View):
     run: str | None = None  # None is the latest
     compare: tuple[str, ...] = ()  # other runs
     step: int | None = None  # that of the film strip, the curves and the translations; None is the latest
+    smooth: int = 0  # percent: the share of what was before in the mean that is drawn of a noisy curve
     sentence: int = 1  # which of the watched ones, from 1
     new: bool = False  # the form that starts a run is open
     data: str | None = None  # what it would learn from
@@ -40,6 +42,7 @@ class TrainingView(View):
             "run": _matching(_NAME, query.get("run")),
             "compare": tuple(name for name in others if _matching(_NAME, name)),
             "step": whole(query.get("step"), 0, 100_000_000),
+            "smooth": whole(query.get("smooth"), 0, MOST_SMOOTHED) or cls.smooth,
             "sentence": whole(query.get("sentence"), 1, 100) or cls.sentence,
             "new": query.get("new") == "1",
             "data": _matching(_DATA, query.get("data")),

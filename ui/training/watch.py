@@ -1,4 +1,4 @@
-"""A run, or the snapshots of an included model: its curves, one head during training, and its translations."""
+"""A run, or the snapshots of a model: its curves, one head during training, and its translations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.training import RunFolder, Status
+from transformer.training.preparing import doubled
 from ui.state import models, records
 from ui.state.public import public, without_places
 from ui.state.view import update, write_address
@@ -19,6 +20,7 @@ from ui.training.curves import Watched
 from ui.training.failure import failure
 from ui.training.forming import forming
 from ui.training.keeping import kept_note
+from ui.training.noting import noting
 from ui.training.series import Columns, series
 from ui.training.shelf import Shipped
 from ui.training.start import form
@@ -68,6 +70,7 @@ def watch(view: TrainingView) -> None:
     with right:
         if isinstance(found.chosen, Status):
             header(found.chosen, [run.name for run in found.runs if run.name != found.chosen.name], view)
+            noting(found.chosen, found.runs)
             failure(found.chosen)
         body = st.container()
     below = st.container()
@@ -80,7 +83,7 @@ def _empty(found: Shelf, view: TrainingView) -> None:
         name = literal(found.chosen.name)
         below = "" if public() else " Below you can train one yourself; with these settings it takes minutes."
         st.markdown(
-            f"There is no run yet. This is the included model **{name}** as it learned: one head at snapshots of its "
+            f"There is no run yet. This is the model **{name}** as it learned: one head at snapshots of its "
             f"training.{below}"
         )
         forming(found.chosen, None, view)
@@ -129,7 +132,7 @@ def _drawn(
 def _list(found: Shelf) -> None:
     groups = [
         ("Runs", [shelf.run_item(run) for run in found.runs]),
-        ("Included models", [shelf.shipped_item(model) for model in found.shipped]),
+        ("Models with snapshots", [shelf.shipped_item(model) for model in found.shipped]),
     ]
     listed: list[dict[str, Any]] = [
         {"title": title, "items": [vars(item) for item in items]} for title, items in groups
@@ -156,9 +159,11 @@ def _numbers(found: Shelf, view: TrainingView) -> Columns | None:
     assert found.chosen is not None
     others = [run for name in view.compare for run in found.runs if run.name == name and run is not found.chosen]
     watched = [_watched(run) for run in (found.chosen, *others)]
-    curves.draw(watched, view.step)
+    curves.draw(watched, view.step, view.smooth)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
+    for caution in curves.cautions(watched[0].columns, doubled(RunFolder(found.chosen.folder))):
+        st.caption(f":material/info: {caution}")
     if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in models.model_names():
         open_in(f"runs/{found.chosen.name}")
     return watched[0].columns
@@ -169,11 +174,11 @@ def _watched(run: Status) -> Watched:
 
 
 def _about(model: Shipped) -> None:
-    """What a shipped model is; its metrics are not shipped with it."""
+    """What a model is whose metrics are not kept with it."""
     card = records.card(model.folder)
     st.subheader(literal(model.name), anchor=False)
     title = literal(str(card.get("title", "A model without a card")))
-    st.markdown(f"{title}. Its snapshots are included, its metrics are not.")
+    st.markdown(f"{title}. Its snapshots are kept with it, its metrics are not.")
     if card.get("command"):
         st.caption("Trained with")
         st.code(str(card["command"]), language="bash", wrap_lines=True)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from transformer.data.about import LANGUAGES
 from transformer.data.files import columns, lines
-from transformer.data.uploads import LARGEST, check, keep
+from transformer.data.uploads import LARGEST, check, keep, remove
 from ui.state import models
 from ui.state.models import UPLOADS
 from ui.state.public import private_only
@@ -47,7 +47,7 @@ def _kept(given: list[Any]) -> list[Path]:
     """The copies of the uploads, each made once; those that were taken back are removed."""
     held: dict[str, Path] = st.session_state.setdefault("uploads", {})
     for gone in held.keys() - {file.file_id for file in given}:
-        held.pop(gone).unlink(missing_ok=True)
+        remove(held.pop(gone))
     for file in given:
         if file.file_id not in held:
             held[file.file_id] = keep(file, file.name, uploads())
@@ -70,9 +70,13 @@ def _spec(paths: list[Path]) -> str:
         told = f"{tables[0]} is a table" if tables else f"These are {len(paths)} files"
         raise ValueError(f"{told}; upload one table, or two text files, and nothing else.")
     if len(paths) == 2:
-        names = [path.name for path in paths]
-        first = st.selectbox("The source is", names, key="upload-source")
-        return ",".join(map(str, paths if first == names[0] else paths[::-1]))
+        alike = paths[0].name == paths[1].name
+
+        def shown(place: int) -> str:
+            return f"{paths[place].name} ({('first', 'second')[place]})" if alike else paths[place].name
+
+        first = st.selectbox("The source is", [0, 1], format_func=shown, key="upload-source")
+        return ",".join(map(str, paths[::-1] if first else paths))
     if not paths[0].name.endswith(TABLES):
         raise ValueError(
             f"{paths[0].name} alone is half a corpus: add the file with its translations, line for line, or upload a "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,7 +34,8 @@ def plain_errors() -> Iterator[None]:
 
 def without_folders(message: str) -> str:
     """A message without the folders that only the machine needs to know."""
-    shown = message.replace(f"{models.RUNS / models.UPLOADS}/", "").replace(f"{models.RUNS}/", "")
+    shown = re.sub(rf"{re.escape(str(models.RUNS / models.UPLOADS))}/([0-9]+/)?", "", message)
+    shown = shown.replace(f"{models.RUNS}/", "")
     return without_places(shown)
 
 

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Translator
 from ui.state.models import model_names, translator
 from ui.state.queue import PLACE
-from ui.state.view import V, current, write_address
+from ui.state.view import V, confine, current, write_address
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.sidebar import sidebar
@@ -49,6 +49,9 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     if model is None:  # its files are broken, as the page already says; another can be chosen
         write_address()
         st.stop()
+    config = model.model.config
+    stack = config.encoder if view.kind == "encoder" else config.decoder
+    view = confine(view, stack.n_layers, stack.n_heads)
     with plain_errors():
         yield Opened(view, name, model, actions)
     write_address()

@@ -12,6 +12,7 @@ from ui.state.models import translator
 from ui.state.view import View, reseed, update, widget_key
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
+from ui.widgets.text import on_sentences
 
 ASSETS = Path(__file__).parents[1] / "assets"
 
@@ -38,7 +39,7 @@ def _take_model(key: str) -> None:
 
 
 def facts(model: Translator) -> list[str]:
-    """A model in three lines."""
+    """A model in three lines, or four where it was scored."""
     config, card = model.model.config, model.card
     encoder, decoder = config.encoder, config.decoder
     heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"
@@ -51,7 +52,7 @@ def facts(model: Translator) -> list[str]:
     ]
     scores = card.get("scores", {})
     if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar
-        lines[-1] += f", {scores['exact']:.1%} exactly right"
+        lines.append(f"{scores['exact']:.1%} exactly right {on_sentences(scores.get('sentences'))}".rstrip())
     elif "BLEU" in scores:
-        lines[-1] += f", BLEU {scores['BLEU']:.1f}"
+        lines.append(f"BLEU {scores['BLEU']:.1f} {on_sentences(scores.get('sentences'))}".rstrip())
     return lines

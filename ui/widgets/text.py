@@ -47,6 +47,11 @@ def plural(count: int, one: str, several: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def on_sentences(count: object) -> str:
+    """ "on 1,014 sentences", to stand beside a score; nothing where the count is not known."""
+    return f"on {plural(count, 'sentence')}" if type(count) is int else ""
+
+
 def minus(text: str) -> str:
     """A number as Python writes it, with real minus signs."""
     return text.replace("-", "−")

@@ -42,13 +42,13 @@ def test_the_file_works_without_a_network(page: Page, offline: Callable[[str], l
     kinds = {"encoder": kind("encoder"), "decoder": kind("decoder"), "cross": kind("cross")}
     asked = offline(standalone_html("A little girl", kinds, ("cross", 1, 2), "light", META))
     cross, decoder = case("cross").patterns, case("decoder").patterns
-    expect(page.get_by_role("heading", name="Layer 2, head 3")).to_be_visible()
+    expect(page.get_by_role("heading", name="Layer 2, head 3", exact=True)).to_be_visible()
     for text in ("Une petite fille", "demo", CAUTION):
         expect(page.get_by_text(text, exact=True)).to_be_visible()
     page.locator(MAP).hover(position=cell(page, 0, 1))
     assert f"Une looks at little {cross[1, 2, 0, 1]:.3f}" in tooltip(page)
     page.locator('.thumb[aria-label^="Layer 3, head 1,"]').click()
-    expect(page.get_by_role("heading", name="Layer 3, head 1")).to_be_visible()
+    expect(page.get_by_role("heading", name="Layer 3, head 1", exact=True)).to_be_visible()
     expect(page.locator(".chip[aria-pressed=true]")).to_have_text(["1"])
     page.locator(MAP).hover(position=cell(page, 4, 4))
     assert f"{cross[2, 0, 4, 4]:.3f}" in tooltip(page)
@@ -58,7 +58,7 @@ def test_the_file_works_without_a_network(page: Page, offline: Callable[[str], l
     page.locator(MAP).hover(position=cell(page, 1, 4))
     assert "may not look at" in tooltip(page)
     page.get_by_role("button", name="Encoder").click()  # two layers: the third is not there
-    expect(page.get_by_role("heading", name="Layer 2, head 1")).to_be_visible()
+    expect(page.get_by_role("heading", name="Layer 2, head 1", exact=True)).to_be_visible()
     expect(page.locator(".thumb")).to_have_count(8)
     assert asked == []
 

@@ -71,6 +71,8 @@ def test_arrow_keys_move_the_selection(page: Page, opened: Opened) -> None:
         ("End", 1, 3),
         ("Control+Home", 0, 0),
         ("Control+End", 2, 3),
+        ("PageUp", 2, 2),
+        ("PageDown", 2, 3),
     ):
         page.keyboard.press(key)
         expect(thumb(page, layer, head)).to_be_focused()

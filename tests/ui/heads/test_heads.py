@@ -208,6 +208,22 @@ def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(monkeypatch: pyte
     assert jobs.get("heads", asked(0), lambda progress: 3) is ours
 
 
+def test_a_page_that_stays_open_keeps_what_was_brought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is clicked for an hour: what keeps the page's two measurements is what it does by itself."""
+    now, jobs, made = [1000.0], Jobs(), {}
+    monkeypatch.setattr("ui.state.jobs.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(body, "JOBS", jobs)
+    for what in ("heads", "history"):
+        made[what] = jobs.get(what, asked(0), lambda progress: 1, brought=True)
+        wait(made[what])
+    for _ in range(30):
+        now[0] += body.SEEN_EVERY
+        body._seen.__wrapped__(asked(0))  # what the browser asks for again and again
+        jobs.sweep()
+    for what, job in made.items():
+        assert jobs.get(what, asked(0), lambda progress: 2, brought=True) is job
+
+
 def test_what_goes_wrong_is_logged_but_not_what_somebody_brought(caplog: pytest.LogCaptureFixture) -> None:
     def fails(error: Exception) -> Callable[[Progress], None]:
         def do(progress: Progress) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from tests.small_run import TRAINING
 from transformer import TrainConfig
-from transformer.training import RunFolder, Status, learning_rate, status
-from ui.training.curves import Watched, charts, facts, limit, payload
+from transformer.training import FEW, RunFolder, Status, learning_rate, status
+from ui.training.curves import Watched, cautions, charts, facts, limit, payload
 from ui.training.series import POINTS, Columns, Series
+from ui.widgets.text import on_sentences
 
 
 def watched(run: RunFolder) -> Watched:
@@ -95,6 +96,24 @@ def test_a_run_that_has_not_begun_has_no_numbers_yet() -> None:
     assert told["Step"] == "0" and told["Validation loss"] == "–"
     header, _ = unpacked(payload([empty], None))
     assert all(math.isfinite(chart["top"]) and chart["top"] > 0 for chart in header["charts"])
+
+
+def test_a_score_stands_with_its_count_and_a_caution_where_that_is_small(finished: RunFolder) -> None:
+    columns = Series(str(finished.path)).read()
+    count = columns.evaluations[-1]["sentences"]
+    assert 0 < count < FEW
+    assert facts(watched(finished))[-1]["small"] == on_sentences(count)
+    assert [on_sentences(count) in said for said in cautions(columns, 0)] == [True]
+    many = replace(columns, evaluations=[{**columns.evaluations[-1], "sentences": FEW}])
+    assert cautions(many, 0) == [] and "2 validation pairs are also in" in cautions(many, 2)[0]
+
+
+def test_smoothing_says_so_and_leaves_the_scores(finished: RunFolder) -> None:
+    plain, calm = charts([watched(finished)]), charts([watched(finished)], smooth=90)
+    for before, after in zip(plain, calm, strict=True):
+        for one, other in zip(before.lines, after.lines, strict=True):
+            changed = not np.array_equal(one.y, other.y)
+            assert changed == ("smoothed 90%" in other.name) == (one.name in ("training", "before clipping"))
 
 
 def test_the_time_is_what_is_left_or_what_it_took() -> None:

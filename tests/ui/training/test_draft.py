@@ -6,22 +6,24 @@ from typing import Any
 
 import pytest
 
+from transformer import PRESETS
 from transformer.__main__ import _parser
 from transformer.training import HELP, Recipe
 from transformer.training.commands import _recipe
 from transformer.training.recipe import flat
 from ui.training import draft
-from ui.training.draft import SIZES, Values, defaults, drafted, kind_of, parsed, spelled
+from ui.training.corpus import CHOICES
+from ui.training.draft import Values, defaults, drafted, kind_of, parsed, spelled
 
-DATA = ["reverse", "copy", "dates", "multi30k", "upload", "file", "hub"]
+DATA = list(CHOICES)
 
 
 @pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", PRESETS)
 def test_every_default_can_be_started(data: str, size: str) -> None:
     made = drafted("reverse", defaults(data, size), ("headlight",))
     assert made.wrong == {} and made.recipe is not None
-    assert made.recipe.model.d_model == SIZES[size]["d_model"]
+    assert made.recipe.model.d_model == PRESETS[size]["d_model"]
     assert made.recipe.training.snapshots  # so that there is a film
 
 
@@ -83,6 +85,12 @@ def test_the_command_line_makes_the_same_recipe(data: str) -> None:
     recipe = drafted(data, values, ("a little girl", "it's 'quoted'")).recipe
     assert recipe is not None
     assert as_typed(recipe) == recipe
+
+
+@pytest.mark.parametrize("size", PRESETS)
+def test_a_size_is_called_as_on_the_command_line(size: str) -> None:
+    recipe = drafted("multi30k:en-fr", defaults("multi30k", size), ()).recipe
+    assert recipe is not None and f"--preset {size} " in recipe.command("x")
 
 
 def as_typed(recipe: Recipe) -> Recipe:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.training.series import POINTS, Series, scores, speeds, thinned
+from ui.training.series import POINTS, Series, scores, smoothed, speeds, thinned
 
 
 def line(step: int, **more: object) -> str:
@@ -59,6 +59,15 @@ def test_ten_thousand_points_with_one_spike_and_holes() -> None:
     assert len(x) <= POINTS
     assert kept[x == 7_777] == 9.0
     assert np.isfinite(kept).all()
+
+
+def test_a_smoothed_curve_is_the_mean_of_what_was_before() -> None:
+    values = np.array([3.0, np.nan, 5.0, 1.0])
+    assert np.array_equal(smoothed(values, 0.0), values, equal_nan=True)
+    weights = [0.5**2, 0.5, 1.0]  # of 3, 5 and 1 in the last mean
+    expected = [3, np.nan, (0.5 * 3 + 5) / 1.5, np.dot(weights, [3, 5, 1]) / sum(weights)]
+    assert smoothed(values, 0.5) == pytest.approx(expected, nan_ok=True)
+    assert smoothed(np.full(50, 7.0), 0.99) == pytest.approx(np.full(50, 7.0))  # from the first value on
 
 
 @pytest.mark.parametrize("count", [1, 9, 100, 5_000])

@@ -56,7 +56,9 @@ def test_the_score_that_says_more() -> None:
     assert score_text({"bleu": 44.6, "exact": 0.3}) == "BLEU 44.6"
     assert score_text({"bleu": 0.0, "exact": 0.5}) == "50.0% exact"
     assert score_text({"bleu": 99.0, "exact": 0.998}) == "99.8% exact"
-    assert score_text({}) == ""
+    assert score_text({"bleu": 44.6, "exact": 0.3, "sentences": 1014}) == "BLEU 44.6 on 1,014 sentences"
+    assert score_text({"bleu": 100.0, "exact": 1.0, "sentences": 1}) == "100.0% exact on 1 sentence"
+    assert score_text({}) == score_text({"sentences": 3}) == ""
 
 
 def test_the_finished_run_is_told_with_its_last_score(finished: RunFolder) -> None:
@@ -109,8 +111,8 @@ def test_values_are_text_in_the_table() -> None:
 
 
 def test_refusals_do_not_tell_where_the_files_lie(runs: Path) -> None:
-    folder = corpus_upload.uploads()
-    folder.mkdir(exist_ok=True)
+    folder = corpus_upload.uploads() / "7"
+    folder.mkdir(parents=True)
     (folder / "bad.tsv").write_bytes(b"\x00\x01")
     verdict = corpus_upload._verdict(str(folder / "bad.tsv"), (0,))
     assert verdict is not None and str(runs) in verdict

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ui.training.corpus import CHOICES
 from ui.training.view import MOST_COMPARED, TrainingView
 
 names = st.from_regex(r"[a-z0-9_][a-z0-9_.-]{0,30}", fullmatch=True)
@@ -15,9 +16,10 @@ views = st.builds(
     run=st.none() | names | names.map(lambda name: f"checkpoints/{name}"),
     compare=st.lists(names, max_size=MOST_COMPARED).map(tuple),
     step=st.none() | st.integers(0, 10**8),
+    smooth=st.integers(0, 99),
     sentence=st.integers(1, 100),
     new=st.booleans(),
-    data=st.none() | st.sampled_from(["reverse", "upload", "multi30k:en-fr"]),
+    data=st.none() | st.sampled_from([*CHOICES, "multi30k:en-fr"]),
     size=st.none() | st.sampled_from(["mini", "transformers-laid-out"]),
     start=st.none() | names,
 )
@@ -39,6 +41,7 @@ def test_a_view_survives_the_address(view: TrainingView) -> None:
         {"step": "-1"},
         {"step": "nine"},
         {"sentence": "0"},
+        {"smooth": "100"},
         {"new": "yes"},
         {"data": "/etc/passwd"},
         {"size": "Tiny!"},

@@ -240,7 +240,7 @@ class Atlas {
         ArrowRight: [0, 1],
         ArrowUp: [-1, 0],
         ArrowDown: [1, 0],
-      }[event.key];
+      }[keyOf(event)];
     if (!name || !by) return;
     const { layers, heads } = this.header;
     const to = this.cells.get(`${name} ${clamp(+layer + by[0], 0, layers - 1)} ${clamp(+head + by[1], 0, heads - 1)}`);

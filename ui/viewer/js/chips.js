@@ -9,7 +9,7 @@ class Chips {
       if (at >= 0) this.pick(at);
     };
     this.node.onkeydown = event => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[keyOf(event)];
       if (!step) return;
       event.preventDefault();
       event.stopPropagation();

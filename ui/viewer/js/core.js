@@ -269,6 +269,12 @@ function maxPooled(shade, masked, rows, columns, toRows, toColumns) {
   return { shade: largest, masked: hidden, rows: h, columns: w };
 }
 
+// ---- keys ------------------------------------------------------------------------------------------
+
+// Presenters' remote controls send PageUp and PageDown: what steps with the arrows steps with them too.
+const PAGED = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
+const keyOf = event => PAGED[event.key] ?? event.key;
+
 // ---- between views, and between the page and us ----------------------------------------------------
 
 // Views of one page tell each other which cell is under the pointer; row or column may be null.

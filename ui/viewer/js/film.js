@@ -155,7 +155,7 @@ class Film {
     const { now } = this,
       last = this.header.steps.length - 1;
     const to = { ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, Home: 0, End: last }[
-      event.key
+      keyOf(event)
     ];
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === " ") this.player.click();

@@ -94,7 +94,7 @@ class NetworkMap {
       End: () => parts.length - 1,
       ArrowUp: () => (stack(parts[at]) === "decoder" ? nearest() : at),
       ArrowDown: () => (stack(parts[at]) === "encoder" ? nearest() : at),
-    }[event.key];
+    }[keyOf(event)];
     if (to) this.focus(to());
     else if (event.key === "Enter" || event.key === " ") this.pick(at);
     else return;

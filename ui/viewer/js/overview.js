@@ -175,7 +175,7 @@ class Overview {
       Home: [all ? 0 : l, 0],
       End: [all ? layers - 1 : l, heads - 1],
     };
-    const to = moves[event.key];
+    const to = moves[keyOf(event)];
     if (!to || event.altKey) return;
     event.preventDefault();
     this.pick([clamp(to[0], 0, layers - 1), clamp(to[1], 0, heads - 1)], true);

@@ -44,7 +44,7 @@ class Player {
     this.build();
     root.append(this.box);
     this.box.onkeydown = event => this.key(event);
-    this.anywhere = event => onNothing(event) && event.key.startsWith("Arrow") && this.key(event);
+    this.anywhere = event => onNothing(event) && keyOf(event).startsWith("Arrow") && this.key(event);
     this.asked = () => this.header && tellHead(this.looks.layer, this.looks.head);
     document.addEventListener("keydown", this.anywhere);
     window.addEventListener("headlight:head-asked", this.asked);
@@ -217,9 +217,10 @@ class Player {
       End: () => this.go(this.last),
       " ": onButton ? null : () => this.toggle(),
     };
-    if (!moves[event.key]) return;
+    const move = moves[keyOf(event)];
+    if (!move) return;
     event.preventDefault();
-    moves[event.key]();
+    move();
   }
 
   // ---- drawing -------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // The list of runs: name, state by icon and word, progress, and what to do next.
 //
-// Header: groups [{ title, items: [{ id, name, icon, tone, word, rest, share or null }] }], selected id.
+// Header: groups [{ title, items: [{ id, name, icon, tone, word, rest, share or null, tags }] }], selected id.
 // Emits "pick" id.
 
 class Runs {
@@ -45,7 +45,7 @@ class Runs {
     return el("div", { class: "group" }, el("h2", {}, title), list);
   }
 
-  item({ id, name, icon: drawing, tone, word, rest, share }) {
+  item({ id, name, icon: drawing, tone, word, rest, share, tags }) {
     const state = el("span", { class: "state" }, el("span", { class: "word" }, word), rest);
     const button = el(
       "button",
@@ -60,6 +60,7 @@ class Runs {
       fill.style.width = `${100 * share}%`;
       button.append(el("span", { class: "bar", "aria-hidden": "true" }, fill));
     }
+    if (tags.length) button.append(el("span", { class: "tags" }, tags.join(", ")));
     button.title = name;
     button.onclick = () => this.pick(id);
     return el("div", { role: "listitem" }, button);

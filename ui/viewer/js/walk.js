@@ -55,7 +55,7 @@ class Walk {
     this.tip = new Tooltip(root);
     tellNumbers(root, this.tip);
     // The keys work on the board, and left and right anywhere on the page that has no use for them itself.
-    this.onKey = event => onNothing(event) && event.key.startsWith("Arrow") && this.pressed(event, false);
+    this.onKey = event => onNothing(event) && keyOf(event).startsWith("Arrow") && this.pressed(event, false);
     window.addEventListener("keydown", this.onKey);
     this.board.node.onkeydown = event => event.target === this.board.node && this.pressed(event, true);
     this.stop = onWidth(root, () => this.draw());
@@ -259,9 +259,10 @@ class Walk {
       " ": () => this.player.click(),
     };
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;
-    if (!plain || !acts[event.key]) return;
-    if (onBoard || event.key === "ArrowLeft" || event.key === "ArrowRight") event.preventDefault();
-    acts[event.key]();
+    const key = keyOf(event);
+    if (!plain || !acts[key]) return;
+    if (onBoard || key === "ArrowLeft" || key === "ArrowRight") event.preventDefault();
+    acts[key]();
   }
 
   // ---- drawing -------------------------------------------------------------------------------------

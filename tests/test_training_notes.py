@@ -1,0 +1,46 @@
+"""A run's note and tags: kept in its folder, checked, and never in the way of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.small_run import new_run
+from transformer.training import Notes, keep_notes, notes, status
+from transformer.training.notes import FILE, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
+from ui.training.shelf import run_item
+
+
+def test_they_are_kept_as_typed_and_stand_in_the_list(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    assert notes(run) == Notes() and run_item(status(run.path)).tags == ()
+    keep_notes(run, " <b>wider</b> ", ["wide", " wide ", "", "d_model 512"])
+    assert notes(run) == Notes("<b>wider</b>", ("wide", "d_model 512"))
+    assert run_item(status(run.path)).tags == ("wide", "d_model 512")
+    keep_notes(run, "", [])
+    assert notes(run) == Notes()
+
+
+@pytest.mark.parametrize(
+    ("note", "tags", "said"),
+    [
+        ("x" * (LONGEST_NOTE + 1), [], "The note has 2,001 characters"),
+        ("", ["x" * (LONGEST_TAG + 1)], "has 31 characters"),
+        ("", list("abcdefghijklmnop"[: MOST_TAGS + 1]), "13 tags are too many"),
+    ],
+)
+def test_what_is_too_much_is_refused_and_changes_nothing(tmp_path: Path, note: str, tags: Any, said: str) -> None:
+    run = new_run(tmp_path)
+    keep_notes(run, "before", ["a"])
+    with pytest.raises(ValueError, match=said):
+        keep_notes(run, note, tags)
+    assert notes(run) == Notes("before", ("a",))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"note": 3, "tags": []}', '{"note": "a", "tags": [1]}', "null"])
+def test_a_file_that_is_no_note_is_none(tmp_path: Path, text: str) -> None:
+    run = new_run(tmp_path)
+    (run.path / FILE).write_text(text)
+    assert notes(run) == Notes()

@@ -1,0 +1,42 @@
+"""The view and the address: what a link asks for that the model does not have, and what pages take over."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.anatomy.view import AnatomyView
+from ui.attention.view import AttentionView
+
+
+def page() -> None:
+    """Of a model with two layers of four heads."""
+    from ui.anatomy.view import AnatomyView
+    from ui.state.view import confine, current, write_address
+
+    confine(current(AnatomyView), layers=2, heads=4)
+    write_address()
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ({"layer": "2", "head": "4"}, {"layer": "2", "head": "4"}),
+        ({"layer": "3", "head": "4"}, {"head": "4"}),
+        ({"layer": "1", "head": "77"}, {"layer": "1"}),
+        ({"layer": "9", "head": "9", "kind": "encoder"}, {"kind": "encoder"}),
+    ],
+)
+def test_a_head_that_is_not_there_leaves_the_address(asked: dict[str, str], left: dict[str, str]) -> None:
+    opened = AppTest.from_function(page)
+    opened.query_params.update(asked)
+    for _ in range(2):  # and does not come back
+        opened.run()
+        shown = {name: value if isinstance(value, str) else value[0] for name, value in opened.query_params.items()}
+        assert not opened.exception and shown == left
+
+
+def test_anatomy_opens_at_its_bare_address_and_tells_other_pages_its_kind() -> None:
+    view = AnatomyView()
+    assert view.to_query() == {} and view.to_keep() == {"kind": view.kind}
+    assert AttentionView.from_query(view.to_keep()).kind == view.kind != AttentionView.kind

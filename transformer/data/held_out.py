@@ -1,0 +1,96 @@
+"""Validation pairs apart from training pairs: held out of the corpus, or left out where they are trained on."""
+
+import hashlib
+import heapq
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from transformer.data.pairs import Corpus, Pair, Pairs, Rejected
+
+IN_BOTH = "also in the training data"  # why a pair is not validated on
+
+
+def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
+    """(the rest, 1 % of the pairs), the same ones in every run: those with the smallest hashes of their text.
+
+    At least 1 pair and at most 2,000, chosen among the first 200,000. Equal pairs stay on one side.
+    Raises ValueError for a corpus with fewer than two different pairs.
+    """
+    seen: set[bytes] = set()
+
+    def different() -> Iterator[tuple[bytes, Pair]]:
+        for pair in islice(corpus, 200_000):
+            if (key := _hash(pair)) not in seen:
+                seen.add(key)
+                yield key, pair
+
+    smallest = heapq.nsmallest(2000, different())
+    held = dict(smallest[: held_out_of(len(seen))])
+    if len(seen) < 2:
+        raise ValueError(f"{corpus.name} has fewer than two different pairs, so none can be held out for validation.")
+    name = f"{corpus.name}, {len(held):,} pairs held out"
+    return _Without(corpus, set(held)), Pairs(name, held.values(), corpus.max_characters)
+
+
+def held_out_of(different: int) -> int:
+    """How many of so many different pairs are held out."""
+    return min(2000, max(1, min(different, 200_000) // 100))
+
+
+class _Without(Corpus):
+    """A corpus less the pairs with these hashes."""
+
+    def __init__(self, corpus: Corpus, hashes: set[bytes]) -> None:
+        super().__init__(f"{corpus.name}, less the pairs held out", corpus.max_characters)
+        self.corpus, self.hashes = corpus, hashes
+
+    def count_rows(self) -> None:
+        self.corpus.count_rows()
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        for row in self.corpus.rows():
+            if isinstance(row, Rejected) or _hash(row) not in self.hashes:
+                yield row
+
+
+def kept_apart(train: Corpus, validation: Corpus) -> tuple[Corpus, Corpus]:
+    """Both corpora; once the first was read to its end, the second rejects the pairs that both have, as IN_BOTH."""
+    pairs = Pairs(validation.name, validation, validation.max_characters)
+    compared = _Compared(train, pairs)
+    return compared, _Apart(pairs, compared)
+
+
+class _Compared(Corpus):
+    """A corpus that notes, while it is read, which of `others` it has."""
+
+    def __init__(self, corpus: Corpus, others: Iterable[Pair]) -> None:
+        super().__init__(corpus.name, corpus.max_characters)
+        self.corpus = corpus
+        self.others, self.found = {_hash(pair) for pair in others}, set[bytes]()
+
+    def count_rows(self) -> None:
+        self.corpus.count_rows()
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        for row in self.corpus.rows():
+            if isinstance(row, Pair) and (key := _hash(row)) in self.others:
+                self.found.add(key)
+            yield row
+
+
+class _Apart(Corpus):
+    """A corpus whose pairs are rejected where another was found to have them."""
+
+    def __init__(self, corpus: Corpus, other: _Compared) -> None:
+        super().__init__(corpus.name, corpus.max_characters)
+        self.corpus, self.other = corpus, other
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        for row in self.corpus.rows():
+            doubled = isinstance(row, Pair) and _hash(row) in self.other.found
+            yield Rejected(row.line, IN_BOTH) if doubled else row
+
+
+def _hash(pair: Pair) -> bytes:
+    texts = f"{pair.source.strip()}\n{pair.target.strip()}"
+    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).digest()

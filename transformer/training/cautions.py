@@ -1,0 +1,53 @@
+"""What of a recipe is allowed, but seldom meant: said before the run is started, and never forbidden."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from transformer.data.corpora import from_hub, open_parts
+from transformer.data.held_out import held_out_of
+from transformer.data.preview import Preview
+from transformer.training.evaluation import FEW
+from transformer.training.recipe import Recipe
+from transformer.training.threads import cores
+
+HIGH_RATE = 0.03  # with Adam, networks of this kind diverge well below it; the paper's rate peaks at 0.0007
+FEW_TOKENS = 256  # of a step: a dozen sentences
+
+
+def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
+    """A sentence for each; `preview` is that of the recipe's corpus."""
+    training, told = recipe.training, []
+    if training.warmup >= training.steps:
+        told.append(
+            f"The warm-up takes {training.warmup:,} steps and the run has {training.steps:,}: the learning rate only "
+            f"rises, to {training.steps / training.warmup:.0%} of its peak. A tenth of the steps is usual."
+        )
+    if training.learning_rate > HIGH_RATE:
+        told.append(
+            f"A learning rate of {training.learning_rate:g} will probably make the loss explode; 0.001 is usual, and "
+            "small networks bear 0.005."
+        )
+    if (seen := training.batch_tokens * training.accumulate) < FEW_TOKENS:
+        told.append(
+            f"A step sees {seen:,} {'token' if seen == 1 else 'tokens'}, or one sentence where that is longer: its "
+            "gradient is mostly noise. A batch of 2,048 tokens is usual."
+        )
+    if (recipe.threads or 0) > cores():
+        told.append(f"{recipe.threads:,} threads are asked for; this machine has {cores()}, and no more are used.")
+    if preview is not None and (held := _held_out(recipe, preview)) is not None and held < FEW:
+        pairs = "1 pair is" if held == 1 else f"{held:,} pairs are"
+        told.append(
+            f"{pairs} held out to validate on: scores on fewer than {FEW} say little. Give a corpus to validate on."
+        )
+    return told
+
+
+def _held_out(recipe: Recipe, preview: Preview) -> int | None:
+    """About how many pairs will be held out; None where the corpus has a part to validate on, or may have one."""
+    if recipe.validation is not None or from_hub(recipe.data):
+        return None
+    with suppress(ValueError, OSError):
+        if open_parts(recipe.data, recipe.folder)[1] is None:
+            return held_out_of(preview.report.kept)
+    return None

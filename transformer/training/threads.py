@@ -1,0 +1,15 @@
+"""How many processor cores a training may take."""
+
+from __future__ import annotations
+
+import os
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def threads(asked: int | None) -> int:
+    """All cores, or as many of them as are asked for: more threads than cores only wait for one another."""
+    return min(asked or cores(), cores())

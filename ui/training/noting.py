@@ -1,0 +1,48 @@
+"""A run's note and its tags: read by everybody, written where runs may be changed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer.training import RunFolder, Status, keep_notes, notes
+from transformer.training.notes import LONGEST_NOTE, MOST_TAGS, Notes
+from ui.state.public import public
+from ui.training.refusals import attempt
+from ui.widgets.text import literal
+
+
+def noting(run: Status, others: list[Status]) -> None:
+    """Draws both; the tags of all runs are offered."""
+    kept = notes(RunFolder(run.folder))
+    if public():
+        if kept != Notes():
+            st.caption(literal(" ".join([kept.note, *(f"#{tag}" for tag in kept.tags)]).strip()))
+        return
+    known = {tag for other in others for tag in notes(RunFolder(other.folder)).tags}
+    note_key, tags_key = f"note-{run.name}", f"tags-{run.name}"
+
+    def keep() -> None:
+        attempt(keep_notes, RunFolder(run.folder), st.session_state[note_key] or "", st.session_state[tags_key])
+
+    left, right = st.columns([3, 2], gap="small")
+    left.text_input(
+        "Note",
+        kept.note,
+        max_chars=LONGEST_NOTE,
+        key=note_key,
+        on_change=keep,
+        placeholder="Note: what this run tries",
+        icon=":material/edit_note:",
+        label_visibility="collapsed",
+    )
+    right.multiselect(
+        "Tags",
+        sorted({*known, *kept.tags}),
+        default=kept.tags,
+        max_selections=MOST_TAGS,
+        accept_new_options=True,
+        key=tags_key,
+        on_change=keep,
+        placeholder="Tags",
+        label_visibility="collapsed",
+    )
