@@ -25,13 +25,22 @@ class Side:
 
 @dataclass(frozen=True)
 class Preview:
-    """`report` says what was read, kept and rejected; `complete` whether that was the whole corpus."""
+    """`report` says what was read, kept and rejected; `complete` whether that was the whole corpus.
+
+    `in_all` is how many pairs the whole has, where only a part of it was read and that is known.
+    """
 
     pairs: list[Pair]  # the first of them
     report: Report
     complete: bool
     source: Side
     target: Side
+    in_all: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many pairs there are to train on, as far as that is known."""
+        return self.in_all or self.report.kept
 
     @property
     def lengths(self) -> tuple[list[int], list[int]]:
@@ -39,8 +48,8 @@ class Preview:
 
     @property
     def tokens(self) -> int:
-        """Target tokens of a pass over what was read, estimated from the sample."""
-        return round(self.report.kept * sum(self.target.lengths) / max(len(self.target.lengths), 1))
+        """Target tokens of a pass, estimated from the sample."""
+        return round(self.count * sum(self.target.lengths) / max(len(self.target.lengths), 1))
 
 
 def preview(

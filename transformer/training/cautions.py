@@ -49,5 +49,5 @@ def _held_out(recipe: Recipe, preview: Preview) -> int | None:
         return None
     with suppress(ValueError, OSError):
         if open_parts(recipe.data, recipe.folder)[1] is None:
-            return held_out_of(preview.report.kept)
+            return held_out_of(preview.count)
     return None

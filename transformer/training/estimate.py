@@ -69,7 +69,7 @@ def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None
         return Estimate(parameters, memory, disk)
     # The batches of the sample, whose targets stand between two special tokens; only their lengths matter.
     sample: list[Any] = [(range(s), range(t + 1)) for s, t in zip(*preview.lengths, strict=True)]
-    times = preview.report.kept / len(sample)
+    times = preview.count / len(sample)
     updates = math.ceil(len(bucket(sample, training.batch_tokens)) * times / training.accumulate)
     disk += round(2 * times * sum(map(sum, preview.lengths)))
     if speed is None:

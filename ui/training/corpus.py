@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ import streamlit as st
 from transformer.charts.lengths import lengths
 from transformer.data.about import LANGUAGES as NAMES
 from transformer.data.about import about
-from transformer.data.corpora import FORMS, from_hub, open_parts, written
+from transformer.data.corpora import FORMS, GoldCorpus, from_hub, open_parts, written
 from transformer.data.grammars import GRAMMARS
 from transformer.data.mixtures import JOINED, MOST_TIMES
 from transformer.data.multi30k import LANGUAGES
@@ -54,7 +54,7 @@ SAID = {
     "file": "A corpus of any size on this machine; it is read in place.",
     "hub": "Two text columns of a public dataset, read over the network.",
 }
-HUB_ROWS = 20_000  # of a dataset that a preview reads over the network
+HUB_ROWS = 20_000  # of a dataset that a preview reads over the network, or lets a grammar write
 
 
 @dataclass(frozen=True)
@@ -200,8 +200,10 @@ def _preview(
 ) -> Preview:
     """It is cancelled when the session that asked for it ends; others that wait for it start again."""
     corpus = open_parts(spec, folder)[0]
-    part = First(corpus, HUB_ROWS) if from_hub(spec) else corpus
-    return preview(part, tokenizer, vocabulary, separate, between=end_superseded_run)
+    grown = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar takes its time for each sentence
+    part = First(corpus, HUB_ROWS) if grown or from_hub(spec) else corpus
+    found = preview(part, tokenizer, vocabulary, separate, between=end_superseded_run)
+    return replace(found, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else found
 
 
 def show(found: Preview, max_length: int, spec: str) -> None:
@@ -215,7 +217,10 @@ def show(found: Preview, max_length: int, spec: str) -> None:
     st.html(f'<div class="pairs" style="font-size:0.93rem;line-height:1.4;overflow-wrap:anywhere">{rows}</div>')
     report, part = found.report, not found.complete or from_hub(spec)
     rejected = report.rejected.total()
-    many = f"{'The first ' if part and report.read in (READ, HUB_ROWS) else ''}{plural(report.kept, 'pair')}"
+    if found.in_all and found.in_all > report.kept:
+        many = f"The first {report.kept:,} of {plural(found.in_all, 'pair')}"
+    else:
+        many = f"{'The first ' if part and report.read in (READ, HUB_ROWS) else ''}{plural(report.kept, 'pair')}"
     means = [sum(side.lengths) / len(side.lengths) for side in (found.source, found.target)]
     long = sum(max(pair) > max_length for pair in zip(found.source.lengths, found.target.lengths, strict=True))
     lost = (

@@ -54,9 +54,9 @@ class Chart:
 def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
     """The six charts; of several runs, only the lines that can be told apart.
 
-    What is known at each step, and so is noisy, is smoothed by `smooth` percent, and says so.
+    What is known at each step, and so is noisy, is smoothed by `smooth` percent, and called a mean.
     """
-    note = f", smoothed {smooth}%" if smooth else ""
+    note = ", mean" if smooth else ""
 
     def calm(columns: Columns, values: Floats) -> tuple[Floats, Floats]:
         return thinned(columns.step, smoothed(values, smooth / 100) if smooth else values)
@@ -235,7 +235,7 @@ def draw(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> None:
         on_change=take,
         args=("smooth", key),
         width=330,
-        help="The exponential moving average: at 90, each value counts for a tenth and what was before for the rest. "
+        help="Draws their exponential moving mean: at 90, each value counts a tenth and what was before the rest. "
         "Scores of evaluations are never smoothed.",
     )
 
