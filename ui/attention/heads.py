@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Trace, charts
+from transformer import Trace
 from transformer.analysis import MEASURES, Measures
 from transformer.analysis.layout import Layout
 from transformer.trace import KINDS
@@ -18,11 +18,9 @@ from ui.attention.faithful import faithful
 from ui.attention.picture import SHOW_HELP, SHOWS, Panel, Shown, captions, panel
 from ui.attention.view import AttentionView
 from ui.state.view import take, update, widget_key, write_address
-from ui.viewer import EveryHead, Kinds, LinesState, Profile, big_head, lines, overview, pack_kinds
+from ui.viewer import EveryHead, Held, Kinds, LinesState, Profile, Shows, big_head, lines, overview, pack_kinds
 from ui.viewer.export import CAUTION
-from ui.viewer.plot import Shows, plot
 
-CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
@@ -37,7 +35,7 @@ def _controls(shown: Shown, view: AttentionView) -> None:
         required=True,
         format_func=str.capitalize,
         key=key,
-        on_change=take,
+        on_change=_take_others,
         args=("kind", key),
         label_visibility="collapsed",
         help="Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
@@ -71,7 +69,12 @@ def _controls(shown: Shown, view: AttentionView) -> None:
     )
     for field, label in (("words", "Whole words"), ("hide", "Hide special")):
         key = widget_key(field)
-        st.checkbox(label, getattr(view, field), key=key, on_change=take, args=(field, key))
+        st.checkbox(label, getattr(view, field), key=key, on_change=_take_others, args=(field, key))
+
+
+def _take_others(field: str, key: str) -> None:
+    """A callback of what puts others in the place of the tokens: those that were held are not held any more."""
+    update(**{field: st.session_state[key]}, row=None, column=None)
 
 
 @st.fragment
@@ -85,7 +88,7 @@ def heads(shown: Shown, actions: DeltaGenerator, numbers: DeltaGenerator) -> Non
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     place, found = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
-    left, middle, right = st.columns([28, 46, 26], gap="medium")
+    left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
     with middle:  # first, so that it is painted first
         _head(large, view)
         faithful(shown)
@@ -137,21 +140,22 @@ def _every_head(trace: Trace, place: Layout, found: Measures) -> EveryHead:
 
 def _head(large: Panel, view: AttentionView) -> None:
     place, what = large.place, "" if large.show == "raw" else SHOWS[large.show].lower()
-    if max(large.cells.shape) >= CANVAS_FROM and not large.signed:
-        st.markdown(f"**{large.title}** :gray[{what}]" if what else f"**{large.title}**")
-        big_head(
-            large.cells,
-            place.rows,
-            place.columns,
-            place.masked,
-            key="head-canvas",
-            rows_read=place.reads,
-            scale=view.scale,  # type: ignore[arg-type]
-            peak=large.limit,
-        )
-    else:
-        with st.container(key="head"):
-            plot(_figure(large, view), key="head-plot", title=(large.title, what), shows=_foreseen(large, view))
+    big_head(
+        large.cells,
+        place.rows,
+        place.columns,
+        place.masked,
+        key="head",
+        rows_read=place.reads,
+        scale=view.scale,  # type: ignore[arg-type]
+        peak=large.limit,
+        signed=large.signed,
+        name=large.name,
+        title=(large.title, what),
+        shows=_foreseen(large, view),
+        held=_held(view),
+        on_held=_hold,
+    )
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
     strongest = float(np.median(large.cells.max(axis=1)))
@@ -173,8 +177,18 @@ def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
     """What the overview's thumbnails are a picture of too: weights as they are, on the same scale."""
     if large.show != "raw" or large.limit > 1:
         return None
-    rows, columns = large.cells.shape
-    return {"kind": view.kind, "scale": view.scale, "place": (large.layer, large.head), "shape": (rows, columns)}
+    return {"kind": view.kind, "place": (large.layer, large.head)}
+
+
+def _held(view: AttentionView) -> Held:
+    """The row and the column, from 0, that the view holds."""
+    row, column = (None if at is None else at - 1 for at in (view.row, view.column))
+    return None if row is column is None else (row, column)
+
+
+def _hold(held: Held) -> None:
+    row, column = (None if at is None else at + 1 for at in held or (None, None))
+    update(row=row, column=column)
 
 
 def _twin(large: Panel) -> None:
@@ -186,23 +200,6 @@ def _twin(large: Panel) -> None:
         table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
     numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in place.columns}
     st.dataframe(table, hide_index=True, column_config=numbers, key="twin-table")
-
-
-def _figure(large: Panel, view: AttentionView) -> charts.Spec:
-    place = large.place
-    options: dict[str, Any] = {
-        "masked": place.masked,
-        "reads": place.reads or (),
-        "theme": st.context.theme.type or "light",
-        "width": 440,
-    }
-    if large.signed:
-        figure = charts.difference_spec(large.cells, place.rows, place.columns, **options)
-    else:
-        scaled: dict[str, Any] = {"scale": view.scale, "name": large.name, "limit": large.limit}
-        figure = charts.pattern_spec(large.cells, place.rows, place.columns, **scaled, **options)
-    del figure["layout"]["width"]  # the column's own
-    return figure
 
 
 def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
@@ -221,8 +218,9 @@ def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> No
         heads=drawn,
         mass=view.mass / 100,
         peak=max(1.0, float(patterns.max())),
-        plot=".st-key-head .js-plotly-plot",
+        held=_held(view),
         on_change=keep,
+        on_held=_hold,
     )
     hold = sum(check.holds for check in shown.checks)
     icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"

@@ -64,6 +64,7 @@ class AttentionView(View):
 
     PAGE: ClassVar[str | None] = "attention"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes"}
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"row", "column"})
 
     show: str = "raw"
     scale: str = "fixed"
@@ -72,6 +73,8 @@ class AttentionView(View):
     lines: tuple[int, ...] = ()  # heads in the line view, from 1; none is the chosen one
     mass: int = 90  # percent of each row that the line view draws
     changes: tuple[Change, ...] = ()
+    row: int | None = None  # the token that looks, from 1, and the one looked at, that are held
+    column: int | None = None
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
@@ -85,4 +88,6 @@ class AttentionView(View):
             "lines": tuple(head for head in heads if head),
             "mass": whole(query.get("mass", ""), 50, 100) or cls.mass,
             "changes": tuple(change for change in changes if change),
+            "row": whole(query.get("row", ""), 1, 9999),
+            "column": whole(query.get("column", ""), 1, 9999),
         }

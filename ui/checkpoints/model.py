@@ -75,13 +75,13 @@ def summary(entry: Entry, card: Mapping[str, Any]) -> str:
 
 def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]], found: tuple[str, ...]) -> None:
     score, said = told_score(card)
-    columns = st.columns(5, gap="medium")
-    columns[0].metric("Parameters", f"{entry.parameters:,}")
+    cards = st.grid(5, min_column_width=130, gap="medium")
+    cards.metric("Parameters", f"{entry.parameters:,}")
     name = "BLEU" if said.startswith("BLEU") else "Exactly right" if said else "Score"
-    columns[1].metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
-    columns[2].metric("Size on disk", size_text(entry.size))
-    columns[3].metric("Vocabulary", dict(words)["Vocabulary"])
-    columns[4].metric(
+    cards.metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
+    cards.metric("Size on disk", size_text(entry.size))
+    cards.metric("Vocabulary", dict(words)["Vocabulary"])
+    cards.metric(
         "Health", "Sound" if not found else f"{len(found)} {'warning' if len(found) == 1 else 'warnings'}"
     )
     for warning in found:

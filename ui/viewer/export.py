@@ -97,7 +97,7 @@ def standalone_html(
 
 def page_script() -> str:
     """The script of every such page: the viewer's, in a scope of its own."""
-    return f"(() => {{\n{viewer_script('shared', 'overview', 'head', 'link', 'lines', 'page')}\n}})();\n"
+    return f"(() => {{\n{viewer_script('shared', 'overview', 'map_box', 'map_axes', 'head', 'lines', 'page')}\n}})();\n"
 
 
 def _kind(view: KindView, exact: bool) -> bytes:
