@@ -204,9 +204,10 @@ def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(
     page: Page, new_page: Callable[..., Page], odd_url: str, odd_trace: Trace
 ) -> None:
     go(page, f"{odd_url}/?layer=3&head=1")
-    page.locator(".side.left .token").nth(2).click()
+    rows, columns = (page.locator(f".side.{side} .token") for side in ("left", "right"))
+    rows.nth(2).click()
     page.mouse.move(5, 5)
-    expect(page.locator(".side.left .token.chosen")).to_have_text(odd_trace.rows("cross")[2])
+    expect(page.locator(".side.left .token.chosen")).to_have_text(rows.nth(2).inner_text())
     assert page.locator(HEAD).evaluate("root => root.view.held") == {"row": 2, "column": None}  # the map follows
     expect(page).to_have_url(re.compile("row=3"))
     over(page, 1, 3)
@@ -214,7 +215,7 @@ def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(
     page.mouse.up()
     page.mouse.move(5, 5)
     expect(page.locator(".map .tip")).to_contain_text(f"{odd_trace.cross[2, 0, 1, 3]:.3f}")
-    expect(page.locator(".side.right .token.chosen")).to_have_text(odd_trace.columns("cross")[3])
+    expect(page.locator(".side.right .token.chosen")).to_have_text(columns.nth(3).inner_text())
     expect(page).to_have_url(re.compile("row=2&column=4"))
     other = go(new_page(), page.url)
     expect(other.locator(".map .tip")).to_contain_text(f"{odd_trace.cross[2, 0, 1, 3]:.3f}")

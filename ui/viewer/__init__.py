@@ -51,7 +51,7 @@ class LinesState:
 _KINDS = component("kinds", "mountKinds", "shared", "kinds")
 _OVERVIEW = component("overview", "mountChosen", "shared", "overview", "chosen")
 _LINES = component("lines", "mountLines", "shared", "lines")
-_HEAD = component("head", "mountHead", "shared", "map_box", "map_axes", "head")
+_HEAD = component("head", "mountHead", "shared", "icons", "map_box", "map_axes", "head")
 
 
 def overview(

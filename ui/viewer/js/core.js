@@ -9,6 +9,7 @@ const NBSP = "\u00a0";
 // One view object for a root element, on which it stands: mounting again updates it, so that Streamlit may run us at will.
 function mounted(View, root, payload, emit) {
   const view = (root.view ??= new View(root));
+  root.fills ??= fillsScreen(root);
   view.emit = emit;
   view.update(payload);
   return {
@@ -16,11 +17,32 @@ function mounted(View, root, payload, emit) {
     unmount() {
       if (root.view === view) {
         view.dispose();
+        root.fills();
         delete root.view;
+        delete root.fills;
         root.replaceChildren();
       }
     },
   };
+}
+
+// F shows the view that the pointer or the focus is on upon the whole screen, without the page's controls; F or Escape
+// ends it.
+function fillsScreen(root) {
+  const pressed = event => {
+    if (event.key.toLowerCase() !== "f" || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.composedPath()[0].closest?.("input, textarea, select, [contenteditable]")) return;
+    if (document.fullscreenElement ? isFull(root) : root.matches(":hover, :focus-within")) toggleFull(root);
+  };
+  document.addEventListener("keydown", pressed);
+  return () => document.removeEventListener("keydown", pressed);
+}
+
+const isFull = root => root.matches(":fullscreen");
+
+function toggleFull(root) {
+  if (isFull(root)) document.exitFullscreen();
+  else root.requestFullscreen();
 }
 
 // ---- bytes ---------------------------------------------------------------------------------------

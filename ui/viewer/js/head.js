@@ -19,6 +19,13 @@ class Head {
   constructor(root) {
     this.root = root;
     this.title = el("div", { class: "head-title" });
+    const filling = "Fill the screen, or not (F)";
+    this.full = el(
+      "button",
+      { type: "button", class: "full", title: filling, "aria-label": filling },
+      icon("full", 18),
+    );
+    this.full.onclick = () => toggleFull(root);
     this.canvas = el("canvas", { tabindex: 0, role: "img" });
     this.map = el("div", { class: "map" }, this.canvas);
     this.tip = new Tooltip(this.map);
@@ -101,8 +108,10 @@ class Head {
   }
 
   entitle(strong, grey = "") {
-    this.title.replaceChildren(...(strong ? [bold(strong), " ", el("span", { class: "muted" }, grey)] : []));
-    this.title.hidden = !strong;
+    this.title.replaceChildren(
+      el("span", {}, ...(strong ? [bold(strong), " ", el("span", { class: "muted" }, grey)] : [])),
+    );
+    this.title.append(this.full);
   }
 
   // Another head was chosen: its shades are there before its exact weights, which alone are told.
@@ -148,13 +157,13 @@ class Head {
 
   resize() {
     const { rows, columns, rows_read: read } = this.header,
-      width = this.root.clientWidth,
+      width = this.map.clientWidth,
       before = this.box;
     if (!width) return;
     pixel.font = `650 14px ${this.theme.font}`;
     const widest = labels => Math.max(24, ...labels.map(label => pixel.measureText(label).width));
     const labels = { rows: widest(rows), read: read && widest(read), columns: widest(columns) };
-    this.box = mapBox(rows.length, columns.length, labels, width);
+    this.box = mapBox(rows.length, columns.length, labels, width, isFull(this.root) ? innerHeight : null);
     const { box } = this,
       { start } = box;
     // Another width shows the same part again, unless the reader had not moved from where the map begins.
@@ -195,11 +204,14 @@ class Head {
     return this.view[axis] > this.box.whole[axis] * 1.001;
   }
 
+  // The smaller side of a cell grows first: ten rows of four hundred columns stay in sight while the columns widen.
   zoom(factor, at = { x: this.box.x + this.box.w / 2, y: this.box.y + this.box.h / 2 }) {
     const { view, box } = this,
-      limited = axis => clamp(view[axis] * factor, box.whole[axis], Math.max(box.whole[axis], LARGEST_MAP_CELL));
-    const across = limited("across"),
-      down = limited("down"),
+      { whole } = box,
+      least = Math.min(whole.across, whole.down);
+    const gap = clamp(Math.min(view.across, view.down) * factor, least, Math.max(least, LARGEST_MAP_CELL));
+    const across = Math.max(gap, whole.across),
+      down = Math.max(gap, whole.down),
       dx = at.x - box.x,
       dy = at.y - box.y;
     this.look({ across, down, x: view.x + dx / view.across - dx / across, y: view.y + dy / view.down - dy / down });

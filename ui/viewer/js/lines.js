@@ -220,12 +220,14 @@ class Lines {
     const { header } = this,
       count = Math.max(header.rows.length, header.columns.length);
     const level = this.levelWith(shared.values.map, count);
-    this.row = level?.row ?? clamp(Math.floor(480 / count), LOWEST_ROW, 30);
+    const full = isFull(this.root),
+      [room, most, tallest] = full ? [innerHeight - 180, 60, innerHeight - 180] : [480, 30, WINDOW];
+    this.row = level?.row ?? clamp(Math.floor(room / count), LOWEST_ROW, most);
     this.top = Math.max(this.bar.offsetHeight + 32, level?.top ?? 0);
     this.total = count * this.row;
-    this.scrolls = this.total > WINDOW;
-    this.high = Math.min(WINDOW, this.total);
-    this.wide = this.root.clientWidth;
+    this.scrolls = this.total > tallest;
+    this.high = Math.min(tallest, this.total);
+    this.wide = this.titles.clientWidth;
     this.size = this.row >= 20 ? 14 : this.row >= 15 ? 13 : 12;
     pixel.font = `650 ${this.size}px ${this.theme.font}`;
     const width = labels =>
@@ -236,7 +238,8 @@ class Lines {
 
   // The map of one head, { row, top } in our pixels, where it stands beside us and our bar leaves room for it.
   levelWith(map, count) {
-    if (!map?.element.isConnected || map.row < LOWEST_ROW - 4 || count * map.row > WINDOW) return null;
+    if (!map?.element.isConnected || isFull(this.root) || map.row < LOWEST_ROW - 4 || count * map.row > WINDOW)
+      return null;
     const box = this.root.getBoundingClientRect(),
       other = map.element.getBoundingClientRect();
     const beside = other.width && (other.right <= box.left || other.left >= box.right),

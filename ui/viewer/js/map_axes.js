@@ -113,9 +113,9 @@ function drawColourBar(context, map) {
   const { box, theme, header } = map,
     { scale, peak, signed } = header,
     flat = box.narrow;
-  const x = flat ? box.x : box.x + box.w + 14,
+  const x = flat ? 8 : box.x + box.w + 14,
     y = flat ? box.y + box.h + 18 : box.y,
-    long = flat ? Math.min(box.w, 120) : box.h;
+    long = flat ? 120 : box.h;
   const ramp = flat ? context.createLinearGradient(x, 0, x + long, 0) : context.createLinearGradient(0, y + long, 0, y);
   map.colours.forEach((stop, i) => ramp.addColorStop(i / (map.colours.length - 1), stop));
   context.fillStyle = ramp;

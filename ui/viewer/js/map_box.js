@@ -20,7 +20,10 @@ const slantOf = across => ((across >= 21 ? 42 : 62) * Math.PI) / 180;
 // `widest` has the widths of the widest label of rows, columns, and of what is read (or null). Returns x, y, w, h of the
 // cells' window; high, the canvas's height; strong and muted, the room of the two labels of a row; and two sizes of a cell
 // { across, down }: start, that the map begins with, and whole, with which all of it is in the window.
-function mapBox(rows, columns, widest, width) {
+//
+// `screen` is the height of a screen that the map fills, or null where it is a part of a page.
+function mapBox(rows, columns, widest, width, screen = null) {
+  const largest = screen ? 3 * LARGEST_CELL_AT_FIRST : LARGEST_CELL_AT_FIRST;
   const narrow = width < NARROW,
     titled = narrow ? 0 : 22,
     most = (width * (narrow ? 0.45 : 0.4) - titled) / (widest.read ? 2 : 1);
@@ -30,11 +33,12 @@ function mapBox(rows, columns, widest, width) {
   const x = titled + strong + muted,
     room = width - x - (narrow ? 8 : COLOUR_BAR);
   // On a narrow screen a finger scrolls the page, not the map: all rows that can be labelled are there.
-  const tallest = narrow && rows <= WHOLE_UP_TO ? READABLE_ROW * WHOLE_UP_TO : TALLEST_MAP;
-  const square = Math.min(room / columns, tallest / rows, LARGEST_CELL_AT_FIRST);
+  const page = narrow && rows <= WHOLE_UP_TO ? READABLE_ROW * WHOLE_UP_TO : TALLEST_MAP,
+    tallest = screen ? Math.max(SHORTEST_SIDE, screen - 300) : page;
+  const square = Math.min(room / columns, tallest / rows, largest);
   // A few rows that look at hundreds of columns, or the reverse: the short side keeps a size that can be read.
   const size = (count, side, least) => {
-    const gap = Math.max(square, Math.min(side / count, LARGEST_CELL_AT_FIRST), least),
+    const gap = Math.max(square, Math.min(side / count, largest), least),
       labelled = count <= WHOLE_UP_TO ? Math.max(gap, LABELLED_FROM) : gap;
     return labelled >= 6 ? Math.floor(labelled) : labelled;
   };
