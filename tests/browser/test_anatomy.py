@@ -299,6 +299,7 @@ def test_the_longest_sentence_scrolls(page: Page, url: str, small: Translator) -
     page.locator(".rows").scroll_into_view_if_needed()
     expect(page.locator(".aside.key.strong")).to_be_in_viewport()
     assert len(weights(page)) < 40  # what is seen, not six hundred rows
+    expect(page.locator(".part-seen")).to_have_text(re.compile(r"Keys \d+ to \d+ of 600; .* over all 600\."))
     expect(page.locator(".words")).to_contain_text("gives")
     page.get_by_role("radiogroup", name="Query token").get_by_role("radio").nth(598).click()
     expect(page).to_have_url(re.compile("query=599"))

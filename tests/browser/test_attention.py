@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
 WORDS = ["one", "two", "three", "four", "five"]
 SENTENCE = " ".join([*HOSTILE, *WORDS])
-PLOT = ".st-key-head .js-plotly-plot"
+HEAD = ".st-key-head .hl"
 
 LABELS = {
     "PNG": "PNG, for slides",
@@ -79,19 +79,24 @@ def go(page: Page, url: str) -> Page:
 
 
 def drawn(page: Page) -> np.ndarray:
-    """The values that Plotly draws, as the browser has them: [Q, K], masked cells NaN."""
+    """The values that the large map draws, as the browser has them: [Q, K], masked cells NaN."""
     return np.array(
-        page.evaluate(
-            """selector => {
-              const drawn = document.querySelector(selector)?._fullData ?? [];
-              const maps = drawn.filter(data => data.type === "heatmap" && data.showscale !== false);
-              const row = cells => Array.from(cells, v => Number.isFinite(v) ? v : null);
-              return maps.length === 0 ? [[]] : Array.from(maps.at(-1).z, row);
-            }""",
-            PLOT,
+        page.locator(HEAD).evaluate(
+            """root => {
+              const { header, weights, masked } = root.view, K = header.columns.length;
+              const cell = at => (masked[at] ? null : weights[at]);
+              return header.rows.map((_, q) => header.columns.map((_, k) => cell(q * K + k)));
+            }"""
         ),
         dtype=np.float64,
     )
+
+
+def over(page: Page, q: int, k: int) -> None:
+    """Moves the pointer over a cell of the large map."""
+    canvas = page.locator(".map canvas")
+    x, y, across, down = (float(part) for part in str(canvas.get_attribute("data-cells")).split())
+    canvas.hover(position={"x": x + (k + 0.5) * across, "y": y + (q + 0.5) * down})
 
 
 def agree(page: Page, expected: np.ndarray, apart: float = 1e-6) -> None:
@@ -163,10 +168,10 @@ def test_a_choice_is_drawn_before_the_app_answers(page: Page, odd_url: str, odd_
     thumb(page, 3, 1).click()
     agree(page, odd_trace.cross[2, 0], 0.51 / 255)
     assert not np.allclose(np.nan_to_num(drawn(page)), odd_trace.cross[2, 0], atol=1e-6)
-    expect(page.locator(".plot-title")).to_have_text("Layer 3, head 1")
-    page.locator(f"{PLOT} .nsewdrag").hover()
-    page.wait_for_timeout(300)
-    expect(page.locator(f"{PLOT} .hoverlayer text")).to_have_count(0)
+    expect(page.locator(".head-title")).to_contain_text("Layer 3, head 1")
+    over(page, 1, 3)
+    expect(page.locator(".side.left .token.chosen")).to_have_count(1)
+    expect(page.locator(".map .tip")).to_be_hidden()
     kind(page, "Encoder")
     expect(page.locator(".thumb")).to_have_count(2 * 4)
     silent = False
@@ -175,8 +180,8 @@ def test_a_choice_is_drawn_before_the_app_answers(page: Page, odd_url: str, odd_
     kind(page, "Cross")
     thumb(page, 3, 1).click()
     agree(page, odd_trace.cross[2, 0])
-    page.locator(f"{PLOT} .nsewdrag").hover()
-    expect(page.locator(f"{PLOT} .hoverlayer text").first).to_be_visible()
+    over(page, 1, 3)
+    expect(page.locator(".map .tip")).to_be_visible()
 
 
 def test_three_kinds_of_a_model_with_unequal_depths(page: Page, odd_url: str, odd_trace: Trace) -> None:
@@ -191,15 +196,38 @@ def test_the_value_on_hover_is_the_weight(page: Page, odd_url: str, odd_trace: T
     go(page, f"{odd_url}/?layer=3&head=1")
     weights = odd_trace.cross[2, 0]
     q, k = 1, 3
-    box = page.locator(f"{PLOT} .nsewdrag").first.bounding_box()
-    assert box is not None
-    x = box["x"] + (k + 0.5) * box["width"] / weights.shape[1]
-    y = box["y"] + (q + 0.5) * box["height"] / weights.shape[0]
-    page.mouse.move(x - 3, y - 3)
-    page.mouse.move(x, y)
-    hover = page.locator(f"{PLOT} .hoverlayer .hovertext")
-    expect(hover).to_contain_text(f"{weights[q, k]:.3g}")
-    expect(hover).to_contain_text("looks at")
+    over(page, q, k)
+    expect(page.locator(".map .tip")).to_contain_text(f"{weights[q, k]:.3f}")
+    expect(page.locator(".map .tip")).to_contain_text("looks at")
+
+
+def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(
+    page: Page, new_page: Callable[..., Page], odd_url: str, odd_trace: Trace
+) -> None:
+    go(page, f"{odd_url}/?layer=3&head=1")
+    rows, columns = (page.locator(f".side.{side} .token") for side in ("left", "right"))
+    rows.nth(2).click()
+    page.mouse.move(5, 5)
+    expect(page.locator(".side.left .token.chosen")).to_have_text(rows.nth(2).inner_text())
+    assert page.locator(HEAD).evaluate("root => root.view.held") == {"row": 2, "column": None}  # the map follows
+    expect(page).to_have_url(re.compile("row=3"))
+    over(page, 1, 3)
+    page.mouse.down()
+    page.mouse.up()
+    page.mouse.move(5, 5)
+    expect(page.locator(".map .tip")).to_contain_text(f"{odd_trace.cross[2, 0, 1, 3]:.3f}")
+    expect(page.locator(".side.right .token.chosen")).to_have_text(columns.nth(3).inner_text())
+    expect(page).to_have_url(re.compile("row=2&column=4"))
+    other = go(new_page(), page.url)
+    expect(other.locator(".map .tip")).to_contain_text(f"{odd_trace.cross[2, 0, 1, 3]:.3f}")
+    other.keyboard.press("Escape")
+    expect(other.locator(".token.chosen")).to_have_count(0)
+    expect(other).not_to_have_url(re.compile("row="))
+    thumb(page, 2, 1).click()  # it stays with another head, but not with another sentence
+    expect(page).to_have_url(re.compile("layer=2.*row=2&column=4"))
+    type_sentence(page, "three four")
+    expect(page).not_to_have_url(re.compile("row="))
+    expect(page.locator(".token.chosen")).to_have_count(0)
 
 
 def test_switching_a_head_off_changes_everything_that_depends_on_it(
@@ -243,7 +271,7 @@ def test_a_model_that_is_not_there_is_named(page: Page, odd_url: str) -> None:
 
 def test_changing_a_head_of_another_kind_keeps_the_picture_and_the_tab(page: Page, odd_url: str) -> None:
     go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
-    chart = page.locator(PLOT).element_handle()
+    chart = page.locator(HEAD).element_handle()
     page.get_by_role("tab", name="Encoder").click()
     wait_until_idle(page)
     page.get_by_role("button", name="2", exact=True).first.click()
@@ -251,7 +279,7 @@ def test_changing_a_head_of_another_kind_keeps_the_picture_and_the_tab(page: Pag
     wait_until_idle(page)
     expect(page).to_have_url(re.compile(r"changes=encoder\.1\.2"))
     expect(page.get_by_role("tab", name="Encoder")).to_have_attribute("aria-selected", "true")
-    assert page.evaluate("([chart, place]) => chart === document.querySelector(place)", [chart, PLOT])
+    assert chart.evaluate("chart => chart.isConnected")
 
 
 def test_every_head_is_ranked_by_its_cost(
@@ -367,7 +395,7 @@ def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
     go(page, odd_url)
     assert page.locator("img[src='x']").count() == 0
     expect(page.locator(".side.right .token").nth(0)).to_have_text(HOSTILE[0])
-    expect(page.locator(PLOT)).to_contain_text("<b>bold</b>")
+    assert "<b>bold</b>" in page.locator(HEAD).evaluate("root => root.view.header.columns")
     type_sentence(page, "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **bold** :red[no]")
     assert page.locator("img[src='x']").count() == 0
 
@@ -406,15 +434,32 @@ def test_both_themes_draw_zero_as_the_page(page: Page, dark_page: Page, odd_url:
     for one, ground, zero in grounds:
         go(one, odd_url)
         assert one.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor") == ground
-        maps = f"document.querySelector('{PLOT}')._fullData.filter(data => data.type === 'heatmap')"
-        assert one.evaluate(f"{maps}.at(-1).colorscale[0][1]").lower() == zero
+        assert one.locator(HEAD).evaluate("root => root.view.colours[0]") == zero
+
+
+@pytest.mark.parametrize("width", [1920, 1280, 1024, 853, 390])
+def test_the_pictures_keep_a_size_that_can_be_read(new_page: Callable[..., Page], odd_url: str, width: int) -> None:
+    """853 pixels are a screen of 1280 at 150 %. Every label is drawn, and nothing is wider than the page."""
+    page = go(new_page(viewport={"width": width, "height": 768}), odd_url)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    sizes = page.locator(HEAD).evaluate("root => [root.clientWidth, root.view.box.w, root.view.view]")
+    assert min(sizes[2]["across"], sizes[2]["down"]) >= 12 and sizes[1] >= 120
+    thumbs = page.locator(".thumb").first.bounding_box()
+    assert thumbs is not None and thumbs["width"] >= 32
+    assert page.locator(".side").evaluate_all("sides => sides.every(side => side.clientWidth >= 40)")
+    box = page.get_by_role("textbox").first
+    whole = "e => e.scrollHeight <= e.clientHeight + 1 && e.scrollWidth <= e.clientWidth"
+    assert box.evaluate(whole), "the sentence is not seen whole"
+    wide = page.locator(HEAD).evaluate("root => root.clientWidth")
+    assert wide >= (600 if width == 1920 else 300)
 
 
 def test_a_phone_shows_everything_below_each_other(new_page: Callable[..., Page], odd_url: str) -> None:
     phone = go(new_page(viewport={"width": 390, "height": 844}), odd_url)
     main = phone.get_by_test_id("stMain")
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-    boxes = [phone.locator(place).first.bounding_box() for place in (".thumb", PLOT, ".side.left")]
+    boxes = [phone.locator(place).first.bounding_box() for place in (".thumb", HEAD, ".side.left")]
     tops = [box["y"] for box in boxes if box]
     assert len(tops) == 3 and tops == sorted(tops)
 

@@ -42,7 +42,7 @@ THEMES = {
     "light": Theme(
         background="#ffffff",
         text="#1d2433",
-        muted="#667085",
+        muted="#5a6477",
         line="#d3d9e2",
         field="#f3f5f8",
         hatch="#c3cad5",

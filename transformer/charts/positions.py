@@ -227,7 +227,7 @@ def _wavelengths(wavelengths: np.ndarray, domains: Sequence[Sequence[float]], lo
     ]
     beside = {"x": 1, "xshift": 10}
     notes.append(note("wavelength", look.muted, size=SMALL, **beside, y=domains[1][1], yanchor="bottom", yshift=8))
-    text = "the cosines: the same<br>waves, a quarter period ahead"
+    text = "the cosines: the same<br>waves, a quarter<br>period ahead"
     notes.append(note(text, look.muted, size=SMALL, **beside, y=domains[2][1], yanchor="top") | {"align": "left"})
     return notes
 

@@ -13,7 +13,7 @@ import numpy as np
 from transformer.charts.colours import Theme, lookup, theme_named
 from transformer.charts.labels import widest
 
-FONT = "system-ui, 'Source Sans 3', 'Noto Sans', sans-serif"
+FONT = "system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
 _CELL, _SMALLEST_CELL, _GRID = 28, 2, 900  # a cell's side in pixels, its least, and the side of the grid it aims at
 _LABELS_FROM = 9  # pixels; below that a label would be larger than its row
 

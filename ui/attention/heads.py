@@ -15,7 +15,7 @@ from transformer.analysis.layout import Layout, descriptions
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful
-from ui.attention.large import large_head
+from ui.attention.large import held, hold, large_head
 from ui.attention.picture import SHOWS, Panel, Shown, panel
 from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, in_sentence, side_by_side
@@ -37,7 +37,7 @@ def _controls(shown: Shown, view: AttentionView) -> None:
         required=True,
         format_func=str.capitalize,
         key=key,
-        on_change=take,
+        on_change=_take_others,
         args=("kind", key),
         label_visibility="collapsed",
         help="Encoder: self-attention of the source. Decoder: self-attention of the translation to itself, up to the "
@@ -71,7 +71,12 @@ def _controls(shown: Shown, view: AttentionView) -> None:
     )
     for field, label in (("words", "Whole words"), ("hide", "Hide special")):
         key = widget_key(field)
-        st.checkbox(label, getattr(view, field), key=key, on_change=take, args=(field, key))
+        st.checkbox(label, getattr(view, field), key=key, on_change=_take_others, args=(field, key))
+
+
+def _take_others(field: str, key: str) -> None:
+    """A callback of what puts others in the place of the tokens: those that were held are not held any more."""
+    update(**{field: st.session_state[key]}, row=None, column=None)
 
 
 @st.fragment
@@ -86,13 +91,14 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
     place, found = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     settle(layer=large.layer + 1, head=large.head + 1)
-    left, middle, right = st.columns([28, 46, 26] if second is None else [24, 38, 38], gap="medium")
+    widths = [28, 46, 26] if second is None else [24, 38, 38]
+    left, middle, right = st.container(key="three-views").columns(widths, gap="medium")
     with middle:  # first, so that it is painted first
         if second is None:
             large_head(large, view)
         else:
             both = side_by_side(second, view, large)
-            in_sentence(both[0], view, shown)
+            in_sentence(both[0], view, shown, first=True)
         st.caption(f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off).")
         faithful(shown)
     with left:
@@ -103,7 +109,7 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
             _lines(shown, view, place, large)
             checks(shown)
         else:
-            in_sentence(both[1], view, second, key="head-second")
+            in_sentence(both[1], view, second, first=False)
     with bar:
         _controls(shown, view)
     with numbers:
@@ -166,8 +172,9 @@ def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> No
         heads=drawn,
         mass=view.mass / 100,
         peak=max(1.0, float(patterns.max())),
-        plot=".st-key-head .js-plotly-plot",
+        held=held(view),
         on_change=keep,
+        on_held=hold,
     )
 
 

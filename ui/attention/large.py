@@ -7,35 +7,33 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from transformer import charts
 from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
-from ui.viewer import big_head
-from ui.viewer.plot import Shows, plot
+from ui.state.view import update
+from ui.viewer import Held, Shows, big_head
 
-CANVAS_FROM = 256  # tokens; a Plotly heatmap of more than that is slow
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
 
 
-def large_head(large: Panel, view: AttentionView, *, key: str = "head", foreseen: bool = True) -> None:
-    """The chosen head with its notes. `foreseen` is whether it shows at once what is picked in the overview."""
-    place, what = large.place, large.note
-    if max(large.cells.shape) >= CANVAS_FROM and not large.signed:
-        st.markdown(f"**{large.title}** :gray[{what}]" if what else f"**{large.title}**")
-        big_head(
-            large.cells,
-            place.rows,
-            place.columns,
-            place.masked,
-            key=f"{key}-canvas",
-            rows_read=place.reads,
-            scale=view.scale,  # type: ignore[arg-type]
-            peak=large.limit,
-        )
-    else:
-        shows = _foreseen(large, view) if foreseen else None
-        with st.container(key=key):
-            plot(_figure(large, view), key=f"{key}-plot", title=(large.title, what), shows=shows)
+def large_head(large: Panel, view: AttentionView, *, key: str = "head", first: bool = True) -> None:
+    """The chosen head with its notes. `first` is the one that is picked in the overview and whose tokens are held."""
+    place = large.place
+    big_head(
+        large.cells,
+        place.rows,
+        place.columns,
+        place.masked,
+        key=key,
+        rows_read=place.reads,
+        scale=view.scale,  # type: ignore[arg-type]
+        peak=large.limit,
+        signed=large.signed,
+        name=large.name,
+        title=(large.title, large.note),
+        shows=_foreseen(large, view) if first else None,
+        held=held(view) if first else None,
+        on_held=hold if first else None,
+    )
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
     strongest = float(np.median(large.cells.max(axis=1)))
@@ -57,8 +55,19 @@ def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
     """What the overview's thumbnails are a picture of too: weights as they are, on the same scale."""
     if large.show != "raw" or large.limit > 1:
         return None
-    rows, columns = large.cells.shape
-    return {"kind": view.kind, "scale": view.scale, "place": (large.layer, large.head), "shape": (rows, columns)}
+    return {"kind": view.kind, "place": (large.layer, large.head)}
+
+
+def held(view: AttentionView) -> Held:
+    """The row and the column, from 0, that the view holds."""
+    row, column = (None if at is None else at - 1 for at in (view.row, view.column))
+    return None if row is column is None else (row, column)
+
+
+def hold(held: Held) -> None:
+    """The callback of a view in which a token was held, or released."""
+    row, column = (None if at is None else at + 1 for at in held or (None, None))
+    update(row=row, column=column)
 
 
 def _twin(large: Panel, key: str) -> None:
@@ -70,20 +79,3 @@ def _twin(large: Panel, key: str) -> None:
         table[label] = [None if off else cell for cell, off in zip(large.cells[:, k].tolist(), gone, strict=True)]
     numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in place.columns}
     st.dataframe(table, hide_index=True, column_config=numbers, key=f"{key}-twin-table")
-
-
-def _figure(large: Panel, view: AttentionView) -> charts.Spec:
-    place = large.place
-    options: dict[str, Any] = {
-        "masked": place.masked,
-        "reads": place.reads or (),
-        "theme": st.context.theme.type or "light",
-        "width": 440,
-    }
-    if large.signed:
-        figure = charts.difference_spec(large.cells, place.rows, place.columns, **options)
-    else:
-        scaled: dict[str, Any] = {"scale": view.scale, "name": large.name, "limit": large.limit}
-        figure = charts.pattern_spec(large.cells, place.rows, place.columns, **scaled, **options)
-    del figure["layout"]["width"]  # the column's own
-    return figure

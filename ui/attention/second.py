@@ -14,9 +14,10 @@ from transformer.checkpoints.examples import examples
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, Shown, panel, shown
 from ui.attention.view import AttentionView
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import reseed, update, widget_key
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_strip
+from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
 
@@ -36,17 +37,8 @@ def second_sentence(
         )
         return None
     source, target = st.columns([5, 6], gap="medium")
-    key = widget_key("second")
     with source, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.text_input(
-            "Second sentence",
-            view.second,
-            key=key,
-            on_change=take,
-            args=("second", key),
-            placeholder="Type a sentence and press Enter",
-            icon=":material/edit:",
-        )
+        sentence_box("Second sentence", view.second, key=widget_key("second"), take=_take)
         st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)
     with target, plain_errors():
         other = shown(name, view.second, replace(view, target=None))
@@ -54,6 +46,10 @@ def second_sentence(
         token_strip(other.trace, model)
         return other
     return None
+
+
+def _take(typed: str) -> None:
+    update(second=typed)
 
 
 def _open(text: str) -> None:
@@ -80,10 +76,10 @@ def side_by_side(second: Shown, view: AttentionView, large: Panel) -> tuple[Pane
     return replace(large, limit=limit), replace(other, limit=limit)
 
 
-def in_sentence(large: Panel, view: AttentionView, of: Shown, key: str = "head") -> None:
+def in_sentence(large: Panel, view: AttentionView, of: Shown, *, first: bool) -> None:
     """One of the two pictures under its sentence."""
     st.markdown(literal(of.trace.text))
-    large_head(large, view, key=key, foreseen=False)
+    large_head(large, view, key="head" if first else "head-second", first=first)
     checks(of)
 
 

@@ -86,6 +86,7 @@ class AttentionView(View):
 
     PAGE: ClassVar[str | None] = "attention"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes", "second"}
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"row", "column"})
     SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"changes", "second"}
 
     show: str = "raw"
@@ -96,6 +97,8 @@ class AttentionView(View):
     mass: int = 90  # percent of each row that the line view draws
     changes: tuple[Change, ...] = ()
     second: str | None = None  # a sentence to be shown beside the first, with the same head
+    row: int | None = None  # the token that looks, from 1, and the one looked at, that are held
+    column: int | None = None
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
@@ -110,4 +113,6 @@ class AttentionView(View):
             "mass": whole(query.get("mass", ""), 50, 100) or cls.mass,
             "changes": tuple(change for change in changes if change),
             "second": query["second"][:LONGEST_TEXT] if "second" in query else None,
+            "row": whole(query.get("row", ""), 1, 9999),
+            "column": whole(query.get("column", ""), 1, 9999),
         }

@@ -25,6 +25,7 @@ from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.sentence import difference, source_input
+from ui.widgets.sentence_box import sentence_box
 from ui.widgets.settings_table import Row, table_html
 from ui.widgets.text import literal, signed
 
@@ -122,10 +123,12 @@ def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> N
         "its own.",
     )
     if view.target is not None:
-        key = widget_key("target")
-        side = str(model.card.get("target", "Translation"))
-        st.text_input(
-            f"{side} for both", view.target, key=key, on_change=take, args=("target", key), label_visibility="collapsed"
+        sentence_box(
+            f"{model.card.get('target', 'Translation')} for both",
+            view.target,
+            key=widget_key("target"),
+            take=lambda typed: update(target=typed),
+            hide_label=True,
         )
 
 

@@ -103,8 +103,8 @@ def _ids(asked: Sequence[Question], given: dict[str, Any], brought: Brought) -> 
     """The special ids side by side."""
     st.markdown("**:material/help: Which ids are special?**")
     st.caption("The weights do not say which ids mark padding, the start and the end of a sequence.")
-    for question, place in zip(asked, st.columns(len(asked), vertical_alignment="bottom"), strict=True):
-        with place:
+    with st.grid(len(asked), min_column_width=130, vertical_alignment="bottom"):
+        for question in asked:
             given[question.field] = _ask(question, brought)
 
 

@@ -76,19 +76,17 @@ def summary(entry: Entry, card: Mapping[str, Any]) -> str:
 
 def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]], found: tuple[str, ...]) -> None:
     score, said = told_score(card)
-    columns = st.columns(5, gap="medium")
-    columns[0].metric("Parameters", f"{entry.parameters:,}")
+    cards = st.grid(5, min_column_width=130, gap="medium")
+    cards.metric("Parameters", f"{entry.parameters:,}")
     name = "BLEU" if said.startswith("BLEU") else "Exactly right" if said else "Score"
-    columns[1].metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
+    cards.metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
     count = card["scores"].get("sentences") if said else None
     if type(count) is int:
         few = f"; fewer than {FEW} say little" if count < FEW else ""
-        columns[1].caption(f"{on_sentences(count)}{few}")
-    columns[2].metric("Size on disk", size_text(entry.size))
-    columns[3].metric("Vocabulary", dict(words)["Vocabulary"])
-    columns[4].metric(
-        "Health", "Sound" if not found else f"{len(found)} {'warning' if len(found) == 1 else 'warnings'}"
-    )
+        cards.caption(f"{on_sentences(count)}{few}")
+    cards.metric("Size on disk", size_text(entry.size))
+    cards.metric("Vocabulary", dict(words)["Vocabulary"])
+    cards.metric("Health", "Sound" if not found else f"{len(found)} {'warning' if len(found) == 1 else 'warnings'}")
     for warning in found:
         st.warning(literal(warning), icon=":material/warning:")
 

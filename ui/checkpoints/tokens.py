@@ -14,6 +14,7 @@ from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, label, word_
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.widgets.errors import plain_errors
+from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import plural
 
 _HUES = (OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3])
@@ -54,15 +55,16 @@ def section(entry: Entry) -> None:
     with plain_errors():
         model = opened(entry.name)
         tokenizer = _chosen(model)
-        text = st.text_input(
+        text = sentence_box(
             "Text for the tokenizer",
             example(model, tokenizer),
             key=f"tokenizer-{entry.name}-{id(tokenizer)}",
+            take=lambda typed: None,
             max_chars=LONGEST,
             placeholder="Type something and press Enter",
-            label_visibility="collapsed",
+            hide_label=True,
         )
-        pieces = cut(tokenizer, text or "")
+        pieces = cut(tokenizer, text)
         if pieces:
             st.html(chips(pieces[:MOST_SHOWN]))
         st.caption(told(pieces))

@@ -16,21 +16,19 @@ from ui.state import models
 from ui.state.cache import kept
 from ui.state.view import update, widget_key
 from ui.widgets.errors import plain_errors
+from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import signed
 
 
 def reference(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> None:
     """The section: a box for the reference, and where there is one, its probabilities and scores."""
     st.subheader("Compare with a reference", anchor="reference")
-    key = widget_key("reference")
-    st.text_input(
+    sentence_box(
         "Reference: a translation by a person, if you have one",
         view.reference,
-        key=key,
-        on_change=_take,
-        args=(key,),
+        key=widget_key("reference"),
+        take=_take,
         placeholder="Type a translation and press Enter",
-        icon=":material/edit:",
     )
     if not view.reference:
         return
@@ -46,8 +44,8 @@ def output(model: Translator, found: Search) -> str:
     return model.checkpoint.target_tokenizer.decode(found.tree.ids(found.tree.winner))
 
 
-def _take(key: str) -> None:
-    update(reference=st.session_state[key].strip() or None)
+def _take(typed: str) -> None:
+    update(reference=typed.strip() or None)
 
 
 @kept(100, "Reading the reference")

@@ -76,9 +76,9 @@ def choose(name: str, model: Translator, view: HeadsView) -> tuple[Chosen, int]:
     found = choices(model)
     there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
     chosen = view.corpus if view.corpus in found else there if there in found else suited(model, found)
-    left, right = st.columns([3, 1], gap="small")
+    row = st.container(horizontal=True, gap="small")
     key = widget_key("corpus")
-    left.selectbox(
+    row.selectbox(
         "Corpus",
         list(found),
         index=None if chosen is None else list(found).index(chosen),
@@ -91,12 +91,13 @@ def choose(name: str, model: Translator, view: HeadsView) -> tuple[Chosen, int]:
     )
     key, offered = widget_key("pairs"), counts(chosen)
     pairs = min(view.pairs, offered[-1])
-    right.selectbox(
+    row.selectbox(
         "Sentences",
         offered,
         index=offered.index(pairs),
         format_func=lambda count: f"{count:,}",
         key=key,
+        width=120,
         on_change=take,
         args=("pairs", key),
         help="Number of sentences, from the start of the test split, or of the corpus if it has no splits.",

@@ -82,18 +82,15 @@ def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
         pair = found.examples.get(sentence)
         if pair is None:
             continue
-        button, text = st.columns([9, 14], vertical_alignment="center", gap="small")
-        with button:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button(
                 label,
-                width="stretch",
                 icon=":material/grid_view:",
                 key=f"heads-open-{label}",
                 on_click=_take_sentence,
                 args=(kind, place, pair.source, pair.target),
                 help="Opens this head on the Attention page with this sentence and its translation.",
             )
-        with text:
             st.html(
                 f'<div style="{STYLE}"><b>{value}</b> {html.escape(_short(pair.source))}'
                 f'<div style="opacity:0.65">{html.escape(_short(pair.target))}</div></div>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -19,10 +20,11 @@ from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.view import take, widget_key, write_address
+from ui.state.view import update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_notes
+from ui.widgets.sentence_box import sentence_box
 
 _NUMBERS = 12  # of each vector that are drawn
 # Sentences whose words can change positions, in the languages that the models here read.
@@ -115,11 +117,14 @@ def section(name: str, model: Translator) -> None:
         st.columns(2, gap="large"), ("one", "other"), ("One order", "Another order"), texts, strict=True
     ):
         with column:
-            key = widget_key(field)
-            st.text_input(label, text, key=key, on_change=take, args=(field, key))
+            sentence_box(label, text, key=widget_key(field), take=partial(_take, field))
     with plain_errors():
         _draw(_kept(name, texts[0], texts[1]), model)
     write_address()
+
+
+def _take(field: str, typed: str) -> None:
+    update(**{field: typed})
 
 
 def _kept(name: str, one: str, other: str) -> Orders:

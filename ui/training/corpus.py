@@ -137,10 +137,10 @@ def _pair(kind: str, languages: Sequence[str], view: TrainingView) -> str:
     source, target = pair.split("-") if pair.count("-") == 1 else ("en", "fr")
     if source not in languages or target not in languages:
         source, target = ("en", "fr") if {"en", "fr"} <= {*languages} else languages[:2]
-    left, right = st.columns(2, gap="small")
+    places = st.grid(2, min_column_width=110, gap="small")
     keys = widget_key("from"), widget_key("to")
-    for box, label, value, key in ((left, "From", source, keys[0]), (right, "To", target, keys[1])):
-        box.selectbox(
+    for label, value, key in (("From", source, keys[0]), ("To", target, keys[1])):
+        places.selectbox(
             label,
             languages,
             index=languages.index(value),
@@ -174,10 +174,10 @@ def _file() -> str | None:
 def _hub() -> str | None:
     private_only()
     name = (st.text_input("Name", placeholder="cfilt/iitb-english-hindi", key="hub-name") or "").strip()
-    left, middle, right = st.columns(3, gap="small")
-    source = (left.text_input("Source column", placeholder="en", key="hub-source") or "").strip()
-    target = (middle.text_input("Target column", placeholder="hi", key="hub-target") or "").strip()
-    config = (right.text_input("Configuration", placeholder="if it has any", key="hub-config") or "").strip()
+    places = st.grid(3, min_column_width=110, gap="small")
+    source = (places.text_input("Source column", placeholder="en", key="hub-source") or "").strip()
+    target = (places.text_input("Target column", placeholder="hi", key="hub-target") or "").strip()
+    config = (places.text_input("Configuration", placeholder="if it has any", key="hub-config") or "").strip()
     if not (name and source and target):
         return None
     if any(":" in part for part in (name, source, target, config)):

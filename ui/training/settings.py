@@ -35,10 +35,9 @@ def every_setting(
 
 
 def _grid(names: Sequence[str], values: Values, wrong: Mapping[str, str], fixed: Collection[str]) -> None:
-    for start in range(0, len(names), ACROSS):
-        for box, name in zip(st.columns(ACROSS, gap="medium"), names[start : start + ACROSS], strict=False):
-            with box:
-                setting(name, values, wrong, fixed)
+    with st.grid(ACROSS, min_column_width=180, gap="medium"):
+        for name in names:
+            setting(name, values, wrong, fixed)
 
 
 def setting(

@@ -66,7 +66,7 @@ def watch(view: TrainingView) -> None:
     if not found.runs:
         _empty(found, view)
         return
-    left, right = st.columns([23, 77], gap="medium")
+    left, right = st.container(key="runs-and-run").columns([23, 77], gap="medium")
     with right:
         if isinstance(found.chosen, Status):
             header(found.chosen, [run.name for run in found.runs if run.name != found.chosen.name], view)

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from ui.viewer.component import component
 from ui.viewer.packing import (
     EveryHead,
+    Held,
     Kinds,
     Profile,
     Scale,
+    Shows,
     chosen_payload,
     head_payload,
     lines_payload,
@@ -26,9 +28,11 @@ from ui.viewer.packing import (
 
 __all__ = [
     "EveryHead",
+    "Held",
     "Kinds",
     "LinesState",
     "Profile",
+    "Shows",
     "big_head",
     "lines",
     "overview",
@@ -46,8 +50,8 @@ class LinesState:
 
 _KINDS = component("kinds", "mountKinds", "shared", "kinds")
 _OVERVIEW = component("overview", "mountChosen", "shared", "overview", "chosen")
-_LINES = component("lines", "mountLines", "shared", "link", "lines")
-_HEAD = component("head", "mountHead", "shared", "head")
+_LINES = component("lines", "mountLines", "shared", "lines")
+_HEAD = component("head", "mountHead", "shared", "icons", "map_box", "map_axes", "head")
 
 
 def overview(
@@ -88,18 +92,16 @@ def lines(
     heads: Sequence[int] = (0,),
     mass: float = 0.9,
     peak: float = 1.0,
-    top: float | None = None,
-    row: float | None = None,
-    plot: str | None = None,
     title: str | None = "Lines",
+    held: Held = None,
     on_change: Callable[[LinesState], None] | None = None,
+    on_held: Callable[[Held], None] | None = None,
 ) -> LinesState:
     """The heads of one layer, [H, Q, K], as lines from `rows` to `columns`; returns what is shown.
 
     `heads` and `mass` are what it starts with, and starts again with when they change. `rows_read` are
-    the tokens read at each row where `rows` are those written. `plot` is the CSS selector of a Plotly
-    heatmap on the page to light up together with; rows stand level with it where it stands beside,
-    unless `top` and `row` give the first row's top edge and the row height in pixels.
+    the tokens read at each row where `rows` are those written. Rows stand level with those of `big_head`
+    where that stands beside. `held` stays marked; `on_held` is told of another, before the script runs again.
     """
     start = LinesState(tuple(int(h) for h in heads), float(mass))
     memory = st.session_state.setdefault(f"{key}-shown", {})
@@ -115,10 +117,8 @@ def lines(
         heads=now.heads,
         mass=now.mass,
         peak=peak,
-        top=top,
-        row=row,
-        plot=plot,
         title=title,
+        held=held,
     )
     count = patterns.shape[0]
 
@@ -129,7 +129,7 @@ def lines(
             if on_change is not None:
                 on_change(chosen)
 
-    _LINES(data=payload, key=key, on_shown_change=changed)
+    _LINES(data=payload, key=key, on_shown_change=changed, on_held_change=_holder(key, patterns.shape[1:], on_held))
     return now
 
 
@@ -143,10 +143,52 @@ def big_head(
     rows_read: Sequence[str] | None = None,
     scale: Scale = "fixed",
     peak: float = 1.0,
+    signed: bool = False,
+    name: str = "weight",
+    title: tuple[str, str] | None = None,
+    shows: Shows | None = None,
+    held: Held = None,
+    on_held: Callable[[Held], None] | None = None,
 ) -> None:
-    """One head, [Q, K], on a canvas with zoom and pan: for lengths at which a Plotly chart gets slow."""
-    data = head_payload(pattern, rows, columns, masked=masked, rows_read=rows_read, scale=scale, peak=peak)
-    _HEAD(data=data, key=key)
+    """One head, [Q, K], on a canvas with zoom and pan, under a title in bold and grey.
+
+    `name` is what a cell holds; `shows` says which head of the overview it is, where it may be drawn ahead of the
+    page's answer. `held` and `on_held` are as in `lines`.
+    """
+    data = head_payload(
+        pattern,
+        rows,
+        columns,
+        masked=masked,
+        rows_read=rows_read,
+        scale=scale,
+        peak=peak,
+        signed=signed,
+        name=name,
+        title=title,
+        shows=shows,
+        held=held,
+    )
+    _HEAD(data=data, key=key, on_held_change=_holder(key, pattern.shape, on_held))
+
+
+def _holder(key: str, shape: Sequence[int], on_held: Callable[[Held], None] | None) -> Callable[[], None]:
+    """The callback of a component that holds rows and columns of [Q, K]: tells `on_held` what is held now."""
+
+    def changed() -> None:
+        if on_held is not None:
+            on_held(_held(st.session_state[key].get("held"), shape))
+
+    return changed
+
+
+def _held(value: object, shape: Sequence[int]) -> Held:
+    """What the browser sent, or None where nothing, or what is not there, is held."""
+    match value:
+        case [int() | None as row, int() | None as column] if row is not None or column is not None:
+            if all(at is None or 0 <= at < count for at, count in zip((row, column), shape, strict=True)):
+                return row, column
+    return None
 
 
 def _pick(value: object, shape: Sequence[int]) -> tuple[int, int] | None:

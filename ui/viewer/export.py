@@ -97,7 +97,8 @@ def standalone_html(
 
 def page_script() -> str:
     """The script of every such page: the viewer's, in a scope of its own."""
-    return f"(() => {{\n{viewer_script('shared', 'overview', 'head', 'link', 'lines', 'page')}\n}})();\n"
+    code = viewer_script("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "page")
+    return f"(() => {{\n{code}\n}})();\n"
 
 
 def _kind(view: KindView, exact: bool) -> bytes:

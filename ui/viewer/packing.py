@@ -9,18 +9,27 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.charts.heatmap import SCALES
 from transformer.quoting import quoted
 
 Scale = Literal["fixed", "row", "sqrt"]
 Captions = Sequence[Sequence[Sequence[str]]]  # [L][H], a text in parts of which those at odd places are tokens
+Held = tuple[int | None, int | None] | None  # the row and the column, from 0, that stay marked
 
 # Four megabytes of float32: beyond that half the bytes are worth half the digits.
 MOST_EXACT = 1_000_000
+
+
+class Shows(TypedDict):
+    """One head of the overview beside: that another is chosen may be drawn before the page answers."""
+
+    kind: str
+    place: tuple[int, int]  # layer and head, from 0
 
 
 @dataclass(frozen=True)
@@ -162,10 +171,8 @@ def lines_payload(
     heads: Sequence[int],
     mass: float,
     peak: float = 1.0,
-    top: float | None = None,
-    row: float | None = None,
-    plot: str | None = None,
     title: str | None = "Lines",
+    held: Held = None,
 ) -> bytes:
     """What lines.js draws; `patterns` [H, Q, K] of one layer. It tells two decimals: float16 holds more."""
     weights = checked(patterns, 3)
@@ -174,10 +181,8 @@ def lines_payload(
         "heads": weights.shape[0],
         "shown": {"heads": [int(h) for h in heads], "mass": mass},
         "peak": peak,
-        "top": top,
-        "row": row,
-        "plot": plot,
         "title": title,
+        "held": held,
     }
     return pack(header, {"weights": weights if weights.size <= MOST_EXACT else weights.astype(np.float16)})
 
@@ -191,11 +196,25 @@ def head_payload(
     rows_read: Sequence[str] | None,
     scale: Scale = "fixed",
     peak: float = 1.0,
+    signed: bool = False,
+    name: str = "weight",
+    title: tuple[str, str] | None = None,
+    shows: Shows | None = None,
+    held: Held = None,
 ) -> bytes:
-    """What head.js draws; `pattern` and `masked` [Q, K]."""
-    weights = checked(pattern, 2)
+    """What head.js draws; `pattern` and `masked` [Q, K], from -`peak` to `peak` where it is `signed`."""
+    weights = checked(pattern, 2, signed)
     hidden = np.zeros(weights.shape, np.uint8) if masked is None else masked.astype(np.uint8)
-    header = {**labels_header(weights.shape, rows, columns, rows_read), "scale": scale, "peak": peak}
+    header = {
+        **labels_header(weights.shape, rows, columns, rows_read),
+        "scale": scale,
+        "peak": peak,
+        "signed": signed,
+        "bar": f"change in {name}, ±{peak:.2g}" if signed else SCALES[scale].format(name=name, limit=peak),
+        "title": title,
+        "shows": shows,
+        "held": held,
+    }
     return pack(header, {"weights": weights, "masked": hidden})
 
 
@@ -215,12 +234,12 @@ def labels_header(
     }
 
 
-def checked(patterns: NDArray[np.floating], axes: int) -> NDArray[np.float32]:
+def checked(patterns: NDArray[np.floating], axes: int, signed: bool = False) -> NDArray[np.float32]:
     """The weights as contiguous float32, or a ValueError that says what is wrong with them."""
     if patterns.ndim != axes or 0 in patterns.shape:
         raise ValueError(f"The pattern has shape {patterns.shape}; it must have {axes} axes, none of length 0.")
     weights = np.ascontiguousarray(patterns, np.float32)
-    if not (np.isfinite(weights).all() and weights.min() >= 0):
+    if not (np.isfinite(weights).all() and (signed or weights.min() >= 0)):
         raise ValueError("The pattern holds negative or non-finite weights; a masked cell is 0 and in `masked`.")
     return weights
 

@@ -1,4 +1,4 @@
-"""A Plotly chart that is changed in place: choosing another head takes a third of the time of a new chart."""
+"""A Plotly chart that is changed in place: new data takes a third of the time of a new chart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import shutil
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 import plotly
@@ -21,34 +21,15 @@ from ui.viewer.component import script
 # Streamlit serves this folder at app/static/. The script is the one that the plotly package brings.
 STATIC = Path(__file__).parents[2] / "static"
 
-# As a bold line of Streamlit's own.
-_STYLE = """
-.plot-title { margin-bottom: 1rem; line-height: 1.6; }
-.plot-title:empty { display: none; }
-.plot-title span { margin-left: 0.6em; color: var(--st-gray-text-color, gray); }
-"""
-
 _PLOT = st.components.v2.component(
-    "headlight_plot", html='<div class="plot"></div>', css=_STYLE, js=script("shared", "plot"), isolate_styles=False
+    "headlight_plot", html='<div class="plot"></div>', js=script("plot"), isolate_styles=False
 )
 
 
-class Shows(TypedDict):
-    """One head of the overview beside: that another is chosen may be drawn before the page answers."""
-
-    kind: str
-    scale: str
-    place: tuple[int, int]  # layer and head, from 0
-    shape: tuple[int, int]  # [Q, K]
-
-
-def plot(
-    figure: go.Figure | Spec, *, key: str, title: tuple[str, str] | None = None, shows: Shows | None = None
-) -> None:
-    """The figure as wide as its place, under a title in bold and grey; `layout.meta` says in words what it shows."""
+def plot(figure: go.Figure | Spec, *, key: str) -> None:
+    """The figure as wide as its place; `layout.meta` says in words what it shows."""
     meta = figure.layout.meta if isinstance(figure, go.Figure) else figure["layout"]["meta"]
-    given = {"script": f"app/static/{_served()}", "alt": meta, "title": title, "shows": shows}
-    head = json.dumps(given)
+    head = json.dumps({"script": f"app/static/{_served()}", "alt": meta})
     _PLOT(data=f'{head[:-1]}, "figure": {figure_json(figure)}}}'.encode(), key=key)
 
 

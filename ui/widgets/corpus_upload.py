@@ -106,10 +106,10 @@ def _table(path: Path) -> str:
     def shown(option: str) -> str:
         return option if options is found else f"Column {int(option) + 1}: {found[int(option)][:30]}"
 
-    sides = []
-    for number, (box, side) in enumerate(zip(st.columns(2, gap="small"), ("Source", "Target"), strict=True)):
+    sides, places = [], st.grid(2, min_column_width=110, gap="small")
+    for number, side in enumerate(("Source", "Target")):
         key = f"column-{path.name}-{side}-{options[0]}"
-        sides.append(box.selectbox(side, options, index=number, format_func=shown, key=key))
+        sides.append(places.selectbox(side, options, index=number, format_func=shown, key=key))
     return ":".join([str(path), *sides])
 
 

@@ -14,7 +14,8 @@ from transformer.charts.colours import LESS, MORE, theme_named
 from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import BYTES, SPACE
 from transformer.trace import Tokens
-from ui.state.view import View, reseed, take, update, widget_key
+from ui.state.view import View, reseed, update, widget_key
+from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal, signed
 
 MARK = (
@@ -31,29 +32,15 @@ def source_input(model: Translator, view: View) -> str:
     card, every = model.card, examples(model.card)
     offered = {example.text: example.why for example in examples(card, view.PAGE)}
     text = view.text if view.text is not None else every[0].text if every else ""
-    box, menu = st.columns([1, 0.001], vertical_alignment="bottom", gap="small") if not offered else _box_and_menu()
-    key = widget_key("text")
-    with box:
-        st.text_input(
-            f"{card.get('source', 'Source')} sentence",
-            text,
-            key=key,
-            on_change=take,
-            args=("text", key),
-            placeholder="Type a sentence and press Enter",
-            icon=":material/edit:",
-        )
-    if offered:
-        with menu:
+    label = f"{card.get('source', 'Source')} sentence"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        sentence_box(label, text, key=widget_key("text"), take=lambda typed: update(text=typed))
+        if offered:
             key = widget_key("example")
             st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=literal)
     if why := next((example.why for example in every if example.text == text), ""):
         st.caption(f":material/lightbulb: {literal(why)}")
     return text
-
-
-def _box_and_menu() -> list[st.delta_generator.DeltaGenerator]:
-    return st.columns([4, 1.5], vertical_alignment="bottom", gap="small")
 
 
 def _take_example(key: str) -> None:
@@ -82,9 +69,12 @@ def _take_typed(key: str, own: str) -> None:
 
 
 def target_box(view: View) -> None:
-    key = widget_key("target")
-    st.text_input(
-        "Your translation", view.target, key=key, on_change=take, args=("target", key), label_visibility="collapsed"
+    sentence_box(
+        "Your translation",
+        view.target,
+        key=widget_key("target"),
+        take=lambda typed: update(target=typed),
+        hide_label=True,
     )
 
 

@@ -1,7 +1,6 @@
 """The three views of the viewer on one page, with patterns whose every weight the tests can compute."""
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from tests.browser.viewer.patterns import captions, case
@@ -39,14 +38,9 @@ with left:
 pattern = view.patterns[layer, head]
 with middle:
     st.markdown(f"**Layer {layer + 1}, head {head + 1}**")
-    if st.query_params.get("plotly"):
-        figure = go.Figure(go.Heatmap(z=pattern, y=list(range(queries)), colorscale="Blues", zmin=0, zmax=1))
-        figure.update_layout(height=480, margin={"t": 110, "l": 120, "r": 40, "b": 20})
-        figure.update_yaxes(autorange="reversed", tickvals=list(range(queries)), ticktext=view.rows)
-        st.plotly_chart(figure, key="head_chart")
-    else:
-        masked = view.masked if view.masked.any() else None
-        big_head(pattern, view.rows, view.columns, masked, key="big", rows_read=view.rows_read, scale=scale)
+    masked = view.masked if view.masked.any() else None
+    place = {"kind": "cross", "place": (layer, head)}
+    big_head(pattern, view.rows, view.columns, masked, key="big", rows_read=view.rows_read, scale=scale, shows=place)
 with right:
     if not st.checkbox("Show lines", value=True):
         st.stop()
@@ -58,7 +52,6 @@ with right:
         rows_read=view.rows_read,
         heads=[h for h in state.lines.heads if h < heads] or [0],
         mass=state.lines.mass,
-        plot=".st-key-head_chart .js-plotly-plot",
         on_change=change,
     )
 st.text(f"picked {picked}")

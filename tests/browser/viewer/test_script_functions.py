@@ -19,7 +19,7 @@ NBSP, MINUS = "\u00a0", "\u2212"
 # All names are declared once, so every script fits into one scope; these act or export when they are read.
 ACTING = {"core", "page", "plot", "streamlit"}
 ALL = [path.stem for path in sorted(SCRIPTS.glob("*.js")) if path.stem not in ACTING]
-FIRST = ["shared", "strip", "math"]  # what others use while they are read
+FIRST = ["shared", "strip", "math", "map_box"]  # what others use while they are read
 
 
 @pytest.fixture(scope="module")
@@ -181,15 +181,33 @@ def test_the_last_value_up_to_another(call: Call) -> None:
 
 @pytest.mark.parametrize("gap", [1.5, 4, 7, 11.9, 12, 30])
 def test_labels_of_a_map_leave_each_other_room(call: Call, gap: float) -> None:
-    found = call(f"Head.prototype.marks.call(null, 3.2, 80, 500, {gap}, undefined)")
-    assert found == sorted(set(found)) and all(3.2 <= i + 0.5 <= 83.2 for i in found)
+    found = call(f"labelledPlaces(3.2, {80 / gap}, 500, {gap})")
+    seen = [i for i in range(500) if 3.2 <= i + 0.5 <= 3.2 + 80 / gap]
+    assert found == sorted(set(found)) and set(found) <= set(seen)
     if gap >= 12:  # room for every token
-        assert found == [i for i in range(500) if 3.2 <= i + 0.5 <= 83.2]
+        assert found == seen
     else:  # numbers at round positions, no closer than 40 pixels
         assert all((i + 1) % 5 == 0 or i == 0 for i in found)
         assert found and (np.diff(found) * gap >= 40).all()
-    pointed = call(f"Head.prototype.marks.call(null, 3.2, 80, 500, {gap}, 41)")
-    assert 41 in pointed and (gap >= 12 or all(i == 41 or abs(i - 41) * gap >= 30 for i in pointed))
+    marked = [seen[1], seen[-1]]
+    kept = call(f"labelledPlaces(3.2, {80 / gap}, 500, {gap}, it)", marked)
+    assert set(marked) <= set(kept)  # what is pointed at and what is held always have theirs
+    assert gap >= 12 or all(i in marked or min(abs(i - m) for m in marked) * gap >= 30 for i in kept)
+
+
+@pytest.mark.parametrize("width", [230, 310, 411, 525, 703])
+@pytest.mark.parametrize("rows", [2, 19, 45, 96, 300])
+@pytest.mark.parametrize("columns", [2, 15, 40, 96, 512])
+def test_cells_of_a_map_are_labelled_or_tiny(call: Call, width: int, rows: int, columns: int) -> None:
+    """Of columns from 230 to 703 pixels, as the widths of screens leave them, with long labels on both sides."""
+    box = call("mapBox(...it)", [rows, columns, {"rows": 90, "read": 84, "columns": 100}, width])
+    assert box["x"] + box["w"] <= width and box["w"] >= min(0.25 * width, 12 * columns)
+    for count, axis, side in ((columns, "across", box["w"]), (rows, "down", box["h"])):
+        start, whole = box["start"][axis], box["whole"][axis]
+        assert whole * count == pytest.approx(side) and start >= whole - 1e-9
+        assert count > 96 or start >= 12
+        assert start == pytest.approx(whole) or count <= 96  # more than that begin as a whole
+    assert box["h"] <= 640 or (width < 420 and rows <= 96)
 
 
 def test_a_width_is_split_into_equal_parts(call: Call) -> None:

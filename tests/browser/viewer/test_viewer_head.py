@@ -83,6 +83,19 @@ def test_the_lines_light_up_with_the_map(page: Page, opened: Opened) -> None:
     expect(page.locator(".token.chosen")).to_have_count(0)
 
 
+def test_f_fills_the_screen_with_the_view_under_the_pointer(page: Page, opened: Opened) -> None:
+    opened(page)
+    page.locator(MAP).hover(position=cell(page, 3, 3))
+    before = page.locator(MAP).bounding_box()
+    page.keyboard.press("f")
+    expect(page.locator(".hl:fullscreen .map")).to_be_visible()
+    expect(page.locator("[data-testid=stHeader]")).not_to_be_in_viewport()
+    page.wait_for_function("width => document.fullscreenElement && innerWidth >= width", arg=before and before["width"])
+    expect(page.locator(".hl:fullscreen .chips")).to_have_count(0)  # the lines were not under it
+    page.keyboard.press("f")
+    expect(page.locator(".hl:fullscreen")).to_have_count(0)
+
+
 def test_512_tokens_zoom_pan_and_stay_exact(page: Page, opened: Opened) -> None:
     opened(page, case="1x2x512")
     view, canvas, where = case("1x2x512"), page.locator(MAP), page.locator(".where")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.viewer.looking import MAP, cell
 from tests.browser.viewer.patterns import case
 
 Opened = Callable[..., Page]
@@ -122,86 +123,33 @@ def test_a_long_text_scrolls_in_a_window(page: Page, opened: Opened) -> None:
     stage = page.locator(".stage")
     expect(stage).to_have_class(re.compile("scrolls"))
     box = stage.bounding_box()
-    assert box is not None and box["height"] <= 520
+    assert box is not None and box["height"] <= 640
     page.locator(".side.left").focus()
     page.keyboard.press("End")
     expect(page.locator(".side.left .token.chosen")).to_be_in_viewport()
     expect(page.locator(".side.left .token.chosen")).to_have_text(case("1x2x200").rows[-1])
 
 
-# ---- with a Plotly heatmap on the page -----------------------------------------------------------------
-
-CHART = ".st-key-head_chart .js-plotly-plot"
+# ---- beside the map of one head ----------------------------------------------------------------------
 
 
-def chart_cell(page: Page, row: int, column: int) -> tuple[float, float]:
-    """Where a cell of the chart is on the screen, once it is drawn."""
-    place = page.wait_for_function(
-        """([selector, row, column]) => {
-            const charts = document.querySelectorAll(selector), chart = charts[0];
-            if (charts.length !== 1 || !chart._fullLayout || !chart.querySelector(".heatmaplayer image")) return null;
-            const box = chart.getBoundingClientRect(), { xaxis, yaxis } = chart._fullLayout;
-            return [box.left + xaxis._offset + xaxis.l2p(column), box.top + yaxis._offset + yaxis.l2p(row)];
-        }""",
-        arg=[CHART, row, column],
-    )
-    x, y = place.json_value()
-    return x, y
-
-
-def hover_chart(page: Page, row: int, column: int) -> None:
-    x, y = chart_cell(page, row, column)
-    page.mouse.move(x - 3, y - 3)
-    page.mouse.move(x, y, steps=4)
-
-
-def test_the_chart_and_the_lines_light_up_together(page: Page, opened: Opened) -> None:
-    opened(page, plotly=1)
-    hover_chart(page, 3, 6)
-    expect(page.locator(".side.left .token.chosen")).to_have_text("est")
-    expect(page.locator(".side.right .token.chosen")).to_have_text("a₂")
-    page.locator(".side.left .token", has_text="fille").hover()
-    strip = page.locator(".headlight-strip")
-    expect(strip).to_have_count(1)
-    box, (_, y) = strip.bounding_box(), chart_cell(page, 2, 0)
-    assert box is not None and abs(box["y"] + box["height"] / 2 - y) < 2
-    page.mouse.move(5, 5)
-    expect(strip).to_have_count(0)
-
-
-def test_a_chart_that_streamlit_redraws_is_found_again(
-    page: Page, opened: Opened, idle: Callable[[Page], None]
-) -> None:
-    opened(page, plotly=1)
-    for layer, head in ((3, 2), (1, 4)):
-        page.locator(f'.thumb[aria-label^="Layer {layer}, head {head},"]').click()
-        expect(page.locator("strong", has_text=f"Layer {layer}, head {head}")).to_be_visible()
-        idle(page)
-        hover_chart(page, 5, 2)
-        expect(page.locator(".side.left .token.chosen")).to_have_text("sur")
-        page.mouse.move(5, 5)
-        expect(page.locator(".token.chosen")).to_have_count(0)
-
-
-def test_rows_stand_level_with_the_chart_beside_them(page: Page, opened: Opened) -> None:
-    opened(page, plotly=1)
-    chart_cell(page, 0, 0)
-    page.wait_for_timeout(500)
+def test_rows_stand_level_with_the_map_beside_them(page: Page, opened: Opened) -> None:
+    opened(page)
+    canvas = page.locator(MAP).bounding_box()
     for row in (0, 4, 9):
         box = page.locator(".side.left .token").nth(row).bounding_box()
-        assert box is not None
-        assert abs(box["y"] + box["height"] / 2 - chart_cell(page, row, 0)[1]) < 2
+        assert box is not None and canvas is not None
+        assert abs(box["y"] + box["height"] / 2 - canvas["y"] - cell(page, row, 0)["y"]) < 2
 
 
-def test_lines_that_come_after_the_chart_find_it_and_what_was_chosen(page: Page, opened: Opened) -> None:
-    """A chart that was there first used to be drawn beside lines that had not been chosen yet."""
-    opened(page, plotly=1)
+def test_lines_that_come_after_the_map_find_it_and_what_was_chosen(page: Page, opened: Opened) -> None:
+    """A map that was there first used to be drawn beside lines that had not been chosen yet."""
+    opened(page)
     page.locator(".chip").nth(3).dblclick()
     shown(page, "[3]")
-    chart_cell(page, 0, 0)
     page.get_by_text("Show lines").click()
     expect(page.locator(".chip")).to_have_count(0)
     page.get_by_text("Show lines").click()
     expect(page.locator(".chip[aria-pressed=true]")).to_have_text(["4"])
-    hover_chart(page, 3, 6)
+    page.locator(MAP).hover(position=cell(page, 3, 6))
     expect(page.locator(".side.left .token.chosen")).to_have_text("est")

@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from transformer.charts.colours import OKABE_ITO, THEMES, lookup
@@ -70,6 +71,50 @@ def test_streamlits_theme(name: str) -> None:
         "chartDivergingColors": shades(theme.diverging, 10),
     }
     assert {key: given[key] for key in expected} == expected
+
+
+@BOTH
+def test_quiet_text_in_a_caption(name: str) -> None:
+    sheet = (ROOT / "ui/widgets" / ("page.css" if name == "light" else "dark.css")).read_text("utf-8")
+    assert re.findall(r'"stCaptionContainer"\] :is.*color: (#[0-9a-f]{6})', sheet) == [THEMES[name].muted]
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours, by the formula of WCAG 2."""
+
+    def luminance(colour: str) -> float:
+        share = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@BOTH
+def test_text_can_be_read_on_every_ground(name: str) -> None:
+    """WCAG AA: 4.5 for text, 3 for what is drawn and means something."""
+    theme = THEMES[name]
+    dark = 'data-theme="dark"'
+    tints = variables("anatomy", ".hl" if name == "light" else f".hl[{dark}]")
+    grounds = {
+        "background": theme.background,
+        "field": theme.field,
+        "card": theme.card,
+        "sidebar": CONFIG[name]["sidebar"]["backgroundColor"],
+        "tint": tints["tint"],
+        "page tint": variables("page", ":root" if name == "light" else f":root[{dark}]")["page-tint"],
+    }
+    faint = variables("viewer", ".hl" if name == "light" else f".hl[{dark}]")["faint"]
+    least = {"text": (theme.text, 4.5), "muted": (theme.muted, 4.5), "accent": (theme.accent, 4.5), "faint": (faint, 3)}
+    found = {(a, b): contrast(colour, ground) for a, (colour, _) in least.items() for b, ground in grounds.items()}
+    assert {pair: value for pair, value in found.items() if value < least[pair[0]][1]} == {}
+
+
+def test_the_faint_colour_writes_nothing() -> None:
+    """It is for lines and marks alone: as text it would be too weak."""
+    for path in (ROOT / "ui/viewer").glob("*.css"):
+        assert not re.search(r"[{;] *color: var\(--faint\)", path.read_text("utf-8")), path.name
 
 
 def test_streamlits_charts_have_the_hues_of_the_heads() -> None:

@@ -26,9 +26,12 @@ class Atlas {
     root.replaceChildren(this.scrub, this.panels, this.past, this.said);
     this.send = paced((name, value) => this.emit(name, value), 300);
     this.panels.onkeydown = event => this.key(event);
+    this.stop = onWidth(root, () => this.header && this.drawPast());
   }
 
-  dispose() {}
+  dispose() {
+    this.stop();
+  }
 
   update({ header }) {
     this.header = header;

@@ -90,6 +90,7 @@ class Board {
     this.frame = el("div", { class: "opened put" });
     this.inner = el("div", { class: "inner" });
     this.rows = el("div", { class: "rows put" }, this.inner);
+    this.part = el("div", { class: "part-seen muted put" });
     this.over = el("div", { class: "over" });
     this.rows.onscroll = () => this.drawRows();
     this.inner.onclick = event => {
@@ -102,6 +103,7 @@ class Board {
       this.frame,
       ...this.threads,
       this.rows,
+      this.part,
       this.over,
       ...this.headers,
     );
@@ -139,6 +141,9 @@ class Board {
     this.node.style.height = `${this.resultTop + ROW + 14}px`;
     Object.assign(this.rows.style, { top: `${ROWS_TOP}px`, width: `${width}px`, height: `${shown * ROW}px` });
     this.rows.classList.toggle("scrolls", scrolls);
+    this.rows.tabIndex = scrolls ? 0 : -1; // what scrolls must be reached by keyboard
+    this.part.hidden = !scrolls;
+    Object.assign(this.part.style, { left: "8px", top: `${ROWS_TOP + this.high + 2}px`, width: `${width - 8}px` });
     this.inner.style.height = `${header.keys.length * ROW}px`;
   }
 
@@ -215,6 +220,14 @@ class Board {
     this.title.replaceChildren(bold(stage.long(this.walk)), formula(...stage.general(this.walk)));
   }
 
+  // Which keys are in sight. The sums and shares below them are those of all.
+  tellPart() {
+    const count = this.walk.header.keys.length,
+      first = Math.round(this.rows.scrollTop / ROW) + 1,
+      last = Math.min(count, first + MOST_ROWS - 1);
+    this.part.textContent = `Keys ${first} to ${last} of ${count}; scroll for the others. Sums and shares are over all ${count}.`;
+  }
+
   // Only the rows that are seen, and a few more: a sentence may have hundreds.
   drawRows() {
     const { walk } = this,
@@ -224,6 +237,7 @@ class Board {
       to = Math.min(header.keys.length, from + MOST_ROWS + 5);
     const pen = new Pen(this.inner, walk.theme),
       last = this.places[6] ?? this.places[walk.stage - 1];
+    this.tellPart();
     this.inner.replaceChildren();
     for (let j = from; j < to; j++) {
       const y = j * ROW;

@@ -6,27 +6,43 @@ const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 const STEPS = 1024;
 const NBSP = "\u00a0";
 
-const views = new WeakMap();
-
-// One view object for a root element: mounting again updates it, so that Streamlit may run us at will.
+// One view object for a root element, on which it stands: mounting again updates it, so that Streamlit may run us at will.
 function mounted(View, root, payload, emit) {
-  let view = views.get(root);
-  if (!view) {
-    view = new View(root);
-    views.set(root, view);
-  }
+  const view = (root.view ??= new View(root));
+  root.fills ??= fillsScreen(root);
   view.emit = emit;
   view.update(payload);
   return {
     view,
     unmount() {
-      if (views.get(root) === view) {
+      if (root.view === view) {
         view.dispose();
-        views.delete(root);
+        root.fills();
+        delete root.view;
+        delete root.fills;
         root.replaceChildren();
       }
     },
   };
+}
+
+// F shows the view that the pointer or the focus is on upon the whole screen, without the page's controls; F or Escape
+// ends it.
+function fillsScreen(root) {
+  const pressed = event => {
+    if (event.key.toLowerCase() !== "f" || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (event.composedPath()[0].closest?.("input, textarea, select, [contenteditable]")) return;
+    if (document.fullscreenElement ? isFull(root) : root.matches(":hover, :focus-within")) toggleFull(root);
+  };
+  document.addEventListener("keydown", pressed);
+  return () => document.removeEventListener("keydown", pressed);
+}
+
+const isFull = root => root.matches(":fullscreen");
+
+function toggleFull(root) {
+  if (isFull(root)) document.exitFullscreen();
+  else root.requestFullscreen();
 }
 
 // ---- bytes ---------------------------------------------------------------------------------------
@@ -304,6 +320,12 @@ function paced(send, wait = 120) {
     next = args;
     if (timer === null) tick();
   };
+}
+
+// Calls `act` when a font has arrived: what a canvas wrote in another until then has other widths, or no letters.
+function onFonts(act) {
+  document.fonts.addEventListener("loadingdone", act);
+  return () => document.fonts.removeEventListener("loadingdone", act);
 }
 
 // Calls `act` when the width changes, and never for a height that our own drawing has changed.

@@ -1,5 +1,7 @@
 // The sentences that a search found, best first, with their scores; a click steps through one.
 
+const HEADINGS = ["Log-probability", "Length", "Score, length-normalised"];
+
 class Found {
   header;
   nodes;
@@ -23,8 +25,8 @@ class Found {
   draw() {
     const { found, strategy } = this.header,
       shown = this.every ? found : found.slice(0, Math.max(3, strategy.size));
-    const score = this.nodes.normalises ? ["Score, length-normalised"] : [];
-    const head = ["", found.length > 1 ? "Sentences found" : "What it wrote", "Log-probability", "Length", ...score];
+    const numbers = HEADINGS.slice(0, this.nodes.normalises ? 3 : 2);
+    const head = ["", found.length > 1 ? "Sentences found" : "What it wrote", ...numbers];
     const top = el("tr", {}, ...head.map((name, i) => el("th", { scope: "col", class: i > 1 ? "n" : "" }, name)));
     const caption = el("caption", { class: "unseen" }, "The sentences that the search found, best first");
     this.table.replaceChildren(
@@ -39,7 +41,8 @@ class Found {
 
   row({ node, text, ended, at_best: best }, place) {
     const { total, score, step, normalises } = this.nodes;
-    const cell = (name, ...content) => el("td", { class: name }, ...content);
+    const cell = (name, ...content) => el("td", { class: name }, ...content),
+      number = (name, told) => el("td", { class: "n", "data-name": name }, told); // named where there is no room for columns
     const open = el("button", { type: "button", class: "sentence" }, text || "(nothing)");
     open.onclick = () => this.follow(node);
     const why = step[node] >= this.header.bound ? "cut at the length limit" : "could no longer win";
@@ -50,10 +53,10 @@ class Found {
     const cells = [
       cell("place", mark),
       cell("", open, ...note),
-      cell("n", signed(total[node])),
-      cell("n", String(step[node])),
+      number(HEADINGS[0], signed(total[node])),
+      number(HEADINGS[1], String(step[node])),
     ];
-    if (normalises) cells.push(cell("n", ended ? signed(score[node]) : `at best ${signed(best)}`));
+    if (normalises) cells.push(number(HEADINGS[2], ended ? signed(score[node]) : `at best ${signed(best)}`));
     return el("tr", { "data-end": node, class: place ? "" : "winner" }, ...cells);
   }
 

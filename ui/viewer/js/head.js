@@ -1,19 +1,31 @@
 // One head as a map of exact weights: any size, with zoom and pan.
 //
-// Header: rows, columns, rows_read (or null), scale, peak.
+// Header: rows, columns, rows_read (or null), scale, peak, signed (weights from -peak to peak), bar (what the colours
+//   mean), title [strong, grey] or null, shows { kind, place [layer, head] } of a head that may be drawn ahead of the page's
+//   answer (or null), held [row, column] (either may be null) or null.
 // Arrays: weights float32 [rows, columns], masked uint8 [rows, columns].
-// Emits nothing; tells other views which cell is under the pointer.
+// Emits "held" [row, column] or null; tells other views which cell is under the pointer, and which is held.
 
-const TALLEST_MAP = 560,
-  SHORTEST_SIDE = 220,
-  LARGEST_GAP = 48,
-  LABELLED_FROM = 12,
-  HEADROOM = 78,
-  COLOUR_BAR = 52;
+const LARGEST_MAP_CELL = 48; // pixels, as far as one can zoom in
 
 class Head {
+  /** @type {Emit} */ emit;
+  header;
+  box;
+  view;
+  pointed = null;
+  own = false;
+
   constructor(root) {
     this.root = root;
+    this.title = el("div", { class: "head-title" });
+    const filling = "Fill the screen, or not (F)";
+    this.full = el(
+      "button",
+      { type: "button", class: "full", title: filling, "aria-label": filling },
+      icon("full", 18),
+    );
+    this.full.onclick = () => toggleFull(root);
     this.canvas = el("canvas", { tabindex: 0, role: "img" });
     this.map = el("div", { class: "map" }, this.canvas);
     this.tip = new Tooltip(this.map);
@@ -33,17 +45,29 @@ class Head {
       this.where,
     );
     this.notes = el("div", { class: "notes" });
-    root.replaceChildren(this.map, this.tools, this.notes, this.spoken);
+    root.replaceChildren(this.title, this.map, this.tools, this.notes, this.spoken);
     this.pointers = new Map();
-    this.stops = [onWidth(root, () => this.resize()), onCell("head", cell => this.point(cell, false))];
+    this.places = new Wishes();
+    this.holding = new Holding(this, held => this.hold(held));
+    this.stops = [
+      onWidth(root, () => this.resize()),
+      onFonts(() => this.header && this.resize()),
+      onCell("head", cell => this.point(cell, false)),
+      onShared("chosen", chosen => this.foresee(chosen)),
+    ];
     this.listen();
+  }
+
+  get held() {
+    return this.holding.held;
   }
 
   listen() {
     const { canvas } = this;
     canvas.onpointerdown = event => this.press(event);
     canvas.onpointermove = event => this.move(event);
-    canvas.onpointerup = canvas.onpointercancel = event => this.release(event);
+    canvas.onpointerup = event => this.release(event, true);
+    canvas.onpointercancel = event => this.release(event, false);
     canvas.onpointerleave = () => !this.pointers.size && this.point(null, true);
     canvas.ondblclick = () => this.reset();
     canvas.onkeydown = event => this.key(event);
@@ -54,42 +78,77 @@ class Head {
 
   dispose() {
     this.stops.forEach(stop => stop());
+    this.holding.dispose();
+    if (shared.values.map?.element === this.canvas) share("map", null);
     cancelAnimationFrame(this.frame);
   }
 
   update({ header, arrays }) {
+    const place = header.shows?.place;
+    if (place && String(this.places.answered(place)) !== String(place)) return; // an answer to an earlier choice
     const shape = `${header.rows.length} ${header.columns.length}`;
+    this.exact = true;
     this.header = header;
     this.weights = arrays.weights;
     this.masked = arrays.masked;
     this.theme = themeOf(this.root);
+    this.colours = header.signed ? PALETTE[this.theme.name].diverging : this.theme.stops;
+    this.ramp = header.signed ? shadesOf(this.colours) : this.theme.shades;
     this.shade = this.shades();
     this.images = new Map();
     this.anyMasked = this.masked.includes(1);
+    this.entitle(...(header.title ?? []));
     this.canvas.setAttribute("aria-label", this.label());
-    this.notes.textContent = scaleNote(header.scale, header.peak);
+    this.notes.textContent = header.signed ? "" : scaleNote(header.scale, header.peak);
     this.notes.hidden = !this.notes.textContent;
-    if (shape !== this.shape) this.cell = this.view = null;
+    if (shape !== this.shape) this.pointed = this.view = null;
     this.shape = shape;
+    this.holding.answered(header.held, header.rows.length, header.columns.length);
     this.resize();
+  }
+
+  entitle(strong, grey = "") {
+    this.title.replaceChildren(
+      el("span", {}, ...(strong ? [bold(strong), " ", el("span", { class: "muted" }, grey)] : [])),
+    );
+    this.title.append(this.full);
+  }
+
+  // Another head was chosen: its shades are there before its exact weights, which alone are told.
+  foresee(chosen) {
+    const shows = this.header?.shows,
+      { rows, columns, scale } = this.header ?? {};
+    if (!chosen || shows?.kind !== chosen.kind || scale !== chosen.scale) return;
+    const { shades } = chosen;
+    if (String([rows.length, columns.length]) !== String([shades.length, shades[0].length])) return;
+    this.places.make(chosen.place);
+    this.exact = false;
+    this.entitle(chosen.title);
+    this.weights = Float32Array.from(shades.flat(), shade => shade ?? 0);
+    this.shade = Uint16Array.from(this.weights, shade => Math.round(STEPS * shade));
+    this.images = new Map();
+    this.tell();
+    this.soon();
   }
 
   label() {
     const { rows, columns } = this.header;
     return (
       `Weights of one head, ${rows.length} rows that look at ${columns.length} columns. ` +
-      "Arrow keys move over the cells, with Shift ten at a time; plus and minus zoom, 0 shows all."
+      "Arrow keys move over the cells, with Shift ten at a time; Enter holds one, Escape releases it; " +
+      "plus and minus zoom, 0 shows all."
     );
   }
 
   shades() {
-    const { rows, columns, scale, peak } = this.header,
+    const { rows, columns, scale, peak, signed } = this.header,
       K = columns.length,
       shade = new Uint16Array(rows.length * K);
     for (let i = 0; i < rows.length; i++) {
       const row = this.weights.subarray(i * K, (i + 1) * K);
       const largest = scale === "row" ? row.reduce((a, b) => Math.max(a, b), 0) : 0;
-      for (let j = 0; j < K; j++) shade[i * K + j] = Math.round(STEPS * shadeOf(row[j], scale, peak, largest));
+      const at = value => (signed ? (1 + clamp(value / peak, -1, 1)) / 2 : shadeOf(value, scale, peak, largest));
+      for (let j = 0; j < K; j++) shade[i * K + j] = Math.round(STEPS * at(row[j]));
     }
     return shade;
   }
@@ -98,78 +157,85 @@ class Head {
 
   resize() {
     const { rows, columns, rows_read: read } = this.header,
-      width = this.root.clientWidth;
+      width = this.map.clientWidth,
+      before = this.box;
     if (!width) return;
     pixel.font = `650 14px ${this.theme.font}`;
-    const widest = labels => Math.min(110, Math.max(24, ...labels.map(label => pixel.measureText(label).width)));
-    this.strong = Math.ceil(widest(rows)) + 26;
-    this.muted = read ? Math.ceil(Math.min(90, Math.max(36, widest(read) * 0.93))) + 4 : -14;
-    const x = Math.min(24 + this.strong + this.muted, Math.round(width * 0.45));
-    const room = width - x - COLOUR_BAR;
-    let gap = Math.min(room / columns.length, TALLEST_MAP / rows.length, LARGEST_GAP);
-    if (gap >= 6) gap = Math.floor(gap);
-    const fitted = this.box?.gap;
-    // A few rows that look at hundreds of columns, or the reverse: the short side keeps a size that can be read.
-    const along = (count, side) => Math.max(gap, Math.min(side / count, LARGEST_GAP));
-    const across = along(columns.length, Math.min(SHORTEST_SIDE, room)),
-      down = along(rows.length, SHORTEST_SIDE);
-    this.box = { x, y: HEADROOM, w: across * columns.length, h: down * rows.length, gap, across, down, width };
-    if (!this.view || this.view.gap <= fitted) this.view = { x: 0, y: 0, gap };
+    const widest = labels => Math.max(24, ...labels.map(label => pixel.measureText(label).width));
+    const labels = { rows: widest(rows), read: read && widest(read), columns: widest(columns) };
+    this.box = mapBox(rows.length, columns.length, labels, width, isFull(this.root) ? innerHeight : null);
+    const { box } = this,
+      { start } = box;
+    // Another width shows the same part again, unless the reader had not moved from where the map begins.
+    const moved =
+      before && this.view && (this.view.across !== before.start.across || this.view.down !== before.start.down);
+    if (!moved) this.view = { x: this.view?.x ?? 0, y: this.view?.y ?? 0, ...start };
     this.canvas.style.width = `${width}px`;
-    this.canvas.style.height = `${HEADROOM + this.box.h + 6}px`;
-    this.canvas.dataset.cells = `${x} ${HEADROOM} ${across} ${down}`;
-    this.tools.hidden = Math.min(across, down) >= LABELLED_FROM + 3;
+    this.canvas.style.height = `${box.high}px`;
+    const whole = box.w + 1 > start.across * columns.length;
+    this.tools.hidden = Math.min(start.across, start.down) >= LABELLED_FROM && whole;
     this.look(this.view);
-  }
-
-  geometry() {
-    return { top: this.box.y, row: this.box.down };
+    if (this.held) this.reveal(this.held);
+    // The rows of the lines beside stand level with these, if all are seen.
+    const level = box.h + 1 > start.down * rows.length;
+    share("map", level ? { element: this.canvas, top: box.y, row: start.down } : null);
   }
 
   // Moves the view, kept inside the map and between the whole map and very large cells.
-  look({ x, y, gap }) {
+  look({ x, y, across, down }) {
     const { box } = this,
       { rows, columns } = this.header;
-    gap = clamp(gap, box.gap, Math.max(box.gap, LARGEST_GAP));
-    const { across, down } = this.cellSize(gap);
+    across = clamp(across, box.whole.across, Math.max(box.whole.across, LARGEST_MAP_CELL));
+    down = clamp(down, box.whole.down, Math.max(box.whole.down, LARGEST_MAP_CELL));
     this.view = {
-      gap,
       across,
       down,
       x: clamp(x, 0, columns.length - box.w / across),
       y: clamp(y, 0, rows.length - box.h / down),
     };
-    this.map.classList.toggle("zoomed", gap > box.gap * 1.001);
+    this.canvas.dataset.cells = [box.x - this.view.x * across, box.y - this.view.y * down, across, down].join(" ");
+    this.map.classList.toggle("zoomed", this.parted("across") || this.parted("down"));
+    this.map.classList.toggle("tall", this.parted("down"));
     this.soon();
   }
 
-  // A cell's width and height at a zoom.
-  cellSize(gap) {
-    return { across: Math.max(gap, this.box.across), down: Math.max(gap, this.box.down) };
+  // Whether only a part of an axis is seen.
+  parted(axis) {
+    return this.view[axis] > this.box.whole[axis] * 1.001;
   }
 
+  // The smaller side of a cell grows first: ten rows of four hundred columns stay in sight while the columns widen.
   zoom(factor, at = { x: this.box.x + this.box.w / 2, y: this.box.y + this.box.h / 2 }) {
     const { view, box } = this,
-      gap = clamp(view.gap * factor, box.gap, Math.max(box.gap, LARGEST_GAP));
-    const dx = at.x - box.x,
-      dy = at.y - box.y,
-      { across, down } = this.cellSize(gap);
-    this.look({ gap, x: view.x + dx / view.across - dx / across, y: view.y + dy / view.down - dy / down });
+      { whole } = box,
+      least = Math.min(whole.across, whole.down);
+    const gap = clamp(Math.min(view.across, view.down) * factor, least, Math.max(least, LARGEST_MAP_CELL));
+    const across = Math.max(gap, whole.across),
+      down = Math.max(gap, whole.down),
+      dx = at.x - box.x,
+      dy = at.y - box.y;
+    this.look({ across, down, x: view.x + dx / view.across - dx / across, y: view.y + dy / view.down - dy / down });
   }
 
   reset() {
-    this.look({ x: 0, y: 0, gap: this.box.gap });
+    this.look({ x: 0, y: 0, ...this.box.whole });
   }
 
+  // What is at a point: a cell, a label's whole row or column, or nothing.
   cellAt({ x, y }) {
-    const { box, view } = this;
-    if (x < box.x || y < box.y || x >= box.x + box.w || y >= box.y + box.h) return null;
-    const row = Math.floor(view.y + (y - box.y) / view.down),
-      column = Math.floor(view.x + (x - box.x) / view.across);
-    return {
-      row: clamp(row, 0, this.header.rows.length - 1),
-      column: clamp(column, 0, this.header.columns.length - 1),
-    };
+    const { box, view } = this,
+      { rows, columns } = this.header;
+    const inside = (at, from, size) => at >= from && at < from + size;
+    const row = inside(y, box.y, box.h)
+      ? clamp(Math.floor(view.y + (y - box.y) / view.down), 0, rows.length - 1)
+      : null;
+    const column = inside(x, box.x, box.w)
+      ? clamp(Math.floor(view.x + (x - box.x) / view.across), 0, columns.length - 1)
+      : null;
+    if (row !== null && column !== null) return { row, column };
+    if (row !== null && x < box.x) return { row, column: null };
+    if (column !== null && y < box.y && y > 18) return { row: null, column };
+    return null;
   }
 
   // ---- pointers and keys -----------------------------------------------------------------------------
@@ -181,15 +247,22 @@ class Head {
 
   wheel(event) {
     const factor = Math.exp(-clamp(event.deltaY * (event.deltaMode ? 24 : 1), -200, 200) / 300);
-    // At its widest the map lets the page scroll on.
-    if (factor < 1 && this.view.gap <= this.box.gap * 1.001 && !event.ctrlKey) return;
     if (this.tools.hidden || !this.cellAt(this.at(event))) return;
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      if (!this.parted("across")) return;
+      event.preventDefault();
+      return this.look({ ...this.view, x: this.view.x + event.deltaX / this.view.across });
+    }
+    // At its widest the map lets the page scroll on.
+    if (factor < 1 && !this.map.classList.contains("zoomed") && !event.ctrlKey) return;
     event.preventDefault();
     this.zoom(factor, this.at(event));
   }
 
   press(event) {
-    this.pointers.set(event.pointerId, this.at(event));
+    const at = this.at(event);
+    this.pointers.set(event.pointerId, at);
+    this.pressed = this.pointers.size === 1 ? at : null;
     this.canvas.setPointerCapture(event.pointerId);
   }
 
@@ -197,6 +270,7 @@ class Head {
     const before = this.pointers.get(event.pointerId),
       now = this.at(event);
     if (!before) return this.point(this.cellAt(now), true);
+    if (this.pressed && Math.hypot(now.x - this.pressed.x, now.y - this.pressed.y) > 4) this.pressed = null;
     const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
     this.pointers.set(event.pointerId, now);
     if (others.length) {
@@ -207,23 +281,25 @@ class Head {
       this.map.classList.add("dragging");
       const { view } = this;
       this.tip.hide();
-      this.look({
-        gap: view.gap,
-        x: view.x - (now.x - before.x) / view.across,
-        y: view.y - (now.y - before.y) / view.down,
-      });
+      const x = view.x - (now.x - before.x) / view.across,
+        y = view.y - (now.y - before.y) / view.down;
+      this.look({ ...view, x, y });
     } else this.point(this.cellAt(now), true);
   }
 
-  release(event) {
+  // A press that did not move is a click: it holds the cell, or a label's row or column.
+  release(event, lifted) {
     this.pointers.delete(event.pointerId);
     this.map.classList.remove("dragging");
-    this.point(this.cellAt(this.at(event)), true);
+    const cell = this.cellAt(this.at(event));
+    this.point(cell, true);
+    if (lifted && this.pressed) this.holding.toggle(cell);
+    this.pressed = null;
   }
 
   key(event) {
     const { rows, columns } = this.header,
-      from = this.cell || { row: 0, column: 0 },
+      from = this.walked() || { row: 0, column: 0 },
       step = event.shiftKey ? 10 : 1;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const moves = { ArrowLeft: [0, -step], ArrowRight: [0, step], ArrowUp: [-step, 0], ArrowDown: [step, 0] };
@@ -232,34 +308,45 @@ class Head {
       "=": () => this.zoom(1.6, this.centre()),
       "-": () => this.zoom(1 / 1.6, this.centre()),
       0: () => this.reset(),
-      Escape: () => this.point(null, true),
+      Enter: () => this.holding.toggle(this.pointed),
+      " ": () => this.holding.toggle(this.pointed),
+      Escape: () => {
+        this.point(null, true);
+        this.holding.toggle(null);
+      },
     };
     if (moves[event.key]) {
-      const [down, right] = this.cell ? moves[event.key] : [0, 0];
+      const [down, right] = this.walked() ? moves[event.key] : [0, 0];
       const row = clamp(from.row + down, 0, rows.length - 1),
         column = clamp(from.column + right, 0, columns.length - 1);
       this.point({ row, column }, true);
-      this.reveal();
+      this.reveal(this.pointed);
       this.spoken.textContent = this.tip.node.textContent;
     } else if (acts[event.key]) acts[event.key]();
     else return;
     event.preventDefault();
   }
 
+  // The cell that keys walk on from.
+  walked() {
+    const cell = this.pointed ?? this.held;
+    return cell && { row: cell.row ?? 0, column: cell.column ?? 0 };
+  }
+
   // Where a key zooms: around the cell that is pointed at, if any.
   centre() {
-    const { box, view, cell } = this;
-    if (!cell || cell.row === null || cell.column === null) return undefined;
+    const { box, view } = this,
+      cell = this.walked();
+    if (!cell) return undefined;
     return { x: box.x + (cell.column + 0.5 - view.x) * view.across, y: box.y + (cell.row + 0.5 - view.y) * view.down };
   }
 
-  reveal() {
-    const { view, box, cell } = this,
-      wide = box.w / view.across,
-      high = box.h / view.down;
-    const x = clamp(view.x, cell.column + 1 - wide, cell.column),
-      y = clamp(view.y, cell.row + 1 - high, cell.row);
-    this.look({ gap: view.gap, x, y });
+  reveal(cell) {
+    const { view, box } = this,
+      shown = (at, from, size) => (at === null ? from : clamp(from, at + 1 - size, at));
+    const x = shown(cell.column, view.x, box.w / view.across),
+      y = shown(cell.row, view.y, box.h / view.down);
+    this.look({ ...view, x, y });
     this.tell();
   }
 
@@ -268,19 +355,33 @@ class Head {
   point(cell, own) {
     const nothing = !cell || (cell.row === null && cell.column === null);
     const next = nothing ? null : { row: cell.row, column: cell.column };
-    const same = JSON.stringify(next) === JSON.stringify(this.cell);
+    const same = sameCell(next, this.pointed);
     if (same && (nothing || own === this.own)) return;
-    this.cell = next;
+    this.pointed = next;
     this.own = own;
     if (own) tellCell(next ? next.row : null, next ? next.column : null, "head");
     this.tell();
     this.soon();
   }
 
+  hold(cell) {
+    if (!this.view) return;
+    if (cell) this.reveal(cell);
+    this.tell();
+    this.soon();
+  }
+
+  // The rows or columns that are pointed at or held.
+  marked(axis) {
+    return [this.held, this.pointed].map(cell => cell?.[axis] ?? null).filter(at => at !== null);
+  }
+
+  // Of the cell under our own pointer, else of the one that is held.
   tell() {
-    const { cell, box, view } = this;
-    if (!cell || !this.own) return this.tip.hide();
-    const { rows, columns } = this.header,
+    const { box, view } = this,
+      cell = this.pointed ? this.own && this.pointed : this.held;
+    if (!cell || cell.row === null || cell.column === null || !this.exact) return this.tip.hide();
+    const { rows, columns, signed } = this.header,
       K = columns.length,
       value = this.weights[cell.row * K + cell.column];
     const names = [bold(rows[cell.row]), " looks at ", bold(columns[cell.column])];
@@ -292,6 +393,10 @@ class Head {
     if (this.masked[cell.row * K + cell.column]) {
       names[1] = " may not look at ";
       return this.tip.show(place, names, [el("span", { class: "muted" }, "masked, which is not a weight of zero")]);
+    }
+    if (signed) {
+      const change = (value < 0 ? "\u2212" : "+") + weightText(Math.abs(value));
+      return this.tip.show(place, names, [el("b", { class: "value" }, change)]);
     }
     let rank = 1;
     for (let j = 0; j < K; j++) if (this.weights[cell.row * K + j] > value) rank++;
@@ -309,9 +414,8 @@ class Head {
   }
 
   draw() {
-    const { box, view, theme } = this,
-      { rows, columns } = this.header;
-    const context = sized(this.canvas, box.width, box.y + box.h + 6);
+    const { box, view, theme } = this;
+    const context = sized(this.canvas, box.width, box.high);
     if (this.anyMasked) {
       context.fillStyle = this.hatch(context);
       context.fillRect(box.x, box.y, box.w, box.h);
@@ -319,37 +423,34 @@ class Head {
     const { image, perRow, perColumn } = this.image();
     context.imageSmoothingEnabled = false;
     const wide = box.w / view.across,
-      high = box.h / view.down;
-    context.drawImage(
-      image,
-      view.x * perColumn,
-      view.y * perRow,
-      wide * perColumn,
-      high * perRow,
-      box.x,
-      box.y,
-      box.w,
-      box.h,
-    );
+      high = box.h / view.down,
+      part = [view.x * perColumn, view.y * perRow, wide * perColumn, high * perRow];
+    context.drawImage(image, ...part, box.x, box.y, box.w, box.h);
     context.strokeStyle = theme.frame;
     context.lineWidth = 1;
     context.strokeRect(box.x - 0.5, box.y - 0.5, box.w + 1, box.h + 1);
-    context.font = `13px ${theme.font}`;
-    context.fillStyle = theme.muted;
-    this.axes(context);
-    this.labels(context);
-    this.outline(context);
-    this.colourBar(context);
-    const span = (from, size, count) => `${Math.floor(from) + 1} to ${Math.min(count, Math.ceil(from + size))}`;
+    drawTitles(context, this);
+    drawLabels(context, this);
+    drawOutlines(context, this);
+    drawScrollBars(context, this);
+    drawColourBar(context, this);
+    this.where.textContent = this.seen(wide, high);
+  }
+
+  // Which part of the map is seen, and how to see another.
+  seen(wide, high) {
+    const { view } = this,
+      { rows, columns } = this.header;
+    const span = (name, from, size, count) =>
+      `${name} ${Math.floor(from) + 1} to ${Math.min(count, Math.ceil(from + size - 1e-6))} of ${count}`;
+    if (this.map.classList.contains("zoomed")) {
+      return `${span("Rows", view.y, high, rows.length)}, ${span("columns", view.x, wide, columns.length)}. Drag to move.`;
+    }
     const pooled =
       Math.min(view.across, view.down) * (window.devicePixelRatio || 1) < 0.999
         ? " Max-pooled to the screen; zoom in for every cell."
         : "";
-    const seen = (name, from, size, count) => `${name} ${span(from, size, count)} of ${count}`;
-    this.where.textContent =
-      view.gap > box.gap * 1.001
-        ? `${seen("Rows", view.y, high, rows.length)}, ${seen("columns", view.x, wide, columns.length)}`
-        : `${rows.length} × ${columns.length} tokens. Scroll to zoom, drag to move, double click to show all.${pooled}`;
+    return `${rows.length} × ${columns.length} tokens. Scroll to zoom, drag to move, double click to show all.${pooled}`;
   }
 
   hatch(context) {
@@ -366,133 +467,10 @@ class Head {
       key = `${h} ${w}`;
     if (!this.images.has(key)) {
       const pooled = maxPooled(this.shade, this.masked, rows.length, columns.length, h, w);
-      const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, this.theme);
+      const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, { shades: this.ramp });
       this.images.set(key, { image, perRow: pooled.rows / rows.length, perColumn: pooled.columns / columns.length });
     }
     return this.images.get(key);
-  }
-
-  axes(context) {
-    const { box } = this;
-    context.textAlign = "center";
-    context.textBaseline = "alphabetic";
-    context.fillText("looks at (key)", box.x + box.w / 2, 13);
-    context.save();
-    context.translate(11, box.y + box.h / 2);
-    context.rotate(-Math.PI / 2);
-    context.fillText("looks from (query)", 0, 0);
-    context.restore();
-    if (!this.header.rows_read) return;
-    context.textAlign = "right";
-    context.fillText("reads", box.x - this.strong, box.y - 10);
-    context.fillText("writes", box.x - 10, box.y - 10);
-  }
-
-  // Tokens where the cells are large enough for text, else the positions at round numbers.
-  labels(context) {
-    const { rows, columns, rows_read: read } = this.header,
-      { box, view, theme } = this;
-    const textSize = gap => (gap >= 18 ? 14 : gap >= LABELLED_FROM ? 12 : 13);
-    const style = (on, gap) => {
-      context.font = `${on ? 650 : 400} ${textSize(gap)}px ${theme.font}`;
-      context.fillStyle = on ? theme.accent : gap >= LABELLED_FROM ? theme.text : theme.muted;
-    };
-    context.textBaseline = "middle";
-    let named = view.down >= LABELLED_FROM;
-    for (const i of this.marks(view.y, box.h / view.down, rows.length, view.down, this.cell?.row)) {
-      const y = box.y + (i + 0.5 - view.y) * view.down + 1,
-        on = this.cell?.row === i;
-      context.textAlign = "right";
-      style(on, view.down);
-      context.fillText(named ? this.cut(context, rows[i], this.strong - 24) : i + 1, box.x - 10, y);
-      if (!named || !read) continue;
-      context.font = `${Math.min(13, textSize(view.down))}px ${theme.font}`;
-      context.fillStyle = theme.muted;
-      context.fillText(this.cut(context, read[i], this.muted - 4), box.x - this.strong, y);
-    }
-    named = view.across >= LABELLED_FROM;
-    for (const j of this.marks(view.x, box.w / view.across, columns.length, view.across, this.cell?.column)) {
-      const x = box.x + (j + 0.5 - view.x) * view.across,
-        on = this.cell?.column === j;
-      style(on, view.across);
-      context.save();
-      context.translate(x + 3, box.y - 8);
-      if (named) context.rotate(((view.across >= 21 ? -42 : -62) * Math.PI) / 180);
-      context.textAlign = named ? "left" : "center";
-      context.fillText(named ? this.cut(context, columns[j], 78) : j + 1, named ? 0 : -3, named ? 0 : -2);
-      context.restore();
-    }
-  }
-
-  // The places of one axis that are labelled, where `size` of `count` are seen. The one that is pointed at has its
-  // number too, and its neighbours make room.
-  marks(from, size, count, gap, pointed) {
-    const first = Math.max(0, Math.ceil(from - 0.5)),
-      last = Math.min(count - 1, Math.floor(from + size - 0.5));
-    const all = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
-    if (gap >= LABELLED_FROM) return all;
-    const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find(n => n * gap >= 40) || 2000;
-    const round = all.filter(i => i === 0 || (i + 1) % step === 0);
-    return all.includes(pointed) ? [...round.filter(i => Math.abs(i - pointed) * gap >= 30), pointed] : round;
-  }
-
-  cut(context, text, width) {
-    if (context.measureText(text).width <= width) return text;
-    const short = [...text];
-    while (short.length > 1 && context.measureText(short.join("") + "…").width > width) short.pop();
-    return short.join("") + "…";
-  }
-
-  outline(context) {
-    const { box, view, cell, theme } = this;
-    if (!cell) return;
-    context.save();
-    context.beginPath();
-    context.rect(box.x - 2, box.y - 2, box.w + 4, box.h + 4);
-    context.clip();
-    context.strokeStyle = theme.accent;
-    context.lineWidth = Math.min(view.across, view.down) >= 8 ? 2.5 : 1.5;
-    // From a cell of one pixel only its outline is seen: it is never drawn smaller than 4.
-    const span = (at, from, start, count, gap) => {
-      const size = Math.max(gap, 4);
-      return at === null ? [start - from * gap, count * gap] : [start + (at - from) * gap + (gap - size) / 2, size];
-    };
-    const [x, w] = span(cell.column, view.x, box.x, this.header.columns.length, view.across);
-    const [y, h] = span(cell.row, view.y, box.y, this.header.rows.length, view.down);
-    context.beginPath();
-    context.roundRect(x, y, w, h, 2);
-    context.stroke();
-    context.restore();
-  }
-
-  colourBar(context) {
-    const { box, theme } = this,
-      { scale, peak } = this.header,
-      x = box.x + box.w + 14;
-    const ramp = context.createLinearGradient(0, box.y + box.h, 0, box.y);
-    theme.stops.forEach((stop, i) => ramp.addColorStop(i / (theme.stops.length - 1), stop));
-    context.fillStyle = ramp;
-    context.strokeStyle = theme.frame;
-    context.lineWidth = 0.8;
-    context.beginPath();
-    context.roundRect(x, box.y, 8, box.h, 2);
-    context.fill();
-    context.stroke();
-    const marks =
-      scale === "row"
-        ? [
-            [0, "0"],
-            [1, "max"],
-          ]
-        : [0, 0.5, 1].map(v => [v, `${+(v * peak).toPrecision(2)}`]);
-    context.font = `13px ${theme.font}`;
-    context.fillStyle = theme.muted;
-    context.textAlign = "left";
-    context.textBaseline = "alphabetic";
-    for (const [value, text] of marks) {
-      const y = box.y + box.h * (1 - shadeOf(value, scale, 1, 1));
-      context.fillText(text, x + 13, y + (value === 1 ? 10 : value === 0 ? 0 : 4));
-    }
   }
 }
 

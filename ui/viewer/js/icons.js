@@ -27,6 +27,7 @@ const ICONS = {
   search: "M10.5 4a6.5 6.5 0 1 0 .01 0M15.5 15.5L20 20",
   upload: "M12 16V5M7.5 9.5L12 5l4.5 4.5M5 15v4h14v-4",
   compare: "M8 8h12M16 4.5L20 8l-4 3.5M16 16H4M8 12.5L4 16l4 3.5",
+  full: "M5 9V5h4M15 5h4v4M19 15v4h-4M9 19H5v-4",
   book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
 };
 

@@ -1,16 +1,17 @@
 // Tokens left and right, joined by lines as wide as the weights; several heads of one layer at once.
 //
-// Header: rows, columns, rows_read (or null), heads, shown { heads, mass }, peak, top and row in pixels (or null:
-//   level with the chart that `plot` selects where that stands beside us, else as it suits), plot, title.
+// Header: rows, columns, rows_read (or null), heads, shown { heads, mass }, peak, title, held as head.js has it.
 // Arrays: weights float32 [heads, rows, columns].
-// Emits "shown" { heads, mass }.
+// The rows stand level with those of the map of one head, where that is beside us and shows them all.
+// Emits "shown" { heads, mass } and "held" [row, column] or null.
 
 const WIDEST_LINE = 7,
-  WHOLE_UP_TO = 96,
-  WINDOW = 520;
+  LOWEST_ROW = 16, // pixels: no label is left out, a long text scrolls
+  WINDOW = 640;
 
 class Lines {
   /** @type {Emit} */ emit;
+  /** What a pointer is on: { own, row, column }, and of our own also { side, at }. @type {any} */ pointed = null;
 
   constructor(root) {
     this.root = root;
@@ -31,7 +32,13 @@ class Lines {
     const share = el("div", { class: "share" }, this.slider, this.sentence);
     root.replaceChildren(this.bar, this.titles, this.stage, share, this.spoken);
     this.send = paced(shown => this.emit("shown", shown), 250);
-    this.stops = [onWidth(root, () => this.draw()), onCell("lines", cell => this.follow(cell))];
+    this.holding = new Holding(this, held => this.hold(held));
+    this.stops = [
+      onWidth(root, () => this.draw()),
+      onFonts(() => this.header && this.draw()),
+      onCell("lines", cell => this.follow(cell)),
+      onShared("map", () => this.header && this.draw()),
+    ];
     this.listen();
   }
 
@@ -39,10 +46,10 @@ class Lines {
     this.slider.oninput = () => this.show({ ...this.shown, mass: this.slider.value / 100 });
     this.stage.onscroll = () => this.scrolled();
     this.sides.forEach((side, s) => {
-      side.onpointermove = event => {
-        const at = Math.floor((event.clientY - side.getBoundingClientRect().top) / this.row);
-        this.isolate(s, clamp(at, 0, side.childElementCount - 1));
-      };
+      const at = event =>
+        clamp(Math.floor((event.clientY - side.getBoundingClientRect().top) / this.row), 0, side.childElementCount - 1);
+      side.onpointermove = event => this.isolate(s, at(event));
+      side.onclick = event => this.holding.toggle(cellOn(s, at(event)));
       side.onpointerleave = side.onblur = () => this.isolate(s, null);
       side.onkeydown = event => this.key(event, s);
     });
@@ -50,7 +57,7 @@ class Lines {
 
   dispose() {
     this.stops.forEach(stop => stop());
-    this.link?.dispose();
+    this.holding.dispose();
     cancelAnimationFrame(this.frame);
   }
 
@@ -59,22 +66,15 @@ class Lines {
     this.weights = arrays.weights;
     this.theme = themeOf(this.root);
     this.ranked = [];
-    this.marked = null;
-    this.linkTo(header.plot);
+    this.pointed = null;
     const { heads, mass } = this.wishes.answered(header.shown),
       known = heads.filter(h => h < header.heads);
     this.shown = { heads: known.length ? known : header.shown.heads, mass };
     this.slider.value = Math.round(this.shown.mass * 100);
+    this.holding.answered(header.held, header.rows.length, header.columns.length);
     this.build();
     this.choose();
-  }
-
-  linkTo(plot) {
-    if (plot !== this.link?.selector) {
-      this.link?.dispose();
-      this.link = plot ? new PlotLink(plot, () => this.draw()) : null;
-    }
-    if (this.link) this.link.colour = this.theme.accent;
+    if (this.holding.held) this.hold(this.holding.held);
   }
 
   build() {
@@ -217,25 +217,34 @@ class Lines {
   // ---- where things stand ------------------------------------------------------------------------
 
   measure() {
-    const { header, root } = this,
+    const { header } = this,
       count = Math.max(header.rows.length, header.columns.length);
-    const box = root.getBoundingClientRect(),
-      least = this.bar.offsetHeight + 32;
-    const plot = header.row === null && count <= WHOLE_UP_TO ? this.link?.place() : null;
-    const beside = plot && (plot.left + plot.width <= box.left || plot.left >= box.right);
-    const level = beside && plot.top - box.top >= least - 1 && plot.top - box.top < 320;
-    this.scrolls = header.row === null && count > WHOLE_UP_TO;
-    this.row = header.row ?? (level ? plot.row : this.scrolls ? 20 : clamp(Math.floor(480 / count), 15, 30));
-    this.top = Math.max(least, header.top ?? (level ? plot.top - box.top : 0));
+    const level = this.levelWith(shared.values.map, count);
+    const full = isFull(this.root),
+      [room, most, tallest] = full ? [innerHeight - 180, 60, innerHeight - 180] : [480, 30, WINDOW];
+    this.row = level?.row ?? clamp(Math.floor(room / count), LOWEST_ROW, most);
+    this.top = Math.max(this.bar.offsetHeight + 32, level?.top ?? 0);
     this.total = count * this.row;
-    this.high = this.scrolls ? Math.min(WINDOW, this.total) : this.total;
-    this.wide = root.clientWidth;
+    this.scrolls = this.total > tallest;
+    this.high = Math.min(tallest, this.total);
+    this.wide = this.titles.clientWidth;
     this.size = this.row >= 20 ? 14 : this.row >= 15 ? 13 : 12;
     pixel.font = `650 ${this.size}px ${this.theme.font}`;
     const width = labels =>
       clamp(Math.max(...labels.map(label => pixel.measureText(label).width)) + 14, 44, this.wide * 0.34);
     this.left = Math.ceil(width(header.rows));
     this.right = Math.floor(this.stageWidth() - width(header.columns));
+  }
+
+  // The map of one head, { row, top } in our pixels, where it stands beside us and our bar leaves room for it.
+  levelWith(map, count) {
+    if (!map?.element.isConnected || isFull(this.root) || map.row < LOWEST_ROW - 4 || count * map.row > WINDOW)
+      return null;
+    const box = this.root.getBoundingClientRect(),
+      other = map.element.getBoundingClientRect();
+    const beside = other.width && (other.right <= box.left || other.left >= box.right),
+      top = other.top + map.top - box.top;
+    return beside && top >= this.bar.offsetHeight + 31 && top < 320 ? { row: map.row, top } : null;
   }
 
   // A scrollbar takes its width from the stage, not from the root.
@@ -257,7 +266,6 @@ class Lines {
     const [from, to] = this.titles.children;
     Object.assign(from.style, { right: `${this.wide - this.left + 8}px` });
     Object.assign(to.style, { left: `${this.right + 8}px` });
-    const every = Math.ceil((this.size + 1) / this.row);
     this.sides.forEach((side, s) => {
       side.style.width = `${s ? this.stageWidth() - this.right : this.left}px`;
       side.style.fontSize = `${this.size}px`;
@@ -266,7 +274,6 @@ class Lines {
         const high = Math.max(this.row, this.size + 2);
         token.style.top = `${(i + 0.5) * this.row - high / 2}px`;
         token.style.height = token.style.lineHeight = `${high}px`;
-        token.classList.toggle("skipped", i % every !== 0);
       });
     });
     this.web();
@@ -352,26 +359,44 @@ class Lines {
   // ---- one token -----------------------------------------------------------------------------------
 
   isolate(side, at) {
-    const now = this.marked;
+    const now = this.pointed;
     if (at === null ? !now?.own : now?.own && now.side === side && now.at === at) return;
-    this.marked = at === null ? null : { own: true, side, at, row: side ? null : at, column: side ? at : null };
-    tellCell(this.marked?.row ?? null, this.marked?.column ?? null, "lines");
+    this.pointed = at === null ? null : { own: true, side, at, ...cellOn(side, at) };
+    tellCell(this.pointed?.row ?? null, this.pointed?.column ?? null, "lines");
     this.mark();
+  }
+
+  hold(held) {
+    if (held && this.scrolls) this.reveal(held.row ?? held.column);
+    this.mark();
+  }
+
+  // What is drawn alone: what our own pointer is on, else what is held, else what another view points at.
+  get marked() {
+    const held = this.holding.held,
+      side = held && held.row === null ? 1 : 0;
+    if (this.pointed?.own || !held) return this.pointed;
+    return { own: true, side, at: held.row ?? held.column, ...held };
   }
 
   // Another view's cell: its row is drawn strongly, all else stays as it is.
   follow({ row, column }) {
-    if (this.marked?.own) return;
+    if (this.pointed?.own) return;
     const { rows, columns } = this.header,
       within = (at, labels) => at === null || (at >= 0 && at < labels.length);
     const nothing = (row === null && column === null) || !within(row, rows) || !within(column, columns);
-    this.marked = nothing ? null : { own: false, row, column };
+    this.pointed = nothing ? null : { own: false, row, column };
     this.mark();
   }
 
   key(event, side) {
     const last = this.sides[side].childElementCount - 1,
       mark = this.marked;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      return this.holding.toggle(mark?.own && mark.side === side ? cellOn(side, mark.at) : null);
+    }
+    if (event.key === "Escape") this.holding.toggle(null);
     const now = mark?.own && mark.side === side ? mark.at : -1;
     const to = { ArrowDown: now + 1, ArrowUp: now < 0 ? last : now - 1, Home: 0, End: last, Escape: null }[event.key];
     if (to === undefined) return;
@@ -381,17 +406,20 @@ class Lines {
   }
 
   announce() {
-    const { side, at } = this.marked,
+    const { side, at } = this.pointed,
       { rows, columns } = this.header;
     this.sides[side].setAttribute("aria-activedescendant", `${side ? "right" : "left"}-${at}`);
-    const scroll = this.stage.scrollTop;
-    if (this.scrolls) this.stage.scrollTop = clamp(scroll, (at + 2) * this.row - this.high, (at - 1) * this.row);
-    const best = this.cellsOf(this.marked)
+    if (this.scrolls) this.reveal(at);
+    const best = this.cellsOf(this.pointed)
       .sort((a, b) => b.weight - a.weight)
       .slice(0, 3);
     const end = ({ i, j }) => (side ? `from ${rows[i]}` : `at ${columns[j]}`);
     const parts = best.map(cell => `head ${cell.head + 1} ${end(cell)} ${weightText(cell.weight)}`);
     this.spoken.textContent = `${side ? columns[at] : rows[at]}: ${parts.join(", ") || "no line"}`;
+  }
+
+  reveal(at) {
+    this.stage.scrollTop = clamp(this.stage.scrollTop, (at + 2) * this.row - this.high, (at - 1) * this.row);
   }
 
   // The drawn cells of a row, of a column, or (a cell was pointed at) of the cell's row.
@@ -491,5 +519,8 @@ class Lines {
     context.fillText(`${head + 1}`, x + 10, y + 1);
   }
 }
+
+// A token of the left side is a row, one of the right side a column.
+const cellOn = (side, at) => (side ? { row: null, column: at } : { row: at, column: null });
 
 const mountLines = (root, payload, emit) => mounted(Lines, root, payload, emit);

@@ -80,6 +80,7 @@ class Page {
   // Another kind may have fewer layers or heads.
   choose(kind, layer, head) {
     const { layers, heads } = this.data(kind).header;
+    if (kind !== this.kind) share("held", null); // its words are others
     Object.assign(this, { kind, layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) });
     this.draw();
   }
@@ -100,16 +101,13 @@ class Page {
     this.name.textContent = `Layer ${layer + 1}, head ${head + 1}`;
     const pick = (_, [l, h]) => this.choose(kind, l, h);
     mountOverview(overview, { header: { ...header, selected: [layer, head], profile: null }, arrays }, pick);
-    const drawn = mountHead(map, { header, arrays: { weights: one, masked: arrays.masked } }, () => {}).view;
-    const apart = map.getBoundingClientRect().top - lines.getBoundingClientRect().top;
-    const beside = apart >= 0 && apart < 100 && Math.max(rows.length, columns.length) <= 96;
-    const { top, row } = beside ? drawn.geometry() : { top: null, row: null };
-    const shown = { heads: [head], mass: 0.9 },
-      place = { top: beside ? top + apart : null, row };
+    const large = { ...header, signed: false, bar: "weight", title: null, shows: null };
+    mountHead(map, { header: large, arrays: { weights: one, masked: arrays.masked } }, () => {});
+    const shown = { heads: [head], mass: 0.9 };
     mountLines(
       lines,
       {
-        header: { ...header, ...place, shown, plot: null, title: "Lines" },
+        header: { ...header, shown, title: "Lines" },
         arrays: { weights: arrays.weights.subarray(at, at + heads * size) },
       },
       () => {},

@@ -36,3 +36,53 @@ class Wishes {
     return this.value;
   }
 }
+
+const sameCell = (one, other) =>
+  one === other || (!!one && !!other && one.row === other.row && one.column === other.column);
+
+// The cell, row or column that the views of one page hold until it is released: { row, column }, either may be null, or
+// null. The view that is clicked shares it with the others at once and emits it as "held" [row, column]; the page answers.
+class Holding {
+  held = null;
+  wishes = new Wishes();
+
+  // `view` emits; `act` is called when another is held.
+  constructor(view, act) {
+    this.view = view;
+    this.act = act;
+    this.stop = onShared("held", held => this.take(held));
+    // Wherever the focus is, but for what has an Escape of its own.
+    this.key = event => {
+      const taken = event.defaultPrevented || event.target.closest?.("input, textarea, select, [role=dialog]");
+      if (event.key === "Escape" && !taken) this.toggle(null);
+    };
+    document.addEventListener("keydown", this.key);
+  }
+
+  dispose() {
+    this.stop();
+    document.removeEventListener("keydown", this.key);
+  }
+
+  // A held cell again, or none, releases it.
+  toggle(cell) {
+    const next = cell && !sameCell(cell, this.held) ? { row: cell.row, column: cell.column } : null;
+    if (!next && !this.held) return;
+    share("held", next);
+    this.view.emit("held", next && [next.row, next.column]);
+  }
+
+  take(held) {
+    this.wishes.make(held && [held.row, held.column]);
+    this.held = held;
+    this.act(held);
+  }
+
+  // What the page says is held, of so many rows and columns: an address may say what is not there.
+  answered(given, rows, columns) {
+    const now = this.wishes.answered(given ?? null),
+      [row, column] = now ?? [null, null];
+    const there = (row === null || row < rows) && (column === null || column < columns);
+    this.held = there && (row !== null || column !== null) ? { row, column } : null;
+  }
+}

@@ -1,0 +1,69 @@
+"""Every page in both themes as axe-core sees it (WCAG 2.1 A and AA), and every letter of the models that ship."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_deep_links import LINKS
+from tools.serving import wait_until_idle
+from transformer.checkpoints.examples import examples
+
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "ui/viewer/js/node_modules/axe-core/axe.min.js"
+OPTIONS = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
+    # An experiment of axe's: a button's name need not repeat every letter that is drawn in it.
+    "rules": {"label-content-name-mismatch": {"enabled": False}},
+}
+FOUND = """options => axe.run(document, options).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(node => `${id}: ${node.html.slice(0, 150)} ${node.any[0]?.message ?? ""}`)))"""
+# Whether each letter is drawn as something else than the box of a letter that no font has.
+DRAWN = """async letters => {
+    await document.fonts.load("20px 'Noto Sans Devanagari'", "हिन्दी");
+    const canvas = new OffscreenCanvas(40, 40), pen = canvas.getContext("2d", { willReadFrequently: true });
+    const family = getComputedStyle(document.querySelector(".stApp")).fontFamily;
+    const picture = text => {
+      pen.clearRect(0, 0, 40, 40);
+      pen.font = `20px ${family}`;
+      pen.fillText(text, 8, 28);
+      return pen.getImageData(0, 0, 40, 40).data.join();
+    };
+    const box = picture("\\u0378");
+    return letters.filter(letter => letter.trim() && picture(letter) === box);
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(new_page: Callable[..., Page], app_url: str, theme: str) -> None:
+    page, found = new_page(color_scheme=theme), {}
+    for link, title in LINKS.items():
+        if link.startswith("/attention"):  # the same page as /
+            continue
+        page.goto(app_url + link)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        wait_until_idle(page)
+        page.evaluate(AXE.read_text("utf-8"))
+        if wrong := page.evaluate(FOUND, OPTIONS):
+            found[title] = wrong
+    assert not found, json.dumps(found, indent=1)
+
+
+def test_no_text_of_a_model_that_ships_lacks_a_letter(page: Page, app_url: str) -> None:
+    """What it can write, token by token, and its examples. The font for Hindi is the app's own, not the machine's."""
+    letters = set()
+    for folder in (ROOT / "checkpoints").iterdir():
+        for path in folder.glob("*tokenizer.json"):
+            vocabulary = json.loads(path.read_text("utf-8"))["model"]["vocab"]
+            letters.update(*(token if isinstance(token, str) else token[0] for token in vocabulary))
+        card = json.loads((folder / "card.json").read_text("utf-8"))
+        letters |= {letter for example in examples(card) for letter in example.text}
+    assert {"ह", "é", "ß"} <= letters
+    page.goto(f"{app_url}/?model=english-hindi")
+    expect(page.locator(".side.left .token").first).to_be_visible()
+    assert page.evaluate(DRAWN, sorted(letters)) == []
+    wait_until_idle(page)
+    loaded = page.evaluate("[...document.fonts].filter(font => font.status === 'loaded').map(font => font.family)")
+    assert any("Noto Sans Devanagari" in family for family in loaded)

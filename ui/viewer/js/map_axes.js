@@ -1,0 +1,198 @@
+// What stands around the cells of one head: the labels of both axes, their titles, the outlines of chosen cells, and the
+// colour bar. `map` is the Head of head.js, whose box, view and header say where everything is.
+
+const AXIS_TITLES = { row: "looks from (query)", column: "looks at (key)" };
+
+const labelSize = gap => (gap >= 18 ? 14 : gap >= 14 ? 13 : 12);
+
+function cutTo(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  const short = [...text];
+  while (short.length > 1 && context.measureText(short.join("") + "…").width > width) short.pop();
+  return short.join("") + "…";
+}
+
+// The places of one axis that are labelled, where `size` of `count` are seen: all, or round numbers where the cells are
+// smaller than text. Those of `always`, which are pointed at or held, have their label too, and their neighbours make room.
+function labelledPlaces(from, size, count, gap, always = []) {
+  const first = Math.max(0, Math.ceil(from - 0.5)),
+    last = Math.min(count - 1, Math.floor(from + size - 0.5));
+  const all = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);
+  if (gap >= LABELLED_FROM) return all;
+  const kept = always.filter(i => all.includes(i));
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find(n => n * gap >= 40) || 2000;
+  const round = all.filter(i => (i === 0 || (i + 1) % step === 0) && kept.every(k => Math.abs(i - k) * gap >= 30));
+  return [...new Set([...round, ...kept])];
+}
+
+function drawTitles(context, map) {
+  const { box, view, theme, header } = map,
+    numbered = gap => (gap >= LABELLED_FROM ? "" : ", by number: zoom in for the words");
+  context.font = `13px ${theme.font}`;
+  context.fillStyle = theme.muted;
+  context.textAlign = "center";
+  context.textBaseline = "alphabetic";
+  const rows = AXIS_TITLES.row + numbered(view.down),
+    columns = AXIS_TITLES.column + numbered(view.across);
+  if (box.narrow) {
+    context.fillText(cutTo(context, `↓ ${rows}, → ${columns}`, box.width), box.width / 2, 13);
+  } else {
+    context.textAlign = box.w < context.measureText(columns).width ? "left" : "center";
+    context.fillText(columns, box.x + (context.textAlign === "left" ? 0 : box.w / 2), 13);
+    context.textAlign = "center";
+    context.save();
+    context.translate(11, box.y + box.h / 2);
+    context.rotate(-Math.PI / 2);
+    context.fillText(cutTo(context, rows, box.y + box.h), 0, 0);
+    context.restore();
+  }
+  if (!header.rows_read) return;
+  context.textAlign = "right";
+  context.fillText("reads", box.x - box.strong, box.y - LABEL_GAP);
+  context.fillText("writes", box.x - LABEL_GAP, box.y - LABEL_GAP);
+}
+
+function drawLabels(context, map) {
+  rowLabels(context, map);
+  columnLabels(context, map);
+}
+
+// `on` is in the accent; a label that stands where others do not fit has the page's colour under it.
+function labelStyle(context, theme, on, gap) {
+  context.font = `${on ? 650 : 400} ${labelSize(gap)}px ${theme.font}`;
+  context.fillStyle = on ? theme.accent : gap >= LABELLED_FROM ? theme.text : theme.muted;
+}
+
+function rowLabels(context, map) {
+  const { box, view, theme } = map,
+    { rows, rows_read: read } = map.header,
+    always = map.marked("row"),
+    named = view.down >= LABELLED_FROM;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  for (const i of labelledPlaces(view.y, box.h / view.down, rows.length, view.down, always)) {
+    const y = box.y + (i + 0.5 - view.y) * view.down + 1,
+      on = always.includes(i);
+    labelStyle(context, theme, on, view.down);
+    context.fillText(named || on ? cutTo(context, rows[i], box.strong - 2 * LABEL_GAP) : i + 1, box.x - LABEL_GAP, y);
+    if (!read || !(named || on)) continue;
+    context.font = `${Math.min(13, labelSize(view.down))}px ${theme.font}`;
+    context.fillStyle = theme.muted;
+    context.fillText(cutTo(context, read[i], box.muted - 4), box.x - box.strong, y);
+  }
+}
+
+function columnLabels(context, map) {
+  const { box, view, theme } = map,
+    { columns } = map.header,
+    always = map.marked("column"),
+    named = view.across >= LABELLED_FROM,
+    slant = slantOf(view.across);
+  context.textBaseline = "middle";
+  for (const j of labelledPlaces(view.x, box.w / view.across, columns.length, view.across, always)) {
+    const x = box.x + (j + 0.5 - view.x) * view.across,
+      on = always.includes(j);
+    labelStyle(context, theme, on, view.across);
+    context.save();
+    context.translate(x + 3, box.y - 8);
+    if (named || on) context.rotate(-slant);
+    context.textAlign = named || on ? "left" : "center";
+    // It may reach over the colour bar, but not past the edge.
+    const room = Math.min(LONGEST_LABEL, (box.width - x - 3) / Math.cos(slant));
+    context.fillText(
+      named || on ? cutTo(context, columns[j], room) : j + 1,
+      named || on ? 0 : -3,
+      named || on ? 0 : -2,
+    );
+    context.restore();
+  }
+}
+
+// Beside the map, or below it where the screen is narrow.
+function drawColourBar(context, map) {
+  const { box, theme, header } = map,
+    { scale, peak, signed } = header,
+    flat = box.narrow;
+  const x = flat ? 8 : box.x + box.w + 14,
+    y = flat ? box.y + box.h + 18 : box.y,
+    long = flat ? 120 : box.h;
+  const ramp = flat ? context.createLinearGradient(x, 0, x + long, 0) : context.createLinearGradient(0, y + long, 0, y);
+  map.colours.forEach((stop, i) => ramp.addColorStop(i / (map.colours.length - 1), stop));
+  context.fillStyle = ramp;
+  context.strokeStyle = theme.frame;
+  context.lineWidth = 0.8;
+  context.beginPath();
+  context.roundRect(x, y, flat ? long : 8, flat ? 8 : long, 2);
+  context.fill();
+  context.stroke();
+  context.font = `12px ${theme.font}`;
+  context.fillStyle = theme.muted;
+  context.textBaseline = "alphabetic";
+  for (const { at, text } of barMarks(scale, peak, signed)) {
+    context.textAlign = !flat ? "left" : at === 0 ? "left" : at === 1 ? "right" : "center";
+    if (flat) context.fillText(text, x + long * at, y + 22);
+    else context.fillText(text, x + 13, y + long - long * at + (at === 1 ? 10 : at === 0 ? 0 : 4));
+  }
+  context.textAlign = flat ? "left" : "center";
+  if (flat) return context.fillText(cutTo(context, header.bar, box.width - x - long - 10), x + long + 10, y + 9);
+  context.save();
+  context.translate(x + 44, y + long / 2);
+  context.rotate(-Math.PI / 2);
+  context.fillText(cutTo(context, header.bar, long), 0, 0);
+  context.restore();
+}
+
+// Where along the bar which numbers stand.
+function barMarks(scale, peak, signed) {
+  const mark = (at, text) => ({ at, text }),
+    end = +peak.toPrecision(2);
+  if (signed) return [mark(0, `\u2212${end}`), mark(0.5, "0"), mark(1, `+${end}`)];
+  if (scale === "row") return [mark(0, "0"), mark(1, "max")];
+  return [0, 0.5, 1].map(value => mark(shadeOf(value, scale, 1, 1), `${+(value * peak).toPrecision(2)}`));
+}
+
+function drawOutlines(context, { pointed, held, theme, box, view, header }) {
+  const other = pointed && held && !sameCell(pointed, held);
+  if (held) outline(context, held, theme.accent, box, view, header);
+  if (pointed && (other || !held)) outline(context, pointed, other ? theme.muted : theme.accent, box, view, header);
+}
+
+function outline(context, cell, colour, box, view, { rows, columns }) {
+  context.save();
+  context.beginPath();
+  context.rect(box.x - 2, box.y - 2, box.w + 4, box.h + 4);
+  context.clip();
+  context.strokeStyle = colour;
+  context.lineWidth = Math.min(view.across, view.down) >= 8 ? 2.5 : 1.5;
+  // From a cell of one pixel only its outline is seen: it is never drawn smaller than 4.
+  const span = (at, from, start, count, gap) => {
+    const size = Math.max(gap, 4);
+    return at === null ? [start - from * gap, count * gap] : [start + (at - from) * gap + (gap - size) / 2, size];
+  };
+  const [x, w] = span(cell.column, view.x, box.x, columns.length, view.across);
+  const [y, h] = span(cell.row, view.y, box.y, rows.length, view.down);
+  context.beginPath();
+  context.roundRect(x, y, w, h, 2);
+  context.stroke();
+  context.restore();
+}
+
+// A bar along each axis of which only a part is seen.
+function drawScrollBars(context, map) {
+  const { box, view, theme } = map,
+    { rows, columns } = map.header;
+  const bar = (x, y, w, h) => {
+    context.beginPath();
+    context.roundRect(x, y, w, h, 2);
+    context.fill();
+  };
+  context.fillStyle = theme.muted;
+  if (map.parted("across")) {
+    const share = box.w / columns.length;
+    bar(box.x + view.x * share, box.y + box.h + 4, (box.w / view.across) * share, 4);
+  }
+  if (map.parted("down")) {
+    const share = box.h / rows.length;
+    bar(box.x + box.w + 4, box.y + view.y * share, 4, (box.h / view.down) * share);
+  }
+}
