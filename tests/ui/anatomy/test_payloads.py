@@ -1,6 +1,5 @@
 """What the page shows, unpacked as a browser would and put together again by hand: the model's own output."""
 
-import json
 import math
 from typing import Any
 
@@ -10,6 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from tests.small import small_t5_checkpoint, small_translator
+from tests.unpacked import unpacked
 from transformer import Trace, Translator
 from transformer.analysis.anatomy import agreement, walk
 from transformer.analysis.lens import lens
@@ -24,17 +24,6 @@ from ui.anatomy.payloads import lens_payload, likely, map_payload, parts_payload
 from ui.anatomy.view import AnatomyView
 
 START = {"stage": 1, "key": None, "unscaled": False, "unmasked": False}
-
-
-def unpack(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The layout that ui/viewer/packing.py documents."""
-    length = int.from_bytes(payload[:4], "little")
-    header = json.loads(payload[4 : 4 + length])
-    arrays = {}
-    for listed in header["arrays"]:
-        flat = np.frombuffer(payload, listed["dtype"], math.prod(listed["shape"]), 4 + length + listed["at"])
-        arrays[listed["name"]] = flat.reshape(listed["shape"])
-    return header, arrays
 
 
 @pytest.fixture(scope="module", params=["pre", "post"])
@@ -52,7 +41,7 @@ def shown(model: Translator, trace: Trace, site: Site, head: int, query: int) ->
     found = walk(passed, site, head, query)
     row = {"self": trace.decoder if site.stack == "decoder" else trace.encoder, "cross": trace.cross}[site.kind]
     held = agreement(found, passed, row[site.layer, head, query])
-    return unpack(walk_payload(found, trace, model.model.config, held, START))
+    return unpacked(walk_payload(found, trace, model.model.config, held, START))
 
 
 def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace: Trace) -> None:
@@ -171,7 +160,7 @@ def test_the_map_says_what_the_network_is(model: Translator, trace: Trace) -> No
     config = model.model.config
     parts = network(model.model, len(trace.source), len(trace.reads))
     chosen = choose(AnatomyView(kind="cross", layer=2, head=1), trace, parts)
-    header, _ = unpack(map_payload(parts, config, chosen))
+    header, _ = unpacked(map_payload(parts, config, chosen))
     assert header["encoder"] == {"layers": 2, "heads": 4} and header["decoder"] == {"layers": 3, "heads": 2}
     assert header["shapes"] == {"memory": "6 × 16", "stream": "5 × 16", "logits": f"5 × {config.target_vocab_size}"}
     assert header["heading"] == ["6 tokens", "5 tokens"]
@@ -196,7 +185,7 @@ def test_what_is_shared_is_said() -> None:
 def test_a_part_carries_the_vectors_that_it_names(model: Translator, trace: Trace) -> None:
     taken = feed_forward(stream(model.model, trace.source.ids, trace.target.ids), "decoder", 1, 2)
     rows = [("x", "Stream", "", "all"), ("inner", "Inside", "", "inside")]
-    header, arrays = unpack(parts_payload(taken, rows, trace.reads.labels, 2))
+    header, arrays = unpacked(parts_payload(taken, rows, trace.reads.labels, 2))
     assert [row["values"] for row in header["rows"]] == ["x", "inner"] == list(arrays)
     np.testing.assert_allclose(arrays["inner"], taken.vectors["inner"], atol=1e-5)
     assert header["check"].startswith("Equal to the model's own output within ")
@@ -204,7 +193,7 @@ def test_a_part_carries_the_vectors_that_it_names(model: Translator, trace: Trac
 
 def test_the_lens_names_tokens_as_people_read_them(model: Translator, trace: Trace) -> None:
     found = lens(stream(model.model, trace.source.ids, trace.target.ids))
-    header, arrays = unpack(lens_payload(found, trace, model, (2, 4)))
+    header, arrays = unpacked(lens_payload(found, trace, model, (2, 4)))
     tokenizer = model.checkpoint.target_tokenizer
     assert header["rows"] == ["Embedding", "Layer 1", "Layer 2", "Layer 3"] and header["start"] == [2, 4]
     for row in range(4):
@@ -213,7 +202,7 @@ def test_the_lens_names_tokens_as_people_read_them(model: Translator, trace: Tra
             assert header["words"][row][token] == pieces
     np.testing.assert_array_equal(arrays["shares"], found.probabilities)
     for start in ((), (4, 0), (0, 5), (1,)):
-        assert unpack(lens_payload(found, trace, model, start))[0]["start"] is None
+        assert unpacked(lens_payload(found, trace, model, start))[0]["start"] is None
 
 
 def test_the_likeliest_tokens_are_in_order(model: Translator, trace: Trace) -> None:

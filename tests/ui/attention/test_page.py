@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.small import TEXTS, small_checkpoint
+from tests.unpacked import unpacked
 from transformer import Translator, checkpoints
 from transformer.__main__ import main
 from transformer.analysis import HeadEffect, head_importance
@@ -61,9 +61,13 @@ def texts(app: AppTest) -> str:
 
 
 def header(app: AppTest, key: str) -> dict[str, Any]:
-    found = next(one for one in app.get("bidi_component") if re.search(rf"-{key}(-None)?$", one.proto.id))
-    data = found.proto.bytes
-    return json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    return payload(app, key)[0]
+
+
+def payload(app: AppTest, key: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a component got."""
+    component = next(one for one in app.get("bidi_component") if re.search(rf"-{key}(-None)?$", one.proto.id))
+    return unpacked(component.proto.bytes)
 
 
 # ---- what removing one head costs ----------------------------------------------------------------------------------
@@ -137,19 +141,10 @@ def test_a_head_that_is_off_is_said_to_be_off_everywhere(model: Translator, chan
     assert every["captions"][2][1] == [OFF] and every["off"] == [[False, False]] * 2 + [[False, True]]
     assert [values[5] for values in every["profile"]["values"]] == [None] * 5
     assert all(value is not None for values in every["profile"]["values"] for value in values[:5])
-    assert header_of_plot(app)["title"] == ["Layer 3, head 2", "off"]
+    assert header(app, "head")["title"] == ["Layer 3, head 2", "off"]
     table = next(one.value for one in app.dataframe if "Entropy" in one.value)
     assert table["Head"].tolist()[5] == "Layer 3, head 2, off ◂" and table.iloc[5, 1:].isna().all()
     assert "0%" not in texts(app)
-
-
-def header_of_plot(app: AppTest) -> dict[str, Any]:
-    return plotted(app, "head-plot")
-
-
-def plotted(app: AppTest, key: str) -> dict[str, Any]:
-    (found,) = (one for one in app.get("bidi_component") if one.proto.id.endswith(f"-{key}"))
-    return json.loads(found.proto.bytes)
 
 
 # ---- special tokens -------------------------------------------------------------------------------------------------
@@ -190,7 +185,7 @@ def test_the_head_that_the_page_chose_stays_when_the_sentence_changes(
     layer, head = chosen(app, page, key)
     assert (layer, head) == sharpest(model.trace(one), kind)
     assert "head" not in app.query_params  # the address gets no entry that nobody asked for
-    app.text_input[0].set_value(other)
+    app.text_area[0].set_value(other)
     ran(app)
     assert app.query_params["text"] == other
     assert chosen(app, page, key) == (layer, head) != sharpest(model.trace(other), kind)
@@ -219,13 +214,10 @@ def test_two_sentences_stand_beside_each_other_with_the_same_head(model: Transla
     app.query_params["second"] = other
     ran(app)
     layer, head = sharpest(model.trace(one), "cross")
-    for place, text in (("head-plot", one), ("head-second-plot", other)):
-        told = plotted(app, place)
-        assert told["title"][0] == f"Layer {layer + 1}, head {head + 1}"
-        z = next(trace["z"] for trace in told["figure"]["data"] if trace["type"] == "heatmap" and "text" in trace)
-        expected = model.trace(text).cross[layer, head]
-        cells = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
-        assert np.allclose(cells, expected, atol=1e-6)
+    for place, text in (("head", one), ("head-second", other)):
+        drawn, arrays = payload(app, place)
+        assert drawn["title"][0] == f"Layer {layer + 1}, head {head + 1}"
+        assert np.allclose(arrays["weights"], model.trace(text).cross[layer, head], atol=1e-6)
         assert text in texts(app)
     (button,) = (one for one in app.button if one.label == "Close")
     button.click()
@@ -238,7 +230,7 @@ def test_two_sentences_stand_beside_each_other_with_the_same_head(model: Transla
 def test_a_second_sentence_that_cannot_be_read_leaves_the_first(model: Translator) -> None:
     app = opened(second="")
     assert any("sentence" in one.value.lower() for one in app.info)
-    assert header_of_plot(app)["title"]
+    assert header(app, "head")["title"]
 
 
 def test_the_closest_example_is_offered() -> None:

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from tests.small import small_checkpoint
+from tests.unpacked import unpacked
 from transformer import Translator, checkpoints
 from transformer.decoding import allowed, beam, finish, recorded, sample, tempered
 from transformer.prepared import Prepared
@@ -199,17 +200,6 @@ def test_arrays_that_sessions_share_cannot_be_written_to(found: Search) -> None:
 
 def start(found: Search, model: Translator, view: DecodingView) -> Start:
     return Start("0", *place(found, view), *shown_head(found, model, view), True, view.pruned, view.under)
-
-
-def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    size = int.from_bytes(data[:4], "little")
-    header = json.loads(data[4 : 4 + size])
-    arrays = {}
-    for listed in header["arrays"]:
-        at = 4 + size + listed["at"]
-        count = int(np.prod(listed["shape"]))
-        arrays[listed["name"]] = np.frombuffer(data, listed["dtype"], count, at).reshape(listed["shape"])
-    return header, arrays
 
 
 def test_the_player_gets_every_number(found: Search, model: Translator) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.small_run import TRAINING
+from tests.unpacked import unpacked
 from transformer import TrainConfig
 from transformer.training import FEW, RunFolder, Status, learning_rate, status
 from ui.training.curves import Watched, cautions, charts, facts, limit, payload
@@ -31,13 +31,6 @@ def invented(steps: int, config: TrainConfig, evaluations: list[dict[str, Any]] 
         step, 1 + 9 / step, rate, np.ones(steps), np.full(steps, 100.0), np.ones(steps), evaluations or []
     )
     return Watched(Status("run", Path("run"), "running", steps, config.steps, "training"), config, columns)
-
-
-def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    size = int.from_bytes(data[:4], "little")
-    header, body = json.loads(data[4 : 4 + size]), data[4 + size :]
-    arrays = {a["name"]: np.frombuffer(body, "<f4", a["shape"][0], a["at"]) for a in header["arrays"]}
-    return header, arrays
 
 
 def test_the_curves_are_the_metrics(finished: RunFolder) -> None:

@@ -1,14 +1,12 @@
 """What travels to the browser: the layout of the bytes, pooling by numbers, and refusals that say why."""
 
-import json
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from tests.unpacked import unpacked
 from ui.viewer.packing import (
     EveryHead,
     Profile,
@@ -19,20 +17,6 @@ from ui.viewer.packing import (
     pooled_mask,
     thumbnails,
 )
-
-
-def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The layout read by its description alone."""
-    size = int.from_bytes(data[:4], "little")
-    header = json.loads(data[4 : 4 + size])
-    body = data[4 + size :]
-    found = {}
-    for array in header["arrays"]:
-        assert array["at"] % 4 == 0
-        kind = np.dtype(array["dtype"]).newbyteorder("<")
-        count = int(np.prod(array["shape"]))
-        found[array["name"]] = np.frombuffer(body, kind, count, array["at"]).reshape(array["shape"])
-    return header, found
 
 
 def rows_of(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
