@@ -20,30 +20,31 @@
     return roots.map(root => root.querySelector(place)).find(Boolean);
   };
 
-  // Beyond what Plotly draws well, the chosen head is a canvas.
+  // The chosen head, once its canvas is painted.
   const bigHead = () => {
-    const hosts = [...document.querySelectorAll('.st-key-head-canvas *')].filter(e => e.shadowRoot);
-    const canvas = hosts.map(host => host.shadowRoot.querySelector("canvas")).find(Boolean);
-    if (!canvas?.width) return false;
-    const middle = canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1);
-    return middle.data[3] > 0;
+    const hosts = [...document.querySelectorAll(".st-key-head *")].filter(e => e.shadowRoot);
+    const view = hosts.map(host => host.shadowRoot.querySelector(".hl")?.view).find(Boolean);
+    if (!view?.canvas.width) return null;
+    const middle = view.canvas.getContext("2d").getImageData(view.canvas.width / 2, view.canvas.height / 2, 1, 1);
+    return middle.data[3] > 0 ? view : null;
   };
 
+  // It, if it shows these weights.
   const heatmap = (wanted, apart) => {
-    const chart = document.querySelector(".st-key-head .js-plotly-plot");
-    const map = (chart?._fullData ?? []).findLast(data => data.type === "heatmap" && data.showscale !== false);
-    const near = (weight, q, k) => Math.abs(map.z[q][k] - weight) < apart;
-    const same = map?.z?.length === wanted.length && wanted.every((row, q) => row.every((weight, k) => near(weight, q, k)));
-    return same && chart.querySelector(".heatmaplayer image") !== null ? map : undefined;
+    const view = bigHead(),
+      { rows, columns } = view?.header ?? {};
+    if (rows?.length !== wanted.length || columns.length !== wanted[0].length) return undefined;
+    const near = (weight, q, k) => Math.abs(view.weights[q * columns.length + k] - weight) < apart;
+    return wanted.every((row, q) => row.every((weight, k) => near(weight, q, k))) ? view : undefined;
   };
 
   const shows = {
-    // The chart has a picture of these weights, in 256 shades at least.
+    // The map has a picture of these weights, in 256 shades at least.
     head: wanted => heatmap(wanted, 0.5 / 255 + 1e-6) !== undefined,
     // And the weights themselves, on hover.
     exact(wanted) {
       const map = heatmap(wanted, 1e-6);
-      return map !== undefined && map.hoverinfo !== "skip";
+      return map !== undefined && map.exact;
     },
     // Every head is named by what it looks at most; they are drawn together, so the first and the last will do.
     overview(wanted) {
@@ -67,7 +68,7 @@
       const found = thumbs();
       return found.length > 0 && drawn(found[0]) && drawn(found.at(-1));
     },
-    head: () => document.querySelector(".st-key-head .heatmaplayer image") !== null || bigHead(),
+    head: () => bigHead() !== null,
     // The next `type` of event starts the clock; `painted.took` is a promise of the milliseconds.
     after(type, what, wanted) {
       this.took = new Promise((resolve, reject) => {

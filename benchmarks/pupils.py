@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import html
 import random
 import re
@@ -11,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import psutil
@@ -95,16 +93,8 @@ async def pupil(
 
 
 def answer(page: Session, text: str, layer: int, head: int) -> Answer:
-    title, figure = page.chart()
-    return Answer(text, layer, head, title, _numbers(figure["data"][0]["z"]), page.translation())
-
-
-def _numbers(array: Any) -> np.ndarray:
-    """An array as Plotly writes it."""
-    if not isinstance(array, dict):
-        return np.array(array, np.float32)
-    shape = [int(part) for part in str(array["shape"]).split(",")]
-    return np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"]).reshape(shape).astype(np.float32)
+    title, weights = page.head()
+    return Answer(text, layer, head, title, weights, page.translation())
 
 
 def wrong(answers: list[Answer], model: Translator) -> list[Answer]:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Delta_pb2 import Delta
@@ -124,14 +125,19 @@ class Session:
 
     async def type(self, text: str, seconds: float = 60) -> None:
         """Types a sentence and presses Enter."""
-        await self.run({"id": self.widget("text_input", "text-"), "string_value": text}, seconds=seconds)
+        await self.run({"id": self.widget("text_area", "text-"), "string_value": text}, seconds=seconds)
 
     # ---- what it shows ---------------------------------------------------------------------------------------------
 
-    def chart(self) -> tuple[str, dict[str, Any]]:
-        """The heatmap: its title and its figure."""
-        given = json.loads(self.component("plot").new_element.bidi_component.bytes)
-        return given["title"][0], given["figure"]
+    def head(self) -> tuple[str, np.ndarray]:
+        """The large head: its title, and its weights [Q, K] as the message of ui/viewer/packing.py has them."""
+        message = self.component("_head").new_element.bidi_component.bytes
+        begin = 4 + int.from_bytes(message[:4], "little")
+        header = json.loads(message[4:begin])
+        (found,) = (array for array in header["arrays"] if array["name"] == "weights")
+        queries, keys = found["shape"]
+        weights = np.frombuffer(message, found["dtype"], queries * keys, begin + found["at"])
+        return header["title"][0], weights.reshape(queries, keys)
 
     def translation(self) -> str:
         """The translation, as it is read out: its language, its words and its log-probability."""

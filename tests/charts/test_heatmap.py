@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 import pytest
 
 from transformer.charts import THEMES, difference, heatmap, pattern, pattern_spec
+from transformer.charts.labels import ordinal
 
 WRITES = ["Une", "fille", "est", "est", "[EOS]"]
 READS = ["[SOS]", "Une", "fille", "est", "est"]
@@ -220,6 +221,8 @@ def test_narrow_rows_are_labelled_every_few_and_can_be_zoomed() -> None:
     few, many = (pattern(np.eye(n), ["token"] * n, ["token"] * n).layout for n in (10, 120))
     assert (few.yaxis2.dtick, few.yaxis.fixedrange) == (1, True)
     assert many.yaxis2.dtick > 1 and not many.yaxis.fixedrange
+    titles = pattern(np.eye(120), ["t"] * 120, ["t"] * 120).layout.annotations
+    assert sum(f"every {ordinal(many.yaxis2.dtick)} labelled" in title.text for title in titles) >= 1  # and says so
     assert rows_of(pattern(np.eye(120), ["t"] * 120, ["t"] * 120))[1] * many.yaxis2.dtick >= 12
 
 

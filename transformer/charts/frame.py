@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from transformer.charts.colours import Theme
-from transformer.charts.labels import FONT_SIZE, cut, escaped, widest
+from transformer.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest
 
 FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", "Noto Sans Devanagari", system-ui, sans-serif'
 _NOTE, _SMALL = 13, 12  # font sizes of what is not a token, and of a token where it is tight
@@ -209,8 +209,8 @@ def _titles(frame: Frame, size: Sizes) -> list[dict[str, Any]]:
 
     over_rows = {"x": 0, "xanchor": "right", "y": 1, "yanchor": "bottom", "yshift": 4}
     titles = [
-        title(frame.column_title, x=size.share / 2, y=1, yanchor="top", yshift=size.top - 2),
-        title(frame.row_title, x=0, xanchor="left", xshift=-size.left, y=0.5, textangle=-90),
+        title(_counted(frame.column_title, size.column), x=size.share / 2, y=1, yanchor="top", yshift=size.top - 2),
+        title(_counted(frame.row_title, size.row), x=0, xanchor="left", xshift=-size.left, y=0.5, textangle=-90),
     ]
     if frame.reads:
         titles += [
@@ -218,6 +218,12 @@ def _titles(frame: Frame, size: Sizes) -> list[dict[str, Any]]:
             title("reads", xshift=-4 - size.reads_at, **over_rows),
         ]
     return titles
+
+
+def _counted(title: str, cell: float) -> str:
+    """The title of an axis, which says so where labels are left out."""
+    step = _step(cell)
+    return title if step == 1 else f"{title}, every {ordinal(step)} labelled"
 
 
 def _masked_ground(frame: Frame) -> dict[str, Any]:

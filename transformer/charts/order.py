@@ -65,6 +65,8 @@ def reordered(
         "ticks": "",
         "fixedrange": True,
     }
+    said = f"{n_tokens} tokens, too narrow to be named: point at one"
+    unnamed = [] if names[0] else [note(said, look.muted, x=0, y=1, yanchor="bottom")]
     above, below = ([escaped(name) for name in side] or [""] * n_tokens for side in names)
     layout = bare(look) | {
         "height": bottom + _STRIP + 2 * margin,
@@ -72,6 +74,7 @@ def reordered(
         "hovermode": "closest",
         "xaxis": axis | {"ticktext": below, "tickangle": 0 if level else 45},
         "xaxis2": axis | {"ticktext": above, "tickangle": 0 if level else -45, "overlaying": "x", "side": "top"},
+        "annotations": unnamed,
         "yaxis": {"visible": False, "range": [bottom + _STRIP, 0], "fixedrange": True},
         "meta": f"{n_tokens} tokens, of which {int(moved.sum())} stand elsewhere in the second sentence.",
     }
