@@ -11,12 +11,23 @@ window.__streamlit = {
 // done on a page, a change of its address takes the place of its entry.
 (() => {
   const push = history.pushState.bind(history);
-  let untouched = true;
-  for (const act of ["pointerdown", "keydown"]) addEventListener(act, () => (untouched = false), true);
+  let untouched = true,
+    leaving = false;
+  const touched = () => {
+    untouched = leaving = false;
+  };
+  for (const act of ["pointerdown", "keydown"]) addEventListener(act, touched, true);
+  // A page that opens fast is told of before its path: then the address would name it under the page that is left.
+  const followed = event => {
+    const link = event.target.closest?.("a[href]");
+    leaving = Boolean(link) && link.target !== "_blank" && new URL(link.href).pathname !== location.pathname;
+  };
+  addEventListener("click", followed, true);
   history.pushState = (state, title, url) => {
     const samePage = new URL(url ?? "", location.href).pathname === location.pathname;
+    if (samePage && leaving) return; // what follows has the path and all of this
     if (samePage && untouched) return history.replaceState(state, title, url);
-    untouched = untouched || !samePage;
+    if (!samePage) [untouched, leaving] = [true, false];
     push(state, title, url);
   };
 })();
