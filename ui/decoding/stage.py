@@ -9,22 +9,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
 from transformer.data.tokenizers import number_duplicates
-from transformer.decoding.tree import Outcome
 from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, place, player, shown_head
 from ui.decoding.search import Line, Search, fitting, line, line_in
-from ui.decoding.view import Branch, DecodingView
+from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.errors import plain_errors
-
-FATES: dict[Outcome, str] = {
-    "winner": "winner",
-    "finished": "finished",
-    "live": "live at the end",
-    "dropped": "dropped later",
-    "pruned": "pruned",
-}
 
 
 @st.fragment
@@ -35,7 +26,7 @@ def stage(name: str, text: str, model: Translator, found: Search, actions: Delta
     _twin(model, found, view)
     branches = _branches(name, text, model, found, view)
     with actions:
-        export(text, model, found, branches, view)
+        export(name, text, model, found, branches, view)
     write_address()
 
 

@@ -18,14 +18,14 @@ from transformer.decoding import allowed, beam, finish, recorded, sample, temper
 from transformer.prepared import Prepared
 from transformer.taps import Replace, Site, chain
 from ui.decoding import search as searching
-from ui.decoding.downloads import steps_json
+from ui.decoding.downloads import steps_json, tree_facts
 from ui.decoding.lanes import lanes
 from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
 from ui.decoding.player import picked, place, shown_fields, shown_head
 from ui.decoding.search import Line, Search, bound_of, fitting, line, line_in, search
 from ui.decoding.strategy import Strategy
 from ui.decoding.tree_svg import tree_svg
-from ui.decoding.view import Branch, DecodingView
+from ui.decoding.view import FATES, UNDER, Branch, DecodingView
 from ui.state import models
 
 TEXT = "two dogs are running in the snow ."
@@ -326,12 +326,25 @@ def test_the_tree_as_a_picture(found: Search, model: Translator) -> None:
 
     names = node_labels(model, found.tree)[0]
     names[1] = "<script>&"
-    root = ElementTree.fromstring(tree_svg(found.tree, names))
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert len(texts) == 2 * len(names) - 1 and "<script>&" in texts
-    fewer = ElementTree.fromstring(tree_svg(found.tree, names, pruned=False, theme="dark"))
+    facts = tree_facts("small", TEXT, model, found)
+
+    def texts(**how: Any) -> list[str | None]:
+        root = ElementTree.fromstring(tree_svg(found.tree, names, title="A <tree>", facts=facts, **how))
+        return [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    whole, outcomes = texts(), {node.outcome for node in found.tree.nodes}
+    about = [
+        "A <tree>",
+        "Model: Small (small)",
+        f"Source (Words): {TEXT}",
+        "Strategy: beam, size 3, length penalty 0.6",
+        f"Below each token: {UNDER['total']}",
+        *(FATES[outcome] for outcome in outcomes),
+    ]
+    assert set(about) < set(whole) and "<script>&" in whole
+    others = len(texts(under="score")) - 2 * len(names) + 1  # what stands beside the tree
     shown = sum(node.outcome != "pruned" for node in found.tree.nodes)
-    assert len(list(fewer.iter("{http://www.w3.org/2000/svg}text"))) == 2 * shown - 1
+    assert "pruned" in outcomes and len(texts(pruned=False, theme="dark")) == 2 * shown - 1 + others - 1
 
 
 def test_a_sentence_that_never_ends_is_cut_and_said_so(tmp_path: Path) -> None:
