@@ -39,6 +39,7 @@ class Start:
     asked: bool
     pruned: bool
     under: str
+    future: bool
 
 
 class Names:

@@ -135,6 +135,7 @@ class DecodingView(View):
     path: tuple[int, ...] = ()  # ids that begin the hypothesis that is stepped through; none is the best one's
     pruned: bool = True  # whether the tree shows what was pruned
     under: str = "total"
+    future: bool = True  # whether what comes after the step is shown
     branches: tuple[Branch, ...] = ()
     reference: str | None = None
 
@@ -154,6 +155,7 @@ class DecodingView(View):
             "step": whole(query.get("step"), 1, 999_999),
             "path": tuple(token for token in path if token is not None) if None not in path else (),
             "pruned": query.get("pruned") != "0",
+            "future": query.get("future") != "0",
             "under": one_of(query.get("under"), tuple(UNDER), cls.under),
             "branches": tuple(dict.fromkeys(branch for branch in branches if branch)),
             "reference": query["reference"][:10_000] if "reference" in query else None,

@@ -21,7 +21,7 @@ from ui.decoding import search as searching
 from ui.decoding.downloads import steps_json, tree_facts
 from ui.decoding.lanes import lanes
 from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
-from ui.decoding.player import picked, place, shown_fields, shown_head
+from ui.decoding.player import horizon, picked, place, shown_fields, shown_head
 from ui.decoding.search import Line, Search, bound_of, fitting, line, line_in, search
 from ui.decoding.strategy import Strategy
 from ui.decoding.tree_svg import tree_svg
@@ -198,7 +198,7 @@ def test_arrays_that_sessions_share_cannot_be_written_to(found: Search) -> None:
 
 
 def start(found: Search, model: Translator, view: DecodingView) -> Start:
-    return Start("0", *place(found, view), *shown_head(found, model, view), True, view.pruned, view.under)
+    return Start("0", *place(found, view), *shown_head(found, model, view), True, view.pruned, view.under, view.future)
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -267,7 +267,15 @@ def test_lanes_keep_sentences_apart(found: Search, pruned: bool) -> None:
 def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) -> None:
     tree = found.tree
     node = tree.path(tree.hypotheses[1])[2]
-    shown = {"node": node, "end": tree.hypotheses[1], "layer": 2, "head": 0, "pruned": True, "under": "score"}
+    shown = {
+        "node": node,
+        "end": tree.hypotheses[1],
+        "layer": 2,
+        "head": 0,
+        "pruned": True,
+        "under": "score",
+        "future": False,
+    }
     fields = shown_fields(shown, found, model)
     assert fields is not None
     view = DecodingView(**fields)
@@ -276,9 +284,28 @@ def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) 
     unasked = shown_fields({**shown, "layer": None, "head": None}, found, model)
     assert unasked is not None and "layer" not in unasked
     assert shown_fields({**shown, "end": tree.winner}, found, model)["path"] == ()  # type: ignore[index]
-    for wrong in ({"node": 10_000}, {"node": -1}, {"end": 0}, {"layer": 3}, {"under": "x"}, {"pruned": "yes"}):
+    for wrong in (
+        {"node": 10_000},
+        {"node": -1},
+        {"end": 0},
+        {"layer": 3},
+        {"under": "x"},
+        {"pruned": "yes"},
+        {"future": 0},
+    ):
         assert shown_fields({**shown, **wrong}, found, model) is None
     assert shown_fields(None, found, model) is None
+
+
+def test_what_comes_later_is_hidden_until_the_winner_is_whole(found: Search) -> None:
+    tree = found.tree
+    last, other = tree.nodes[tree.winner].step, tree.hypotheses[1]
+    hidden = DecodingView(future=False)
+    assert [horizon(found, replace(hidden, step=step)) for step in (None, 2, last)] == [1, 2, None]
+    assert horizon(found, DecodingView(step=2)) is None
+    # Another hypothesis that ends does not say which one wins.
+    beside = replace(hidden, path=tuple(tree.ids(other)), step=tree.nodes[other].step)
+    assert horizon(found, beside) == tree.nodes[other].step
 
 
 @pytest.mark.parametrize(
