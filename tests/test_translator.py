@@ -155,6 +155,15 @@ def test_a_saved_trace_comes_back_bit_for_bit(translator: Translator, tmp_path) 
     for name, value in vars(trace).items():
         other = getattr(loaded, name)
         assert np.array_equal(value, other) if isinstance(value, np.ndarray) else value == other, name
+    assert loaded.model == "Small"
+
+
+def test_a_trace_that_was_saved_before_it_named_its_model_still_opens(translator: Translator, tmp_path) -> None:
+    path = tmp_path / "trace.npz"
+    translator.trace("a girl").save(path)
+    with np.load(path) as data:
+        np.savez(path, **{name: data[name] for name in data.files if name != "model"})
+    assert (Trace.load(path).model, Trace.load(path).text) == ("", "a girl")
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"\x80\x04."])

@@ -61,6 +61,7 @@ class Trace:
     log_probs: np.ndarray  # [T] of each token that was written
     finished: bool = True  # False where the decode ran into its length limit
     interventions: list[str] = field(default_factory=list)
+    model: str = ""  # what computed it, in words
 
     @property
     def reads(self) -> Tokens:
@@ -108,6 +109,7 @@ class Trace:
         path = Path(path)
         require_folder(path)
         arrays: dict[str, Any] = {
+            "model": np.array(self.model),
             "text": np.array(self.text),
             "translation": np.array(self.translation),
             "encoder": self.encoder,
@@ -145,6 +147,7 @@ class Trace:
                     data["log_probs"],
                     bool(data["finished"]),
                     data["interventions"].tolist(),
+                    str(data["model"]) if "model" in data else "",  # older files have none
                 )
         except FileNotFoundError:
             raise ValueError(f"There is no trace at {short(path)}.") from None

@@ -263,6 +263,7 @@ class Translator:
             cross=_stack(recorder, "decoder", "cross"),
             log_probs=log_probs.gather(1, written[:, None])[:, 0].cpu().numpy(),
             interventions=[str(tap) for tap in interventions],
+            model=str(self.card.get("title", "")),
         )
 
 

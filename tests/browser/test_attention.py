@@ -15,6 +15,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import numpy as np
+import pypdf
 import pytest
 import tokenizers
 from PIL import Image
@@ -37,6 +38,7 @@ HEAD = ".st-key-head .hl"
 
 LABELS = {
     "PNG": "PNG, for slides",
+    "PDF": "PDF, for a paper",
     "SVG": "SVG, for print",
     "CSV": "CSV, the exact weights",
     "NPZ": "NPZ, all attention weights",
@@ -366,6 +368,7 @@ def test_each_download_holds_what_is_shown(
     assert saved.source.labels == odd_trace.source.labels
 
     rows = list(csv.reader(io.StringIO(download(page, "CSV", tmp_path).read_text())))
+    rows = rows[rows.index([]) + 1 :]
     cells = [[float(cell) if cell else 0.0 for cell in row[1:]] for row in rows[1:]]
     assert np.array_equal(np.array(cells, dtype=np.float32), weights)
 
@@ -377,6 +380,12 @@ def test_each_download_holds_what_is_shown(
     width, height = (round(2 * float(root.get(side, "0"))) for side in ("width", "height"))
     assert image.shape[:2] == (height, width)
     assert len(np.unique(image.reshape(-1, 3), axis=0)) > 10
+
+    page.get_by_text("Every head of decoder self-attention").click()
+    page.get_by_text("The numbers of the chosen head").wait_for()
+    path = download(page, "PDF", tmp_path)
+    assert path.name.startswith("odd-decoder-every-head-img-src-x")
+    assert "decoder self-attention, every head" in pypdf.PdfReader(path).pages[0].extract_text().lower()
 
     path = download(page, "HTML", tmp_path)
     requests: list[str] = []

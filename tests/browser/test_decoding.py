@@ -148,6 +148,49 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
     expect(page).to_have_url(re.compile(f"step={last}"))
 
 
+def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, odd: Translator) -> None:
+    """By key and by box, carried by the link, in the scrubber, the masked tokens, the tree and what stands below."""
+    found = decoded(odd)
+    own = line_in(found, found.tree.winner, 3)
+    last, words = len(own.ids), ["[SOS]", *names(odd, own.ids)]
+    go(page, odd_url, f"?step=2&branches={own.ids[0]}.5")
+    page.locator(".card").first.wait_for()
+    page.keyboard.press("h")
+    stops, drawn = page.locator(".stop:not(.ahead)"), page.locator(".treebox [role=treeitem]")
+
+    def seen(at: int) -> None:
+        expect(stops).to_have_text(words[: at + 1])
+        expect(page.locator(".ahead")).to_have_count(1)
+        expect(page.locator("h2").first).to_have_text(re.compile(f"^Step {at}: "))
+        reads = page.locator('.attention[data-kind="decoder"] .word')
+        expect(reads).to_have_text([*words[:at], *(["…"] if at < last else [])])
+        levels = drawn.evaluate_all("items => items.map(item => +item.ariaLevel)")
+        assert len(levels) == sum(0 < node.step <= at for node in found.tree.nodes)
+        assert not [text for text in drawn.evaluate_all("items => items.map(e => e.ariaLabel)") if "best" in text]
+        expect(page.locator("table.found")).to_be_hidden()
+
+    seen(2)
+    expect(page).to_have_url(re.compile("future=0"))
+    expect(page.locator(".card")).to_have_count(0)
+    expect(page.get_by_text("1 branch hidden")).to_be_visible()
+    page.locator(".ahead").click()
+    seen(3)
+    expect(page).to_have_url(re.compile("step=3"))
+    page.reload()
+    page.locator(".player[data-step='3']").wait_for(timeout=60_000)
+    seen(3)
+    page.locator(".track").focus()
+    page.keyboard.press("End")  # the winner is whole: nothing is left to hide
+    expect(stops).to_have_text(words)
+    expect(page.locator("table.found")).to_be_visible()
+    expect(page.locator(".card").first).to_be_visible()
+    page.keyboard.press("Home")
+    seen(1)
+    page.get_by_label("Hide what comes later").uncheck()
+    expect(stops).to_have_text(words)
+    expect(page).not_to_have_url(re.compile("future=0"))
+
+
 def test_a_step_needs_no_server(page: Page, odd_url: str) -> None:
     go(page, odd_url)
     page.context.set_offline(True)
@@ -282,7 +325,7 @@ def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Transla
     go(page, odd_url)
     page.get_by_role("button", name="Export").click()
     saved = []
-    for label in ("JSON, every step", "SVG, the tree, for print"):
+    for label in ("JSON, every step", "SVG, for print"):
         with page.expect_download(timeout=30_000) as waiting:
             page.get_by_role("button", name=label).click()
         saved.append(tmp_path / waiting.value.suggested_filename)
@@ -291,6 +334,7 @@ def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Transla
     assert content["found"][0]["ids"] == found.tree.ids(found.tree.winner)
     assert len(content["nodes"]) == len(found.tree.nodes)
     assert saved[1].read_text().startswith("<svg")
+    assert [path.name.split("-img-")[0] for path in saved] == ["a-odd-decoding", "a-odd-tree"]
 
 
 def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:

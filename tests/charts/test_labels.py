@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.charts.labels import cut, escaped, ordinal, widest, width
+from transformer.charts.labels import cut, escaped, ordinal, widest, width, wrapped
 
 
 @given(st.text())
@@ -26,6 +26,17 @@ def test_a_cut_label_fits_and_begins_as_the_label_does(label: str, room: float) 
 def test_a_label_that_fits_stays_whole_and_a_huge_one_is_cut() -> None:
     assert cut("bench", 60) == "bench"
     assert cut("x" * 10_000, 60).endswith("…")
+
+
+@given(st.text(max_size=200), st.floats(30, 300), st.sampled_from([9, 13, 14]))
+def test_wrapped_text_loses_no_letter_and_fits(text: str, room: float, size: float) -> None:
+    lines = wrapped(text, room, size)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(width(line) * size / 14 <= room + 1e-6 for line in lines)
+
+
+def test_text_is_broken_between_words() -> None:
+    assert wrapped("a little girl sits", width("a little girl"), 14) == ["a little girl", "sits"]
 
 
 def test_wide_letters_count_for_what_they_take() -> None:

@@ -117,7 +117,7 @@ def pattern_spec(
     ticks = {v: f"{v:g}" for v in (0, top / 2, top)}
     matrix = {
         "type": "heatmap",
-        "z": _scaled(seen, scale),
+        "z": scaled(seen, scale),
         "zmin": 0,
         "zmax": top,
         "colorscale": _steps(frame.theme.sequential),
@@ -203,12 +203,12 @@ def frame_of(
     return Frame(rows, columns, reads, mask, escaped(masked_note), *titles, theme_named(theme), width, height)
 
 
-def _scaled(weights: np.ndarray, scale: str) -> np.ndarray:
-    """The colour's value for each weight."""
+def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
+    """The colour's value for each weight of [..., Q, K]."""
     if scale == "sqrt":
         return np.sqrt(weights)
     if scale == "row":
-        largest = np.fmax.reduce(weights, axis=1, keepdims=True)
+        largest = np.fmax.reduce(weights, axis=-1, keepdims=True)
         return np.divide(weights, largest, out=weights.copy(), where=largest > 0)
     return weights
 

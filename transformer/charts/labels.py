@@ -1,6 +1,7 @@
 """Tokens as labels: literal in Plotly's pseudo-HTML, cut to the room there is, and how wide they come out."""
 
 import html
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -31,6 +32,22 @@ def cut(label: str, room: float) -> str:
     while kept and width(kept + "…") > room:
         kept = kept[:-1]
     return kept + "…"
+
+
+def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:
+    """The text in lines of at most `room` pixels at a font size of `size`; only a word longer than that is cut."""
+    room *= FONT_SIZE / size
+    lines: list[str] = []
+    for word in re.findall(r"\S+\s*", text):
+        if lines and width(lines[-1] + word.rstrip()) <= room:
+            lines[-1] += word
+            continue
+        lines.append("")
+        for letter in word:
+            if lines[-1] and not letter.isspace() and width(lines[-1] + letter) > room:
+                lines.append("")
+            lines[-1] += letter
+    return [line.rstrip() for line in lines]
 
 
 def ordinal(number: int) -> str:

@@ -1,24 +1,24 @@
-"""What can be taken away: the head as PNG, SVG and CSV, the trace as NPZ, the view as one HTML file."""
+"""What can be taken away: figures as PNG, SVG and PDF, a head as CSV, the trace as NPZ, the view as one HTML file."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 
-from transformer import Trace
 from transformer.analysis.layout import descriptions
-from transformer.charts.svg import pattern_svg
+from transformer.charts.svg import Block, Colours, patterns_svg
 from transformer.data.tokenizers import SPACE
-from transformer.trace import KINDS
+from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, Shown
-from ui.attention.save_png import save_png
-from ui.attention.view import AttentionView
+from ui.attention.view import AttentionView, Change
 from ui.viewer.export import KindView, standalone_html
+from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
 from ui.widgets.spreadsheet import csv_text
 
 ATTENTIONS = {
@@ -28,75 +28,136 @@ ATTENTIONS = {
 }
 
 
+FIGURES = {"head": "This head", "kind": "Every head of {kind}", "all": "Every head of the model"}
+
+
 def export(shown: Shown, view: AttentionView, large: Panel) -> None:
     """The menu with every download; a file is made when it is asked for."""
     menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
     theme = st.context.theme.type or "light"
-    stem = f"{view.kind}-layer{large.layer + 1}-head{large.head + 1}"
     with menu:
-        st.caption(f"{ATTENTIONS[view.kind]}, {large.title.lower()}, as shown")
-        drawing = picture_svg(large, view.kind, theme)
-        save_png(drawing, f"{stem}.png")
-        _button("SVG, for print", lambda: drawing, f"{stem}.svg", "image/svg+xml")
-        _button("CSV, the exact weights", partial(picture_csv, large), f"{stem}.csv", "text/csv")
+        names = {what: name.format(kind=ATTENTIONS[view.kind].lower()) for what, name in FIGURES.items()}
+        what = st.radio("Figure", list(FIGURES), format_func=names.__getitem__, key="figure")
+        figure = {"head": head_figure, "kind": kind_figure, "all": model_figure}[what](shown, view, large)
+        about = facts(shown, view, large if what == "head" else None)
+        stem = partial(file_stem, shown.name, "changed" if shown.changes else "")
+        figure_buttons(partial(svg, figure, about), figure.title, about, stem(figure.stem, shown.trace.text))
+        st.caption(f"The numbers, {large.title.lower()}" if what == "head" else "The numbers of the chosen head")
+        place = f"{view.kind} {large.title.lower()}"
+        csv = partial(picture_csv, shown, view, large)
+        download("CSV, the exact weights", csv, f"{stem(place, shown.trace.text)}.csv", "text/csv")
         st.caption("The whole sentence")
-        _button("NPZ, all attention weights", partial(trace_npz, shown.trace), "trace.npz", "application/octet-stream")
-        _button("HTML, this view offline", partial(page_html, shown, view, large, theme), "headlight.html", "text/html")
+        whole = stem("attention", shown.trace.text)
+        npz = partial(trace_npz, shown)
+        download("NPZ, all attention weights", npz, f"{whole}.npz", "application/octet-stream")
+        page = partial(page_html, shown, view, large, theme)
+        download("HTML, this view offline", page, f"{whole}.html", "text/html")
 
 
-def _button(label: str, make: Callable[[], str | bytes], name: str, mime: str) -> None:
-    st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{mime}")
+@dataclass(frozen=True)
+class Figure:
+    """What is drawn: `stem` names it in a file's name."""
+
+    title: str
+    stem: str
+    blocks: tuple[Block, ...]
+    colours: Colours
 
 
-def picture_svg(large: Panel, kind: str, theme: str) -> str:
+def head_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:
+    """The chosen head as it is shown."""
     place = large.place
-    return pattern_svg(
-        large.cells,
-        place.rows,
-        place.columns,
-        masked=place.masked,
-        reads=place.reads,
-        title=f"{ATTENTIONS[kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}" + ", off" * large.off,
-        limit=large.limit,
-        signed=large.signed,
-        theme=theme,
+    block = Block("", large.cells[None, None], place.rows, place.columns, place.masked, place.reads)
+    what = "" if large.show == "raw" else f" {large.show}"
+    return Figure(
+        head_title(view, large),
+        f"{view.kind} {large.title.lower()}{what}",
+        (block,),
+        Colours("fixed" if large.signed else view.scale, large.name, large.limit, large.signed),
     )
 
 
-def picture_csv(large: Panel) -> str:
-    """One row a query; a masked cell is empty, since it is not 0."""
+def head_title(view: AttentionView, large: Panel) -> str:
+    return f"{ATTENTIONS[view.kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}" + ", off" * large.off
+
+
+def kind_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:
+    """Every head of the kind that is shown."""
+    block = _block(shown, view, view.kind)
+    return Figure(f"{block.name}, every head", f"{view.kind} every head", (block,), _colours(view, [block]))
+
+
+def model_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:
+    """Every head of all three kinds."""
+    blocks = [_block(shown, view, kind) for kind in KINDS]
+    return Figure("Every attention head", "every head", tuple(blocks), _colours(view, blocks))
+
+
+def _block(shown: Shown, view: AttentionView, kind: Kind) -> Block:
+    place = shown.measured(kind, view.words, view.hide)[0]
+    weights = place.apply(shown.trace.pattern(kind))
+    return Block(ATTENTIONS[kind], weights, place.rows, place.columns, place.masked, place.reads)
+
+
+def _colours(view: AttentionView, blocks: Sequence[Block]) -> Colours:
+    """One scale for all of them, which ends at 1, or at what a head that was scaled up reaches."""
+    return Colours(view.scale, limit=max(1.0, *(float(block.weights.max()) for block in blocks)))
+
+
+def facts(shown: Shown, view: AttentionView, large: Panel | None) -> dict[str, str]:
+    """What every file says of itself: name to text. `large` is the head, where it is about one."""
+    trace = shown.trace
+    about = sentence_facts(shown.name, shown.model, trace.text, trace.translation)
+    if shown.changes:
+        about["Heads changed"] = "; ".join(map(_in_words, shown.changes))
+    if any(SPACE in label for label in (*trace.source.labels, *trace.target.labels)):
+        about[SPACE] = "a space: a token that begins with it begins a word"
+    if view.hide:
+        share = f", and with them {large.hidden:.0%} of the weight" if large else ""
+        about["Left out"] = f"special tokens{share}"
+    return about
+
+
+def _in_words(change: Change) -> str:
+    action = f"× {change.factor:g}" if change.action == "scale" else change.action
+    return f"{change.kind} layer {change.layer}, head {change.head} {action}"
+
+
+def svg(figure: Figure, about: Mapping[str, str], theme: str) -> str:
+    return patterns_svg(figure.blocks, title=figure.title, facts=about, colours=figure.colours, theme=theme)
+
+
+def picture_csv(shown: Shown, view: AttentionView, large: Panel) -> str:
+    """What it is about, a row each, then an empty row and the matrix: one row a query. A masked cell is empty, since
+    it is not 0."""
+    about = {"Attention": head_title(view, large), **facts(shown, view, large)}
     rows = (
         [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]
         for label, row, masked in zip(large.place.rows, large.cells, large.place.masked, strict=True)
     )
-    return csv_text([["", *large.place.columns], *rows])
+    return csv_text([*map(list, about.items()), [], ["looks from \\ looks at", *large.place.columns], *rows])
 
 
-def trace_npz(trace: Trace) -> bytes:
+def trace_npz(shown: Shown) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
-        trace.save(path)
+        replace(shown.trace, model=model_name(shown.name, shown.model)).save(path)
         return path.read_bytes()
 
 
 def page_html(shown: Shown, view: AttentionView, large: Panel, theme: Literal["light", "dark"]) -> str:
-    trace, card = shown.trace, shown.model.card
+    trace = shown.trace
     kinds: dict[str, KindView] = {}
     for kind in KINDS:
         place, found = shown.measured(kind, view.words, view.hide)
-        says = descriptions(trace, place, found)
         patterns = place.apply(trace.pattern(kind))
+        says = descriptions(trace, place, found)
         kinds[kind] = KindView(patterns, place.masked, place.rows, place.columns, place.reads, says)
-    meta = {
-        str(card.get("source", "Source")): trace.text,
-        str(card.get("target", "Translation")): trace.translation,
-        "Model": str(card.get("title", "")),
-        "Log-probability": f"{trace.log_prob:.3f}",
-    }
-    if any(SPACE in label for label in (*trace.source.labels, *trace.target.labels)):
-        meta[SPACE] = "a space: a token that begins with it begins a word"
-    if shown.changes:
-        meta["Heads changed"] = ", ".join(map(str, shown.changes))
+    about = facts(shown, view, None)
+    names = list(about)
+    # The page prints the first two above its views.
+    meta = {name: about[name] for name in (*names[1:3], names[0], *names[3:])}
+    meta["Log-probability"] = f"{trace.log_prob:.3f} nats"
     return standalone_html("Headlight", kinds, (view.kind, large.layer, large.head), theme, meta)

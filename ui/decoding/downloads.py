@@ -1,4 +1,4 @@
-"""What can be taken away: the steps as JSON, the tree as SVG."""
+"""What can be taken away: the tree as PNG, SVG and PDF, the steps as JSON."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from ui.decoding.payload import node_labels
 from ui.decoding.search import Line, Search
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import Branch, DecodingView
+from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
+
+STRATEGIES = {"greedy": "greedy decoding", "beam": "beam search", "sampling": "sampling"}
 
 
 def export(
+    name: str,
     text: str,
     model: Translator,
     found: Search,
@@ -28,18 +32,35 @@ def export(
     menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
-    theme = st.context.theme.type or "light"
     with menu:
-        st.caption("The decode as shown")
+        st.caption("The tree, as shown")
+        title, facts = f"Every hypothesis of {STRATEGIES[view.strategy]}", tree_facts(name, text, model, found)
+        figure_buttons(partial(drawing, model, found, view, title, facts), title, facts, file_stem(name, "tree", text))
+        st.caption("The whole decode")
         steps = partial(steps_json, text, model, found, branches)
-        _button("JSON, every step", steps, "decoding.json", "application/json")
-        names = node_labels(model, found.tree)
-        drawing = partial(tree_svg, found.tree, names, pruned=view.pruned, under=view.under, theme=theme)
-        _button("SVG, the tree, for print", drawing, "tree.svg", "image/svg+xml")
+        download("JSON, every step", steps, f"{file_stem(name, 'decoding', text)}.json", "application/json")
 
 
-def _button(label: str, make: partial[str], name: str, mime: str) -> None:
-    st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{name}")
+def tree_facts(name: str, text: str, model: Translator, found: Search) -> dict[str, str]:
+    """What was decoded, and how: name to text."""
+    strategy = found.strategy
+    settings = {
+        "greedy": "",
+        "beam": f", size {strategy.size}, length penalty {strategy.penalty:g}",
+        "sampling": f", temperature {strategy.temperature:g}"
+        + (f", top-k {strategy.top_k}" if strategy.top_k else "")
+        + f", top-p {strategy.top_p:g}, seed {strategy.seed}",
+    }
+    translation = model.checkpoint.target_tokenizer.decode(found.tree.ids(found.tree.winner))
+    return {
+        **sentence_facts(name, model, text, translation),
+        "Strategy": strategy.name + settings[strategy.name],
+    }
+
+
+def drawing(model: Translator, found: Search, view: DecodingView, title: str, facts: dict[str, str], theme: str) -> str:
+    names = node_labels(model, found.tree)
+    return tree_svg(found.tree, names, title=title, facts=facts, pruned=view.pruned, under=view.under, theme=theme)
 
 
 def steps_json(text: str, model: Translator, found: Search, branches: Sequence[tuple[Branch | None, Line]]) -> str:

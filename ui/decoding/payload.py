@@ -38,6 +38,7 @@ class Start:
     asked: bool
     pruned: bool
     under: str
+    future: bool
 
 
 class Names:

@@ -77,7 +77,7 @@ def _start(name: str, text: str, model: Translator, found: Search, view: Decodin
         node, end = place(found, view)
         layer, head = shown_head(found, model, view)
         asked = view.layer is not None or view.head is not None
-        start = Start(str(next(_COUNTER)), node, end, layer, head, asked, view.pruned, view.under)
+        start = Start(str(next(_COUNTER)), node, end, layer, head, asked, view.pruned, view.under, view.future)
         held = st.session_state["player-start"] = (occasion, start)
     start = held[1]
     assert isinstance(start, Start)
@@ -91,6 +91,13 @@ def place(found: Search, view: DecodingView) -> tuple[int, int]:
     end = tree.winner if begun is None or not view.path else tree.end_of(begun)
     path = tree.path(end)
     return path[min(view.step or 1, len(path) - 1)], end
+
+
+def horizon(found: Search, view: DecodingView) -> int | None:
+    """The last step that may be seen; None is every one, as it is once the winner is whole."""
+    node, end = place(found, view)
+    over = node == end == found.tree.winner
+    return None if view.future or over else found.tree.nodes[node].step
 
 
 def shown_head(found: Search, model: Translator, view: DecodingView) -> tuple[int, int]:
@@ -125,6 +132,7 @@ def shown_fields(shown: object, found: Search, model: Translator) -> dict[str, A
             "head": int() | None as head,
             "pruned": bool(pruned),
             "under": str(under),
+            "future": bool(future),
         }:
             inside = 0 < node < len(tree.nodes) and 0 < end < len(tree.nodes)
             exists = 0 <= (layer or 0) < stack.n_layers and 0 <= (head or 0) < stack.n_heads
@@ -132,7 +140,8 @@ def shown_fields(shown: object, found: Search, model: Translator) -> dict[str, A
                 return None
             path = () if end == tree.winner else tuple(tree.ids(end))
             chosen = {} if layer is None or head is None else {"layer": layer + 1, "head": head + 1}
-            return {"step": tree.nodes[node].step, "path": path, "pruned": pruned, "under": under, **chosen}
+            shows = {"pruned": pruned, "under": under, "future": future}
+            return {"step": tree.nodes[node].step, "path": path, **shows, **chosen}
     return None
 
 

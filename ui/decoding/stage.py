@@ -9,22 +9,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
 from transformer.data.tokenizers import number_duplicates
-from transformer.decoding.tree import Outcome
 from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
-from ui.decoding.player import branch_cards, place, player, shown_head
+from ui.decoding.player import branch_cards, horizon, place, player, shown_head
 from ui.decoding.search import Line, Search, fitting, line, line_in
-from ui.decoding.view import Branch, DecodingView
+from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.errors import plain_errors
-
-FATES: dict[Outcome, str] = {
-    "winner": "winner",
-    "finished": "finished",
-    "live": "live at the end",
-    "dropped": "dropped later",
-    "pruned": "pruned",
-}
+from ui.widgets.text import plural
 
 
 @st.fragment
@@ -35,7 +27,7 @@ def stage(name: str, text: str, model: Translator, found: Search, actions: Delta
     _twin(model, found, view)
     branches = _branches(name, text, model, found, view)
     with actions:
-        export(text, model, found, branches, view)
+        export(name, text, model, found, branches, view)
     write_address()
 
 
@@ -48,7 +40,7 @@ def _twin(model: Translator, found: Search, view: DecodingView) -> None:
     with twin:
         _step_table(model, found, names, view)
         st.caption("Every hypothesis")
-        _tree_table(found, names)
+        _tree_table(found, names, horizon(found, view))
 
 
 def _step_table(model: Translator, found: Search, names: list[str], view: DecodingView) -> None:
@@ -72,9 +64,10 @@ def _step_table(model: Translator, found: Search, names: list[str], view: Decodi
         column.dataframe(table, hide_index=True, key=key, column_config=dict.fromkeys(list(table)[1:], weight))
 
 
-def _tree_table(found: Search, names: list[str]) -> None:
+def _tree_table(found: Search, names: list[str], last: int | None) -> None:
+    """The nodes up to the step `last`, at which nobody knows what becomes of them; None is the end."""
     tree = found.tree
-    places = range(1, len(tree.nodes))
+    places = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
     nodes = [tree.nodes[i] for i in places]
     table: dict[str, list[Any]] = {
         "Step": [node.step for node in nodes],
@@ -83,8 +76,9 @@ def _tree_table(found: Search, names: list[str]) -> None:
         "Log-probability": [node.log_prob for node in nodes],
         "Cumulative log-probability": [node.total for node in nodes],
         "Score": [node.score for node in nodes],
-        "Outcome": [FATES[node.outcome] for node in nodes],
     }
+    if last is None:
+        table["Outcome"] = [FATES[node.outcome] for node in nodes]
     numbers = ("Log-probability", "Cumulative log-probability", "Score")
     columns = {label: st.column_config.NumberColumn(format="%.4g") for label in numbers}
     st.dataframe(table, hide_index=True, column_config=columns, key="tree-table")
@@ -100,6 +94,12 @@ def _branches(
         st.caption(
             ":material/alt_route: What if it had written something else? Click another candidate, or point a step at "
             "another source word: the decode continues from there, beside this one."
+        )
+        return lines
+    if horizon(found, view) is not None:
+        st.caption(
+            f":material/visibility_off: {plural(len(fit), 'branch', 'branches')} hidden: beside the whole sentences, "
+            "until the last step is reached or what comes later is shown."
         )
         return lines
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):

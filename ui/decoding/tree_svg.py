@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from xml.sax.saxutils import escape
+from collections.abc import Mapping, Sequence
 
 from transformer.charts.colours import Theme, theme_named
+from transformer.charts.document import document, text_of
 from transformer.charts.labels import cut, width
-from transformer.charts.svg import FONT
-from transformer.decoding.tree import Outcome, Tree
+from transformer.decoding.tree import OUTCOMES, Outcome, Tree
 from ui.decoding.lanes import lanes
+from ui.decoding.view import FATES, UNDER
 from ui.widgets.text import signed
 
-_LANE, _BOX, _GUTTER, _WIDEST, _TOP = 46, 26, 28, 150, 40
+_LANE, _BOX, _GUTTER, _WIDEST, _TOP, _LEGEND = 46, 26, 28, 150, 24, 150
 
 
 def tree_svg(
-    tree: Tree, names: Sequence[str], *, pruned: bool = True, under: str = "total", theme: str = "light"
+    tree: Tree,
+    names: Sequence[str],
+    *,
+    title: str,
+    facts: Mapping[str, str],
+    pruned: bool = True,
+    under: str = "total",
+    theme: str = "light",
 ) -> str:
-    """An SVG document: a column a step, a lane a sentence, `under` ("total", "log_prob", "score") below each word."""
+    """An SVG document: a column a step, a lane a sentence, `under` ("total", "log_prob", "score") below each word.
+
+    `title` and `facts` stand above the tree, and below it what its lines and numbers mean.
+    """
     look, lane = theme_named(theme), lanes(tree, pruned)
     shown = [i for i in range(len(tree.nodes)) if lane[i] is not None]
     labels = [cut(name, _WIDEST) for name in names]
     boxes = [max(30.0, width(label) + 16) for label in labels]
     steps = max(tree.nodes[i].step for i in shown) + 1
     widths = [max([40.0, *(boxes[i] for i in shown if tree.nodes[i].step == step)]) for step in range(steps)]
-    left = [16 + sum(widths[:step]) + _GUTTER * step for step in range(steps)]
+    left = [sum(widths[:step]) + _GUTTER * step for step in range(steps)]
     places = {
         i: (left[tree.nodes[i].step] + widths[tree.nodes[i].step] / 2, _TOP + _LANE * (lane[i] or 0)) for i in shown
     }
-    total_width = left[-1] + widths[-1] + 16
-    height = _TOP + _LANE * (1 + max(lane[i] or 0 for i in shown))
     edges = []
     for i in reversed(shown):
         parent = tree.nodes[i].parent
@@ -52,17 +60,24 @@ def tree_svg(
             words.append(
                 f'<text x="{x:.1f}" y="{y + 26}" text-anchor="middle" font-size="12" fill="{look.muted}">{value}</text>'
             )
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{total_width:.0f}" height="{height}" '
-            f'viewBox="0 0 {total_width:.0f} {height}" font-family="{FONT}" font-size="14">',
-            "<title>Every hypothesis of the search</title>",
-            f'<rect width="100%" height="100%" fill="{look.background}"/>',
-            *edges,
-            *words,
-            "</svg>",
+    y = _TOP + _LANE * (1 + max(lane[i] or 0 for i in shown))
+    seen = {tree.nodes[i].outcome for i in shown}
+    legend = _legend([outcome for outcome in OUTCOMES if outcome in seen], y, look)
+    size = max(left[-1] + widths[-1], _LEGEND * len(seen)), y + 24
+    numbers = {"Below each token": UNDER[under]}
+    return document([*edges, *words, *legend], size, title, {**facts, **numbers}, look)
+
+
+def _legend(outcomes: Sequence[Outcome], y: float, look: Theme) -> list[str]:
+    """What each kind of line means."""
+    parts = []
+    for place, outcome in enumerate(outcomes):
+        x = place * _LEGEND
+        parts += [
+            f'<path fill="none" {_stroke(outcome, look)} d="M{x} {y + 8}h28"/>',
+            f'<text x="{x + 36}" y="{y + 12}" font-size="12" fill="{look.muted}">{FATES[outcome]}</text>',
         ]
-    )
+    return parts
 
 
 def _stroke(outcome: Outcome, look: Theme) -> str:
@@ -85,5 +100,5 @@ def _word(label: str, outcome: Outcome, x: float, y: float, box: float, look: Th
     how = {"winner": ' font-weight="650"', "pruned": ' text-decoration="line-through"'}.get(outcome, "")
     return (
         f'<rect x="{x - box / 2:.1f}" y="{y - _BOX / 2}" width="{box:.1f}" height="{_BOX}" rx="8" {frame}/>'
-        f'<text x="{x:.1f}" y="{y + 5}" text-anchor="middle" fill="{ink}"{how}>{escape(label)}</text>'
+        f'<text x="{x:.1f}" y="{y + 5}" text-anchor="middle" fill="{ink}"{how}>{text_of(label)}</text>'
     )

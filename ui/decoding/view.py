@@ -9,6 +9,7 @@ from typing import ClassVar, get_args
 
 from transformer.config import ModelConfig
 from transformer.decoding.search import TapAt
+from transformer.decoding.tree import Outcome
 from transformer.taps import Replace, Site, Tap, chain
 from transformer.translator import LENGTH_PENALTY
 from ui.decoding.strategy import Name, Strategy
@@ -20,7 +21,20 @@ TEMPERATURES = (0.1, 2.0)
 LEAST_TOP_P = 0.05
 LARGEST_TOP_K = 1_000_000
 LARGEST_SEED = 999_999
-UNDER = ("total", "log_prob", "score")  # what stands under each word of the tree
+# What stands under each word of the tree.
+UNDER = {
+    "total": "cumulative log-probability (nats)",
+    "log_prob": "log-probability of the token (nats)",
+    "score": "length-normalised score",
+}
+# What became of a hypothesis.
+FATES: dict[Outcome, str] = {
+    "winner": "winner",
+    "finished": "finished",
+    "live": "live at the end",
+    "dropped": "dropped later",
+    "pruned": "pruned",
+}
 MOST_BRANCHES = 8
 
 Head = tuple[int, int | None]  # layer and head from 1; None is every head of the layer
@@ -121,6 +135,7 @@ class DecodingView(View):
     path: tuple[int, ...] = ()  # ids that begin the hypothesis that is stepped through; none is the best one's
     pruned: bool = True  # whether the tree shows what was pruned
     under: str = "total"
+    future: bool = True  # whether what comes after the step is shown
     branches: tuple[Branch, ...] = ()
     reference: str | None = None
 
@@ -140,7 +155,8 @@ class DecodingView(View):
             "step": whole(query.get("step"), 1, 999_999),
             "path": tuple(token for token in path if token is not None) if None not in path else (),
             "pruned": query.get("pruned") != "0",
-            "under": one_of(query.get("under"), UNDER, cls.under),
+            "future": query.get("future") != "0",
+            "under": one_of(query.get("under"), tuple(UNDER), cls.under),
             "branches": tuple(dict.fromkeys(branch for branch in branches if branch)),
             "reference": query["reference"][:10_000] if "reference" in query else None,
         }

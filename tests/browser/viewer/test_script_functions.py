@@ -35,6 +35,19 @@ def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+# ---- the tree of a search ----------------------------------------------------------------------------
+
+
+def test_before_a_search_ends_its_outcomes_are_those_known_so_far(call: Call) -> None:
+    """Step 1: 1 and 2 are kept, 3 is pruned. Step 2: 4 and 5 after 1, and 6 after 2, which ends. Step 3: 7 after 4."""
+    parent, step = [-1, 0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 1, 2, 2, 2, 3]
+    tree = {"parent": parent, "step": step, "outcome": [0, 0, 1, 4, 0, 3, 1, 0]}
+    at = "(it => outcomesAt({ ...it, ended: new Set([6, 7]) }, %d))(it)"
+    assert call(at % 1, tree) == [2, 2, 2, 4, None, None, None, None]
+    assert call(at % 2, tree) == [1, 2, 1, 4, 2, 2, 1, None]
+    assert call(at % 3, tree) == [1, 1, 1, 4, 1, 3, 1, 1]
+
+
 # ---- colours ---------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -12,10 +13,22 @@ from transformer import Trace
 from transformer.analysis import check
 from transformer.analysis.layout import layout, sharpest
 from transformer.taps import Ablate, Site
-from ui.attention.downloads import page_html, picture_csv, picture_svg, trace_npz
+from transformer.trace import KINDS
+from ui.attention.downloads import (
+    ATTENTIONS,
+    facts,
+    head_figure,
+    kind_figure,
+    model_figure,
+    page_html,
+    picture_csv,
+    svg,
+    trace_npz,
+)
 from ui.attention.picture import Shown, chosen_head, panel
 from ui.attention.view import AttentionView, Change
 
+SVG = "{http://www.w3.org/2000/svg}"
 MODEL = small_translator(kind="bpe")
 # Rare words, so that some are in several pieces.
 TRACE = MODEL.trace("a little girls bench", target="running snow une petite")
@@ -103,8 +116,15 @@ def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
 
 
 def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
-    large = panel(shown(), AttentionView(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
-    rows = list(csv.reader(io.StringIO(picture_csv(large))))
+    view = AttentionView(kind="decoder", layer=1, head=1)
+    large = panel(shown(), view, layout(TRACE, "decoder", False, False))
+    about, rows = in_csv(picture_csv(shown(), view, large))
+    assert about == {
+        "Attention": "Decoder self-attention, layer 1, head 1, raw weights",
+        "Model": "Small (small)",
+        "Source (Words)": TRACE.text,
+        "Target (Words)": TRACE.translation,
+    }
     assert rows[0][1:] == large.place.columns and [row[0] for row in rows[1:]] == large.place.rows
     for q, row in enumerate(rows[1:]):
         for k, cell in enumerate(row[1:]):
@@ -114,41 +134,75 @@ def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
                 assert np.float32(cell) == TRACE.decoder[0, 0, q, k]
 
 
+def in_csv(text: str) -> tuple[dict[str, str], list[list[str]]]:
+    """What the file says of itself, and its matrix."""
+    rows = list(csv.reader(io.StringIO(text)))
+    return {row[0]: row[1] for row in rows[: rows.index([])]}, rows[rows.index([]) + 1 :]
+
+
 def test_a_token_is_no_formula_in_a_spreadsheet() -> None:
-    large = panel(shown(), AttentionView(layer=1, head=1), layout(TRACE, "cross", False, False))
+    view = AttentionView(layer=1, head=1)
+    large = panel(shown(), view, layout(TRACE, "cross", False, False))
     columns, rows = (["=1", *labels[1:]] for labels in (large.place.columns, large.place.rows))
-    cells = list(
-        csv.reader(io.StringIO(picture_csv(replace(large, place=replace(large.place, columns=columns, rows=rows)))))
-    )
+    odd = replace(large, place=replace(large.place, columns=columns, rows=rows))
+    cells = in_csv(picture_csv(shown(), view, odd))[1]
     assert cells[0][1] == cells[1][0] == "'=1"
 
 
-def test_the_svg_draws_each_cell_once_in_its_colour() -> None:
-    from xml.etree import ElementTree
+def test_a_figure_says_what_it_shows() -> None:
+    """Model, sentence, translation, what was changed and left out, both axes and the scale, in the picture itself."""
+    changed = shown((Change("cross", 1, 2), Change("encoder", 1, 1, "scale", 0.5)))
+    view = AttentionView(layer=2, head=2, hide=True, scale="sqrt")
+    large = panel(changed, view, layout(changed.trace, "cross", False, True))
+    texts = drawn_texts(svg(head_figure(changed, view, large), facts(changed, view, large), "light"))
+    for text in (
+        "Cross-attention, layer 2, head 2, raw weights",
+        "Model: Small (small)",
+        f"Source (Words): {TRACE.text}",
+        f"Target (Words): {TRACE.translation}",
+        "Heads changed: cross layer 1, head 2 off; encoder layer 1, head 1 × 0.5",
+        f"Left out: special tokens, and with them {large.hidden:.0%} of the weight",
+        "looks from (query)",
+        "looks at (key)",
+        "square root of the weight",
+        "reads",
+        "writes",
+    ):
+        assert text in " ".join(texts), text
+    assert set(large.place.columns) < set(texts)
 
-    from transformer.charts.colours import THEMES, lookup
 
-    large = panel(shown(), AttentionView(kind="decoder", layer=1, head=1), layout(TRACE, "decoder", False, False))
-    root = ElementTree.fromstring(picture_svg(large, "decoder", "light"))
-    table = ["#" + "".join(f"{c:02x}" for c in colour) for colour in lookup(THEMES["light"].sequential).tolist()]
-    drawn: dict[tuple[int, int], str] = {}
-    for path in root.iter("{http://www.w3.org/2000/svg}path"):
-        fill = path.get("fill", "")
-        if fill in table:
-            for square in path.get("d", "").split("M")[1:]:
-                x, y = square.split("h")[0].split()
-                side = int(square.split("h")[1].split("v")[0])
-                drawn[int(y) // side, int(x) // side] = fill
-    seen = np.argwhere(~large.place.masked)
-    assert sorted(drawn) == [tuple(place) for place in seen.tolist()]
-    for q, k in drawn:
-        assert drawn[q, k] == table[round(255 * float(large.cells[q, k]))]
+def test_every_head_is_one_figure() -> None:
+    view = AttentionView(kind="decoder", layer=2, head=3)
+    large = panel(shown(), view, layout(TRACE, "decoder", False, False))
+    one, every = kind_figure(shown(), view, large), model_figure(shown(), view, large)
+    assert [block.weights.shape for block in one.blocks] == [TRACE.decoder.shape]
+    assert [block.weights.shape for block in every.blocks] == [TRACE.pattern(kind).shape for kind in KINDS]
+    texts = drawn_texts(svg(every, facts(shown(), view, None), "light"))
+    for kind in KINDS:
+        assert ATTENTIONS[kind] in texts
+    assert texts.count("head 2") == texts.count("layer 2") == 3
+    assert {"Every attention head", f"Source (Words): {TRACE.text}"} < set(texts)
 
 
-def test_the_npz_is_the_trace(tmp_path) -> None:
+def test_a_head_beyond_one_stretches_the_scale_of_its_figure() -> None:
+    changed = shown((Change("cross", 1, 2, "scale", 3.0),))
+    view = AttentionView(layer=1, head=1)
+    large = panel(changed, view, layout(changed.trace, "cross", False, False))
+    limit = kind_figure(changed, view, large).colours.limit
+    assert limit == pytest.approx(changed.trace.cross.max()) and limit > 1
+
+
+def drawn_texts(drawing: str) -> list[str]:
+    return [element.text or "" for element in ElementTree.fromstring(drawing).iter(f"{SVG}text")]
+
+
+def test_the_npz_is_the_trace_and_names_its_model(tmp_path) -> None:
     path = tmp_path / "trace.npz"
-    path.write_bytes(trace_npz(TRACE))
-    assert np.array_equal(Trace.load(path).decoder, TRACE.decoder)
+    path.write_bytes(trace_npz(shown()))
+    saved = Trace.load(path)
+    assert np.array_equal(saved.decoder, TRACE.decoder)
+    assert (saved.model, saved.text, saved.translation) == ("Small (small)", TRACE.text, TRACE.translation)
 
 
 def test_the_page_holds_the_sentence_and_no_address() -> None:

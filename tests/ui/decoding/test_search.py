@@ -19,14 +19,14 @@ from transformer.decoding import allowed, beam, finish, recorded, sample, temper
 from transformer.prepared import Prepared
 from transformer.taps import Replace, Site, chain
 from ui.decoding import search as searching
-from ui.decoding.downloads import steps_json
+from ui.decoding.downloads import steps_json, tree_facts
 from ui.decoding.lanes import lanes
 from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
-from ui.decoding.player import picked, place, shown_fields, shown_head
+from ui.decoding.player import horizon, picked, place, shown_fields, shown_head
 from ui.decoding.search import Line, Search, bound_of, fitting, line, line_in, search
 from ui.decoding.strategy import Strategy
 from ui.decoding.tree_svg import tree_svg
-from ui.decoding.view import Branch, DecodingView
+from ui.decoding.view import FATES, UNDER, Branch, DecodingView
 from ui.state import models
 
 TEXT = "two dogs are running in the snow ."
@@ -199,7 +199,7 @@ def test_arrays_that_sessions_share_cannot_be_written_to(found: Search) -> None:
 
 
 def start(found: Search, model: Translator, view: DecodingView) -> Start:
-    return Start("0", *place(found, view), *shown_head(found, model, view), True, view.pruned, view.under)
+    return Start("0", *place(found, view), *shown_head(found, model, view), True, view.pruned, view.under, view.future)
 
 
 def test_the_player_gets_every_number(found: Search, model: Translator) -> None:
@@ -257,7 +257,15 @@ def test_lanes_keep_sentences_apart(found: Search, pruned: bool) -> None:
 def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) -> None:
     tree = found.tree
     node = tree.path(tree.hypotheses[1])[2]
-    shown = {"node": node, "end": tree.hypotheses[1], "layer": 2, "head": 0, "pruned": True, "under": "score"}
+    shown = {
+        "node": node,
+        "end": tree.hypotheses[1],
+        "layer": 2,
+        "head": 0,
+        "pruned": True,
+        "under": "score",
+        "future": False,
+    }
     fields = shown_fields(shown, found, model)
     assert fields is not None
     view = DecodingView(**fields)
@@ -266,9 +274,28 @@ def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) 
     unasked = shown_fields({**shown, "layer": None, "head": None}, found, model)
     assert unasked is not None and "layer" not in unasked
     assert shown_fields({**shown, "end": tree.winner}, found, model)["path"] == ()  # type: ignore[index]
-    for wrong in ({"node": 10_000}, {"node": -1}, {"end": 0}, {"layer": 3}, {"under": "x"}, {"pruned": "yes"}):
+    for wrong in (
+        {"node": 10_000},
+        {"node": -1},
+        {"end": 0},
+        {"layer": 3},
+        {"under": "x"},
+        {"pruned": "yes"},
+        {"future": 0},
+    ):
         assert shown_fields({**shown, **wrong}, found, model) is None
     assert shown_fields(None, found, model) is None
+
+
+def test_what_comes_later_is_hidden_until_the_winner_is_whole(found: Search) -> None:
+    tree = found.tree
+    last, other = tree.nodes[tree.winner].step, tree.hypotheses[1]
+    hidden = DecodingView(future=False)
+    assert [horizon(found, replace(hidden, step=step)) for step in (None, 2, last)] == [1, 2, None]
+    assert horizon(found, DecodingView(step=2)) is None
+    # Another hypothesis that ends does not say which one wins.
+    beside = replace(hidden, path=tuple(tree.ids(other)), step=tree.nodes[other].step)
+    assert horizon(found, beside) == tree.nodes[other].step
 
 
 @pytest.mark.parametrize(
@@ -316,12 +343,25 @@ def test_the_tree_as_a_picture(found: Search, model: Translator) -> None:
 
     names = node_labels(model, found.tree)
     names[1] = "<script>&"
-    root = ElementTree.fromstring(tree_svg(found.tree, names))
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert len(texts) == 2 * len(names) - 1 and "<script>&" in texts
-    fewer = ElementTree.fromstring(tree_svg(found.tree, names, pruned=False, theme="dark"))
+    facts = tree_facts("small", TEXT, model, found)
+
+    def texts(**how: Any) -> list[str | None]:
+        root = ElementTree.fromstring(tree_svg(found.tree, names, title="A <tree>", facts=facts, **how))
+        return [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    whole, outcomes = texts(), {node.outcome for node in found.tree.nodes}
+    about = [
+        "A <tree>",
+        "Model: Small (small)",
+        f"Source (Words): {TEXT}",
+        "Strategy: beam, size 3, length penalty 0.6",
+        f"Below each token: {UNDER['total']}",
+        *(FATES[outcome] for outcome in outcomes),
+    ]
+    assert set(about) < set(whole) and "<script>&" in whole
+    others = len(texts(under="score")) - 2 * len(names) + 1  # what stands beside the tree
     shown = sum(node.outcome != "pruned" for node in found.tree.nodes)
-    assert len(list(fewer.iter("{http://www.w3.org/2000/svg}text"))) == 2 * shown - 1
+    assert "pruned" in outcomes and len(texts(pruned=False, theme="dark")) == 2 * shown - 1 + others - 1
 
 
 def test_a_sentence_that_never_ends_is_cut_and_said_so(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ views = st.builds(
     path=st.lists(st.integers(0, 9_999), max_size=5).map(tuple),
     pruned=st.booleans(),
     under=st.sampled_from(["total", "log_prob", "score"]),
+    future=st.booleans(),
     branches=st.lists(branches, max_size=3, unique=True).map(tuple),
     reference=st.none() | st.text(max_size=30),
 )

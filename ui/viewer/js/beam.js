@@ -31,11 +31,8 @@ class BeamView {
       ...Object.entries(UNDER).map(([value, name]) => el("option", { value }, name)),
     );
     this.underBox.onchange = () => this.set({ under: this.underBox.value });
-    const legend = el(
-      "div",
-      { class: "legend" },
-      ...Object.entries(SHOWN).map(([outcome, name]) => this.sample(outcome, name)),
-    );
+    this.samples = Object.entries(SHOWN).map(([outcome, name]) => this.sample(outcome, name));
+    const legend = el("div", { class: "legend" }, ...this.samples);
     const settings = el(
       "div",
       { class: "settings" },
@@ -94,7 +91,14 @@ class BeamView {
     this.tree.update(this.nodes, this);
   }
 
-  mark(node, path) {
-    if (!this.node.hidden) this.tree.mark(node, path);
+  // Before the search has ended, nobody knows the winner, or who is live then.
+  mark(node, path, horizon) {
+    if (this.node.hidden) return;
+    const [winner, , live, dropped] = this.samples,
+      whole = horizon === Infinity;
+    winner.hidden = !whole;
+    live.lastChild.textContent = whole ? SHOWN.live : "live";
+    dropped.lastChild.textContent = whole ? SHOWN.dropped : "dropped";
+    this.tree.mark(node, path, horizon);
   }
 }

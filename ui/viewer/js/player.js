@@ -1,12 +1,12 @@
 // Steps through a decode: the sentence as a scrubber, what could come next, what was looked at, and the tree.
 //
-// Header: start { id, node, end, layer, head, asked, pruned, under }, strategy { name, size, penalty, ... }, bound,
+// Header: start { id, node, end, layer, head, asked, pruned, under, future }, strategy { name, size, penalty, ... }, bound,
 //   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_kept },
 //   candidates { first, id, name, node } of all answers, found [{ node, text, ended, at_best }] best first,
 //   encoder_heads and decoder_heads { layers, heads }, only null or the [layer, head] whose patterns are here.
 // Arrays: log_prob, total, score of the nodes; said, seen of the candidates (probabilities); encoder
 //   [L, H, S, S], decoder [answers, L, H, T], cross [answers, L, H, S].
-// Emits "shown" { node, end, layer, head, pruned, under, at } some time after the last move (no layer and head
+// Emits "shown" { node, end, layer, head, pruned, under, future, at } some time after the last move (no layer and head
 //   where nobody asked for one), and "pick"
 //   { answer, id } or { answer, word, heads } for a branch.
 //
@@ -15,7 +15,8 @@
 
 const PACE = 900,
   TELL_AFTER = 400,
-  NARROW_PLAYER = 720;
+  NARROW_PLAYER = 720,
+  ANYWHERE = /^(Arrow|h$)/i; // keys that also act where nothing has the focus
 
 class Player {
   /** @type {Emit} */ emit;
@@ -44,7 +45,7 @@ class Player {
     this.build();
     root.append(this.box);
     this.box.onkeydown = event => this.key(event);
-    this.anywhere = event => onNothing(event) && keyOf(event).startsWith("Arrow") && this.key(event);
+    this.anywhere = event => onNothing(event) && ANYWHERE.test(keyOf(event)) && this.key(event);
     this.asked = () => this.header && tellHead(this.looks.layer, this.looks.head);
     document.addEventListener("keydown", this.anywhere);
     window.addEventListener("headlight:head-asked", this.asked);
@@ -68,7 +69,19 @@ class Player {
     this.playing();
     this.track = el("div", { class: "track", role: "slider", tabindex: 0, "aria-label": "Step", "aria-valuemin": 1 });
     const buttons = el("div", { class: "buttons" }, this.first, this.back, this.playButton, this.forward);
-    const scrub = el("div", { class: "scrub" }, buttons, el("div", { class: "rail" }, this.track));
+    this.ahead = el(
+      "span",
+      { class: "stop ahead", title: "What comes next" },
+      el("span", { class: "text" }, "\u2026"),
+      el("i", { class: "line" }),
+      el("i", { class: "knob" }),
+    );
+    this.ahead.onclick = () => this.go(this.step + 1);
+    this.hides = el("input", { type: "checkbox", "aria-keyshortcuts": "h" });
+    this.hides.onchange = () => this.showFuture(!this.hides.checked);
+    const hides = el("label", { class: "hides" }, this.hides, "Hide what comes later", el("kbd", {}, "H"));
+    hides.title = "Words, masked tokens and hypotheses appear when their step is reached (H)";
+    const scrub = el("div", { class: "scrub" }, buttons, el("div", { class: "rail" }, this.track), hides);
     this.title = el("h2", { "aria-live": "polite" });
     this.before = el("p", { class: "sub" });
     this.facts = el("p", { class: "facts" });
@@ -100,7 +113,8 @@ class Player {
       text = places => places.map(place => strings[place]);
     const { log_prob, total, score } = arrays,
       normalises = strategy.name === "beam" && strategy.penalty > 0;
-    this.nodes = { ...nodes, label: text(nodes.name), log_prob, total, score, normalises };
+    const ended = new Set(header.found.flatMap(sentence => (sentence.ended ? [sentence.node] : [])));
+    this.nodes = { ...nodes, label: text(nodes.name), log_prob, total, score, normalises, ended };
     this.names = text(header.candidates.name);
     if (header.start.id !== this.started) this.open(header.start);
     this.narrow();
@@ -114,6 +128,8 @@ class Player {
     this.pause();
     clearTimeout(this.telling);
     this.started = start.id;
+    this.future = start.future;
+    this.hides.checked = !start.future;
     this.looks.open(start);
     this.beam.open(start);
     this.follow(start.end);
@@ -147,10 +163,23 @@ class Player {
     return this.nodes.answer[this.path[this.step - 1]];
   }
 
+  // The last step that may be seen: every one, once the winner is whole.
+  get horizon() {
+    const over = this.end === this.header.found[0].node && this.step === this.last;
+    return this.future || over ? Infinity : this.step;
+  }
+
   // ---- moves ---------------------------------------------------------------------------------------
 
   get last() {
     return this.path.length - 1;
+  }
+
+  showFuture(future) {
+    this.future = future;
+    this.hides.checked = !future;
+    this.show();
+    this.tell();
   }
 
   go(step) {
@@ -202,12 +231,14 @@ class Player {
         { asked, layer, head } = this.looks;
       const looked = asked ? { layer, head } : { layer: null, head: null };
       // The time makes each telling new: the address may have changed by itself since the last.
-      this.emit("shown", { node: this.path[this.step], end: this.end, ...looked, pruned, under, at: Date.now() });
+      const place = { node: this.path[this.step], end: this.end, future: this.future };
+      this.emit("shown", { ...place, ...looked, pruned, under, at: Date.now() });
     }, TELL_AFTER);
   }
 
   key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches?.("select, input")) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches?.("select, input:not([type=checkbox])"))
+      return;
     if (event.key === "Escape" && this.looks.edit) return this.looks.point(false);
     const onButton = event.target.closest?.("button, [role=button]");
     const moves = {
@@ -216,8 +247,10 @@ class Player {
       Home: () => this.go(1),
       End: () => this.go(this.last),
       " ": onButton ? null : () => this.toggle(),
+      h: () => this.showFuture(!this.future),
     };
-    const move = moves[keyOf(event)];
+    const key = keyOf(event),
+      move = moves[key.length === 1 ? key.toLowerCase() : key];
     if (!move) return;
     event.preventDefault();
     move();
@@ -255,30 +288,44 @@ class Player {
       return node;
     };
     this.tokens = this.path.map(stop);
-    this.track.replaceChildren(...this.tokens);
-    this.track.setAttribute("aria-valuemax", this.last);
+    this.seen = null;
+  }
+
+  // The words up to the horizon; all that comes after them is one place without a word.
+  timeline(horizon) {
+    const { tokens, last, step } = this,
+      seen = Math.min(tokens.length, horizon + 1),
+      more = seen < tokens.length;
+    if (seen !== this.seen) this.track.replaceChildren(...tokens.slice(0, seen), ...(more ? [this.ahead] : []));
+    this.seen = seen;
+    const of = horizon < Infinity ? "" : ` of ${last}`;
+    this.track.setAttribute("aria-valuemax", more ? step + 1 : last);
+    this.track.setAttribute("aria-valuenow", step);
+    this.track.setAttribute("aria-valuetext", `step ${step}${of}: ${this.labels[step]}`);
   }
 
   show() {
-    const { step, header, arrays, theme, reads, answer } = this,
-      node = this.path[step];
+    const { step, header, arrays, theme, answer, horizon } = this,
+      node = this.path[step],
+      masked = horizon < this.reads.length ? ["\u2026"] : [],
+      reads = horizon < Infinity ? [...this.reads.slice(0, step), ...masked] : this.reads;
     this.box.dataset.step = step;
+    this.timeline(horizon);
     this.tokens.forEach((token, s) => {
       token.classList.toggle("past", s < step);
       token.classList.toggle("now", s === step);
       if (s === step) token.setAttribute("aria-current", "step");
       else token.removeAttribute("aria-current");
     });
-    this.track.setAttribute("aria-valuenow", step);
-    this.track.setAttribute("aria-valuetext", `step ${step} of ${this.last}: ${this.labels[step]}`);
     this.revealToken(this.tokens[step]);
     // Not `disabled`, which would take the focus away, and the keys with it.
     for (const button of [this.first, this.back]) button.setAttribute("aria-disabled", step === 1);
     this.forward.setAttribute("aria-disabled", step === this.last);
-    this.choice(node);
+    this.choice(node, horizon);
     this.looks.update({ header, arrays, theme, step, label: this.labels[step], reads, answer });
-    this.beam.mark(node, this.path);
+    this.beam.mark(node, this.path, horizon);
     this.found.mark(this.end);
+    this.found.node.hidden = horizon < Infinity;
   }
 
   revealToken(token) {
@@ -290,12 +337,13 @@ class Player {
     if (!seen) rail.scrollLeft = left - room / 2;
   }
 
-  choice(node) {
+  choice(node, horizon) {
     const { step } = this,
       label = this.nodes.label[node],
       lost = this.nodes.outcome[node] === 4;
     const does = lost ? "it considers" : "it writes";
-    this.title.replaceChildren(`Step ${step} of ${this.last}: ${does} ${quoted(label)}`);
+    const of = horizon < Infinity ? "" : ` of ${this.last}`;
+    this.title.replaceChildren(`Step ${step}${of}: ${does} ${quoted(label)}`);
     const begun = this.labels.slice(0, step),
       end = begun.length > 14 ? ["\u2026", ...begun.slice(-13)] : begun;
     this.before.textContent = `after ${quoted(end.join(" "))}`;
@@ -325,14 +373,14 @@ class Player {
       never: this.header.never,
     });
     this.facts.textContent = numbersOf(this.nodes, node).join(" \u00b7 ");
-    this.outcome();
+    this.outcome(horizon);
   }
 
   // What became of the hypothesis, where it is not the best.
-  outcome() {
+  outcome(horizon) {
     const { end } = this,
       { outcome } = this.nodes;
-    this.fate.hidden = outcome[end] === 0;
+    this.fate.hidden = outcome[end] === 0 || horizon < Infinity;
     if (this.fate.hidden) return;
     const back = el("button", { type: "button", class: "link" }, "Back to the winner");
     back.onclick = () => this.choose(this.header.found[0].node);

@@ -9,6 +9,13 @@ const OUTCOME_WORDS = [
   "dropped later: others were better",
   "pruned: others were better",
 ];
+const WORDS_SO_FAR = [
+  "",
+  "on a finished hypothesis",
+  "still live",
+  "dropped: others were better",
+  "pruned: others were better",
+];
 const LANE = 46,
   BOX = 26,
   TOP = 22,
@@ -16,7 +23,21 @@ const LANE = 46,
   WIDEST_BOX = 150,
   DRAWN_MARGIN = 500;
 
+// Each node's outcome as far as it is known when a search has come to a step, null of those that come later: it is
+// pruned, or leads to a sentence that has ended, to one that is live, or to none any more.
+function outcomesAt({ parent, step, outcome, ended }, horizon) {
+  const own = i => (outcome[i] === 4 ? 4 : ended.has(i) ? 1 : step[i] === horizon ? 2 : 3);
+  const known = step.map((at, i) => (at > horizon ? null : own(i)));
+  // A node comes after its parent.
+  for (let i = known.length - 1; i > 0; i--) {
+    if (known[i] !== null) known[parent[i]] = Math.min(known[parent[i]], known[i]);
+  }
+  return known;
+}
+
 class TreeView {
+  horizon = Infinity; // the last step that is drawn
+
   constructor(root, select) {
     this.root = root;
     this.select = select;
@@ -43,9 +64,11 @@ class TreeView {
   update(tree, { pruned, under }) {
     const again = tree !== this.tree || pruned !== this.pruned;
     this.tree = tree;
+    this.outcome = this.horizon < Infinity ? outcomesAt(tree, this.horizon) : tree.outcome;
     this.pruned = pruned;
     this.under = under;
     if (again) this.layOut();
+    this.extent();
     this.paint(true);
   }
 
@@ -78,12 +101,8 @@ class TreeView {
       this.columns.push({ x, width, middle: x + width / 2 });
       x += width + gutter;
     }
-    this.width = x - gutter + 4;
     this.height = TOP + (1 + Math.max(...this.lanes)) * LANE + 12;
     this.gutter = gutter;
-    this.svg.setAttribute("width", this.width);
-    this.svg.setAttribute("height", this.height);
-    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.column.setAttribute("height", this.height);
     this.stepName.setAttribute("y", this.height - 6);
   }
@@ -94,6 +113,15 @@ class TreeView {
 
   y(i) {
     return TOP + this.lanes[i] * LANE;
+  }
+
+  // As wide as what is drawn.
+  extent() {
+    const { x, width } = this.columns[Math.min(this.horizon, this.columns.length - 1)];
+    this.width = x + width + 4;
+    this.svg.setAttribute("width", this.width);
+    this.svg.setAttribute("height", this.height);
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
   }
 
   // Draws the columns that are near what is visible, if they are not drawn already.
@@ -108,18 +136,19 @@ class TreeView {
     )
       return;
     this.drawn = [from - DRAWN_MARGIN, to + DRAWN_MARGIN];
-    const near = this.columns.map(({ x, width }) => x + width >= this.drawn[0] && x <= this.drawn[1]);
-    const shown = this.byStep.flatMap((nodes, step) => (near[step] || near[step + 1] ? nodes : []));
+    const near = this.columns.map(
+      ({ x, width }, step) => step <= this.horizon && x + width >= this.drawn[0] && x <= this.drawn[1],
+    );
+    const columns = this.byStep.map((nodes, step) => (step <= this.horizon ? nodes : []));
+    const shown = columns.flatMap((nodes, step) => (near[step] || near[step + 1] ? nodes : []));
     this.items = new Map(shown.map(i => [i, this.item(i)]));
     this.nodes.replaceChildren(...this.items.values());
-    const linked = this.byStep
+    const linked = columns
       .flatMap((nodes, step) => (near[step] || near[step - 1] ? nodes : []))
       .filter(i => this.tree.parent[i] >= 0);
     this.links = new Map(linked.map(i => [i, this.edge(i)]));
     // What matters most is drawn last, over the rest.
-    this.edges.replaceChildren(
-      ...linked.sort((a, b) => this.tree.outcome[b] - this.tree.outcome[a]).map(i => this.links.get(i)),
-    );
+    this.edges.replaceChildren(...linked.sort((a, b) => this.outcome[b] - this.outcome[a]).map(i => this.links.get(i)));
     this.light();
   }
 
@@ -136,11 +165,11 @@ class TreeView {
     const [a, b] = [from.x + from.width, to.x],
       half = (a + b) / 2;
     const d = y1 === y2 ? `M${x1} ${y1}H${x2}` : `M${x1} ${y1}H${a}C${half} ${y1} ${half} ${y2} ${b} ${y2}H${x2}`;
-    return svg("path", { class: `edge ${OUTCOMES[this.tree.outcome[i]]}`, d });
+    return svg("path", { class: `edge ${OUTCOMES[this.outcome[i]]}`, d });
   }
 
   item(i) {
-    const { label, outcome, step } = this.tree,
+    const { label, step } = this.tree,
       box = this.boxes[i];
     const word = svg("text", { class: "word", y: 5, "text-anchor": "middle" }, this.cut[i]);
     const rect = svg("rect", { x: -box / 2, y: -BOX / 2, width: box, height: BOX, rx: 8 });
@@ -149,7 +178,7 @@ class TreeView {
       : [];
     const node = svg(
       "g",
-      { class: `node ${OUTCOMES[outcome[i]]}`, transform: `translate(${this.x(i)} ${this.y(i)})` },
+      { class: `node ${OUTCOMES[this.outcome[i]]}`, transform: `translate(${this.x(i)} ${this.y(i)})` },
       rect,
       word,
       ...under,
@@ -165,14 +194,19 @@ class TreeView {
   }
 
   facts(i) {
-    return [...numbersOf(this.tree, i), OUTCOME_WORDS[this.tree.outcome[i]]];
+    const words = this.horizon < Infinity ? WORDS_SO_FAR : OUTCOME_WORDS;
+    return [...numbersOf(this.tree, i), words[this.outcome[i]]];
   }
 
-  // The chosen node, its column, and the sentence that it stands on.
-  mark(selected, path) {
+  // The chosen node, its column, and the sentence that it stands on; nothing that comes after `horizon` is drawn.
+  mark(selected, path, horizon) {
     this.selected = selected;
     this.path = path;
-    this.light();
+    if (horizon === this.horizon) this.light();
+    else {
+      this.horizon = horizon;
+      this.update(this.tree, this);
+    }
     this.reveal(selected);
   }
 

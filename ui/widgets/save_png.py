@@ -8,7 +8,7 @@ _BUTTON = st.components.v2.component(
     "save_png",
     html="<button type='button'>PNG, for slides</button>",
     css="""
-button { font: inherit; width: 100%; min-height: 2.5rem; padding: 0.25rem 0.75rem; cursor: pointer;
+button { font: inherit; font-size: 0.875rem; width: 100%; min-height: 2.5rem; padding: 0.25rem 0.75rem; cursor: pointer;
   color: var(--st-text-color); background: transparent; border: 1px solid var(--st-border-color);
   border-radius: var(--st-base-radius); }
 button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }

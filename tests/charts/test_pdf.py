@@ -1,0 +1,48 @@
+"""The PDF of a picture: its size, its words as text, its fonts inside."""
+
+import io
+from typing import Any
+
+import numpy as np
+import pypdf
+
+from transformer.charts.pdf import pdf
+from transformer.charts.svg import Block, patterns_svg
+
+
+def page(rows: list[str], title: str = "Heads", facts: dict[str, str] | None = None) -> tuple[Any, pypdf.PdfReader]:
+    weights = np.eye(len(rows))[None, None]
+    drawing = patterns_svg(
+        [Block("", weights, rows, rows, np.zeros(weights.shape[2:], bool))], title=title, facts=facts or {}
+    )
+    size = [float(drawing.split(f'{side}="')[1].split('"')[0]) for side in ("width", "height")]
+    reader = pypdf.PdfReader(io.BytesIO(pdf(drawing, title, "Model: small")))
+    assert len(reader.pages) == 1
+    assert np.allclose([float(v) * 4 / 3 for v in reader.pages[0].mediabox[2:]], size, atol=1)
+    return reader.pages[0], reader
+
+
+def fonts(found: Any) -> list[str]:
+    return [str(font.get_object()["/BaseFont"]) for font in found["/Resources"]["/Font"].values()]
+
+
+def test_words_are_text_and_fonts_are_inside() -> None:
+    found, reader = page(["A", "girl", "sits"], "Cross-attention", {"English": "A girl sits"})
+    text = found.extract_text()
+    for word in ("Cross-attention", "English: A girl sits", "girl", "looks at (key)", "looks from (query)"):
+        assert word in text
+    assert reader.metadata is not None and reader.metadata.title == "Cross-attention"
+    assert fonts(found) and all("+" in font for font in fonts(found))  # a prefix says that a font is embedded, in part
+
+
+def test_hindi_has_its_letters_on_any_machine() -> None:
+    found, _ = page(["लड़की", "है"], "Cross-attention", {"Hindi": "पिज़्ज़ा पसंद है।"})
+    assert any("NotoSansDevanagari" in font for font in fonts(found))
+    assert "\x00" not in found.extract_text()
+
+
+def test_nothing_in_a_token_is_code() -> None:
+    hostile = ['#read("main")', "$x$", "*bold*", "</text>", "@cite <label>", '"; panic()']
+    text = page(hostile, hostile[0], {"English": " ".join(hostile)})[0].extract_text()
+    for token in hostile:
+        assert token in text

@@ -1,0 +1,72 @@
+"""A picture as an SVG document that says by itself what it shows: a title, facts below it, and then the drawing."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from transformer.charts.colours import Theme
+from transformer.charts.labels import FONT_SIZE, width, wrapped
+
+FONT = "system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
+FONTS = Path(__file__).parent / "fonts"
+_TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
+_DEVANAGARI = re.compile("[\u0900-\u097f]")
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def document(
+    drawing: Sequence[str], size: tuple[float, float], title: str, facts: Mapping[str, str], look: Theme
+) -> str:
+    """The elements of `drawing`, which take `size` (width, height) pixels, under their title and facts.
+
+    `facts` are names to texts, such as the model and the sentence; long ones are broken into lines.
+    """
+    room = max(size[0], _NARROWEST)
+    heading = [(line, _TITLE, look.text) for line in wrapped(title, room * 0.94, _TITLE)]  # 0.94: it is bold
+    told = [f"{name}: {text}" for name, text in facts.items()]
+    heading += [(line, _FACT, look.muted) for text in told for line in wrapped(text, room, _FACT)]
+    parts, y = [], float(_MARGIN)
+    for line, font_size, colour in heading:
+        y += font_size * 1.4
+        weight = ' font-weight="600"' if font_size == _TITLE else ""
+        parts.append(
+            f'<text x="{_MARGIN}" y="{y - 0.4 * font_size:.1f}" font-size="{font_size}"{weight} fill="{colour}">'
+            f"{text_of(line)}</text>"
+        )
+    y += _MARGIN
+    across, down = room + 2 * _MARGIN, y + size[1] + _MARGIN
+    whole = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing, "</g>"])
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:.0f}" height="{down:.0f}" '
+            f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{FONT}" font-size="{FONT_SIZE}">',
+            f"<title>{text_of(title)}</title>",
+            f"<desc>{text_of('; '.join(told))}</desc>",
+            *([_face()] if _DEVANAGARI.search(whole) else []),
+            f'<rect width="100%" height="100%" fill="{look.background}"/>',
+            whole,
+            "</svg>\n",
+        ]
+    )
+
+
+def text_of(text: str) -> str:
+    """Text as XML has it; a character that XML cannot hold becomes "\ufffd"."""
+    return escape(_NOT_XML.sub("\ufffd", text))
+
+
+def text_width(text: str, size: float) -> float:
+    """About how many pixels the text takes at that font size."""
+    return width(text) * size / FONT_SIZE
+
+
+@cache
+def _face() -> str:
+    """The font of Hindi inside of the document: a machine need not have any, and an image may load nothing."""
+    data = base64.b64encode((FONTS / "NotoSansDevanagari-Regular.ttf").read_bytes()).decode("ascii")
+    return f'<style>@font-face{{font-family:"Noto Sans Devanagari";src:url("data:font/ttf;base64,{data}")}}</style>'

@@ -1,0 +1,72 @@
+"""A picture as PDF: the same lines and letters as its SVG, which any size prints sharply, with its fonts inside."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from transformer.charts.document import FONTS
+from transformer.charts.labels import FONT_SIZE
+
+SVG = "{http://www.w3.org/2000/svg}"
+# All words come as data: nothing in them is read as Typst's own language. It sets them itself, over the image: inside
+# of an SVG it sets scripts wrongly whose letters join, such as Devanagari.
+_PAGE = b"""
+#set document(title: sys.inputs.title, description: sys.inputs.about)
+#set page(width: auto, height: auto, margin: 0pt)
+#set text(font: ("Source Sans 3", "Noto Sans", "Liberation Sans", "DejaVu Sans", "Noto Sans Devanagari"),
+  top-edge: "baseline", bottom-edge: "baseline")
+#image("lines.svg", alt: sys.inputs.title)
+#for word in json("words.json") {
+  let letters = text(size: word.size * 0.75pt, fill: rgb(word.fill), weight: word.weight, word.text)
+  let body = if word.struck { strike(letters) } else { letters }
+  context {
+    let width = measure(body).width
+    let before = (start: 0pt, middle: width / 2, end: width).at(word.anchor)
+    place(top + left, dx: word.x * 0.75pt, dy: word.y * 0.75pt,
+      rotate(word.angle * 1deg, origin: top + left, place(dx: -before, box(width: width, body))))
+  }
+}
+"""
+_POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
+
+
+def pdf(svg: str, title: str, about: str = "") -> bytes:
+    """A document of `charts.document` as a PDF of one page of its size; `title` and `about` are its metadata.
+
+    Letters are drawn with the fonts of this machine and with those in fonts/.
+    """
+    import typst  # 80 MB that only who asks for a PDF needs
+
+    root = ElementTree.fromstring(svg)
+    words = list(_taken(root, 0, 0))
+    files = {"main": _PAGE, "lines.svg": ElementTree.tostring(root), "words.json": json.dumps(words).encode()}
+    return typst.compile(files, font_paths=[FONTS], sys_inputs={"title": title, "about": about})
+
+
+def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str, object]]:
+    """All texts inside of an element, whose origin lies at (x, y), and takes them out of it.
+
+    Groups are moved, and texts also turned, as `charts` writes them.
+    """
+    for child in list(parent):
+        moved = re.match(_POINT, child.get("transform", ""))
+        dx, dy = map(float, moved.groups()) if moved else (0.0, 0.0)
+        if child.tag != f"{SVG}text":
+            yield from _taken(child, x + dx, y + dy)
+            continue
+        parent.remove(child)
+        turned = re.search(r"rotate\((-?\d+)\)", child.get("transform", ""))
+        yield {
+            "x": x + dx + float(child.get("x", 0)),
+            "y": y + dy + float(child.get("y", 0)),
+            "angle": int(turned[1]) if turned else 0,
+            "size": float(child.get("font-size", FONT_SIZE)),
+            "weight": int(child.get("font-weight", 400)),
+            "anchor": child.get("text-anchor", "start"),
+            "fill": child.get("fill"),
+            "struck": child.get("text-decoration") == "line-through",
+            "text": child.text or "",
+        }

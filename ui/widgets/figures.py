@@ -1,0 +1,68 @@
+"""The downloads of a picture, and what is inside of them: said in the picture, and in the name of its file."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.charts.pdf import pdf
+from ui.widgets.save_png import save_png
+
+Make = Callable[[], str | bytes]
+_FONTS = (
+    "Letters are drawn with the fonts of the computer that serves this page. A script that it has no font for comes "
+    "out as boxes: the SVG has the fonts of whoever opens it."
+)
+_LONGEST = 48  # letters of a sentence in the name of a file
+
+
+def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, str], stem: str) -> None:
+    """A picture as PNG, SVG and PDF; `draw` makes its SVG in a theme, and `stem` begins the names of the files.
+
+    Slides have the theme of the page; what is printed stands on white.
+    """
+    save_png(draw(st.context.theme.type or "light"), f"{stem}.png")
+    about = "; ".join(f"{name}: {text}" for name, text in facts.items())
+    download("PDF, for a paper", lambda: pdf(draw("light"), title, about), f"{stem}.pdf", "application/pdf", _FONTS)
+    download("SVG, for print", partial(draw, "light"), f"{stem}.svg", "image/svg+xml")
+
+
+def download(label: str, make: Make, name: str, mime: str, help: str | None = None) -> None:
+    """A button for a file that is made when it is asked for."""
+    st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{mime}", help=help)
+
+
+def sentence_facts(name: str, model: Translator, text: str, translation: str) -> dict[str, str]:
+    """The model, the sentence and its translation: name to text."""
+    about = {"Model": model_name(name, model)}
+    for side, words in (("source", text), ("target", translation)):  # both may be of one language
+        language = model.card.get(side)
+        about[f"{side.capitalize()} ({language})" if language else side.capitalize()] = words
+    return about
+
+
+def model_name(name: str, model: Translator) -> str:
+    """A model by its title and, since two may have the same, by the name of its folder."""
+    title = str(model.card.get("title", ""))
+    return f"{title} ({name})" if title else name
+
+
+def file_stem(*parts: str) -> str:
+    """The beginning of a file's name: what it holds, such as the model, the picture and the sentence.
+
+    Letters and digits of any script stay; a long sentence ends after a word.
+    """
+    return "-".join(filter(None, map(_short, parts))) or "headlight"
+
+
+def _short(part: str) -> str:
+    # Marks belong to letters: without them a word of Hindi is another.
+    kept = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in unicodedata.normalize("NFC", part))
+    words = kept.split()
+    while len(words) > 1 and len("-".join(words)) > _LONGEST:
+        words.pop()
+    return "-".join(words)[:_LONGEST]
