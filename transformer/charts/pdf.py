@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from transformer.charts.document import FONTS
 from transformer.charts.labels import FONT_SIZE
+
+if TYPE_CHECKING:
+    import typst
 
 SVG = "{http://www.w3.org/2000/svg}"
 # All words come as data: nothing in them is read as Typst's own language. It sets them itself, over the image: inside
@@ -18,8 +23,8 @@ _PAGE = b"""
 #set page(width: auto, height: auto, margin: 0pt)
 #set text(font: ("Source Sans 3", "Noto Sans", "Liberation Sans", "DejaVu Sans", "Noto Sans Devanagari"),
   top-edge: "baseline", bottom-edge: "baseline")
-#image("lines.svg", alt: sys.inputs.title)
-#for word in json("words.json") {
+#image(bytes(sys.inputs.lines), format: "svg", alt: sys.inputs.title)
+#for word in json(bytes(sys.inputs.words)) {
   let letters = text(size: word.size * 0.75pt, fill: rgb(word.fill), weight: word.weight, word.text)
   let body = if word.struck { strike(letters) } else { letters }
   context {
@@ -41,9 +46,18 @@ def pdf(svg: str, title: str, about: str = "") -> bytes:
     import typst  # 80 MB that only who asks for a PDF needs
 
     root = ElementTree.fromstring(svg)
-    words = list(_taken(root, 0, 0))
-    files = {"main": _PAGE, "lines.svg": ElementTree.tostring(root), "words.json": json.dumps(words).encode()}
-    return typst.compile(files, font_paths=[FONTS], sys_inputs={"title": title, "about": about})
+    words = json.dumps(list(_taken(root, 0, 0)))
+    lines = ElementTree.tostring(root, encoding="unicode")
+    given = {"title": title, "about": about, "words": words, "lines": lines}
+    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=given)
+
+
+@cache
+def _fonts() -> typst.Fonts:
+    """Looked for once: a machine may have thousands."""
+    import typst
+
+    return typst.Fonts(font_paths=[str(FONTS)])
 
 
 def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str, object]]:
