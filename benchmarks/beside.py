@@ -53,10 +53,10 @@ def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
             del os.environ["HEADLIGHT_RUNS"]
         choices["without"] = app.choosing()
     result["load_after"] = round(os.getloadavg()[0], 1)
-    result["tokens_per_second"] = {name: spread(found) for name, found in speeds.items()}
+    result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     result["share"] = ratios(speeds[WATCHED], speeds[ALONE])
-    result["choose_a_head"] = {name: spread(found) for name, found in choices.items()}
-    print(told(result))
+    result["choose_a_head"] = {name: spread(values) for name, values in choices.items()}
+    print(report(result))
     keep("beside", result, "Training while its page is watched", panels(result))
 
 
@@ -75,9 +75,9 @@ def started(path: Path, recipe: Recipe) -> RunFolder:
     """The run once it trains. Raises ValueError where it does not."""
     run, until = start(recipe, path), time.monotonic() + 600
     while len(Metrics(path).read()) < 5:
-        found = status(path)
-        if not found.alive or time.monotonic() > until:
-            raise ValueError(f"The worker does not train: it is {found.state}. {found.cause}")
+        run_status = status(path)
+        if not run_status.alive or time.monotonic() > until:
+            raise ValueError(f"The worker does not train: it is {run_status.state}. {run_status.cause}")
         time.sleep(0.5)
     return run
 
@@ -132,7 +132,7 @@ def chosen(page: Any, trace: Any) -> list[float]:
     return [browser.choose(page, trace, *places[n % len(places)]) for n in range(3 + CHOICES)][3:]
 
 
-def told(result: dict[str, Any]) -> str:
+def report(result: dict[str, Any]) -> str:
     speeds = [(name, short(one["median"]), short(one["least"])) for name, one in result["tokens_per_second"].items()]
     share, choices = result["share"], result["choose_a_head"]
     reached = "reached" if share["median"] >= TARGET else "missed"

@@ -36,9 +36,9 @@ def took(page: Page, event: str, what: str, wanted: object, act: Callable[[], No
     """From the event that `act` causes until the page shows `wanted`, plus two frames."""
     page.evaluate("given => painted.after(...given)", [event, what, wanted])
     act()
-    found = float(page.evaluate("painted.took"))
+    milliseconds = float(page.evaluate("painted.took"))
     wait_until_idle(page)
-    return found
+    return milliseconds
 
 
 def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -> list[float]:
@@ -154,10 +154,10 @@ def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
 def named_heads(trace: Trace, kind: str) -> list[str]:
     """How the name of each thumbnail begins."""
     place = layout(trace, kind, words=False, hide=False)
-    found = descriptions(trace, place, measures(trace, place))
+    texts = descriptions(trace, place, measures(trace, place))
     return [
         f"Layer {layer + 1}, head {head + 1}, {''.join(text)}"
-        for layer, heads in enumerate(found)
+        for layer, heads in enumerate(texts)
         for head, text in enumerate(heads)
     ]
 

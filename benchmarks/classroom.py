@@ -75,13 +75,16 @@ def run(
     with tempfile.TemporaryDirectory() as folder, _beside(Path(folder), not no_training, multi30k):
         os.environ |= production.environment()
         with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
-            found = Register()
-            result["abandoned"] = held(url, pupils, seconds, huge, abandoned, not no_browser, found)
+            register = Register()
+            result["abandoned"] = held(url, pupils, seconds, huge, abandoned, not no_browser, register)
         result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
     result["load_after"] = [round(load, 1) for load in os.getloadavg()]
     model = Translator.load(ROOT / "checkpoints" / MODEL)
-    result |= summary(found, seconds) | {"wrong": len(wrong(found.answers, model)), "checked": len(found.answers)}
-    print(told(result))
+    result |= summary(register, seconds) | {
+        "wrong": len(wrong(register.answers, model)),
+        "checked": len(register.answers),
+    }
+    print(report(result))
     keep(name, result, "A class of thirty", panels(result))
 
 
@@ -93,10 +96,10 @@ def held(
     probe = threading.Thread(target=_probe, args=(url, until, register), daemon=True)
     if browser:
         probe.start()
-    found = asyncio.run(_class(url, pupils, until, huge, abandoned, register))
+    released = asyncio.run(_class(url, pupils, until, huge, abandoned, register))
     if browser:
         probe.join(60)
-    return found
+    return released
 
 
 async def _class(
@@ -112,9 +115,9 @@ async def _class(
             await _phases(url, model, until, register)
         await asyncio.sleep(max(until - time.monotonic(), 0))
         weigher.cancel()
-        found = await _storm(url, abandoned, texts, register) if abandoned else None
+        released = await _storm(url, abandoned, texts, register) if abandoned else None
         over = True
-    return found
+    return released
 
 
 async def _phases(url: str, model: Translator, until: float, register: Register) -> None:
@@ -187,23 +190,23 @@ def _beside(folder: Path, training: bool, multi30k: Path | None) -> Iterator[Non
             kill(worker.path)
 
 
-def summary(found: Register, seconds: float) -> dict[str, Any]:
+def summary(register: Register, seconds: float) -> dict[str, Any]:
     """The figures of a class. Memory is compared from the end of the first minute, or of half of a shorter class."""
     first = min(60.0, seconds / 2)
-    early = [megabytes for at, megabytes in found.memory if first - 10 <= at <= first]
-    late = [megabytes for _, megabytes in found.memory[-10:]]
+    early = [megabytes for at, megabytes in register.memory if first - 10 <= at <= first]
+    late = [megabytes for _, megabytes in register.memory[-10:]]
     return {
-        "milliseconds": {what: spread(times) for what, times in sorted(found.took.items())},
-        "browser_milliseconds": spread(found.probe) if found.probe else None,
-        "huge_seconds": spread(found.huge) if found.huge else None,
-        "errors": found.errors,
-        "megabytes": {"start": found.memory[0][1], "first": float(np.median(early)), "end": float(np.median(late))},
+        "milliseconds": {what: spread(times) for what, times in sorted(register.took.items())},
+        "browser_milliseconds": spread(register.probe) if register.probe else None,
+        "huge_seconds": spread(register.huge) if register.huge else None,
+        "errors": register.errors,
+        "megabytes": {"start": register.memory[0][1], "first": float(np.median(early)), "end": float(np.median(late))},
         "growth": float(np.median(late) / np.median(early)),
-        "memory": [(round(at), round(megabytes)) for at, megabytes in found.memory[::10]],
+        "memory": [(round(at), round(megabytes)) for at, megabytes in register.memory[::10]],
     }
 
 
-def told(result: dict[str, Any]) -> str:
+def report(result: dict[str, Any]) -> str:
     """What README.md says of it."""
     rows = [
         (what, one["count"], short(one["median"]), short(one["p95"]), short(one["most"]), AIMS.get(what, ""))

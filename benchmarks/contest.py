@@ -79,7 +79,7 @@ def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> 
 
 
 def joeynmt(python: Path | None) -> Path | None:
-    """The interpreter that has JoeyNMT; None where there is none, which is said. Raises ValueError for a wrong one."""
+    """The interpreter that has JoeyNMT; None, with a note, where there is none. Raises ValueError for a wrong one."""
     if python is not None and not python.is_file():
         raise ValueError(f"There is no interpreter {python}.")
     python = python or (JOEYNMT_AT if JOEYNMT_AT.is_file() else None)

@@ -2,7 +2,7 @@
 
 Every contestant has the same network with the same weights, drawn at random: 6 + 6 layers, d_model 256, 8 heads, d_ff
 2048, vocabulary 8,000, in Marian's form, which all of them read. Its end is never likely, so everyone writes as many
-tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read anew at each step.
+tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read whole at each step.
 What the decoder's linear maps take by themselves, step by step, is a bound for whoever calls them from Python.
 """
 
@@ -52,7 +52,7 @@ WAYS = [(1, 1), (BEAM, 1), (1, BATCH), (BEAM, BATCH)]
 
 def targets(size: int, batch: int) -> list[tuple[str, str, float | None]]:
     """Ours, theirs, how many times as fast it should be, where that was asked for."""
-    found: list[tuple[str, str, float | None]] = [
+    wanted: list[tuple[str, str, float | None]] = [
         (F32, CT2, 0.9 if batch > 1 else 0.6),
         (BF16, CT2, 1.3 if batch > 1 else None),
         (BF16, CT2_INT8, None),
@@ -60,7 +60,7 @@ def targets(size: int, batch: int) -> list[tuple[str, str, float | None]]:
         (RECORDING, F32, 1 / 1.15),
     ]
     alone: list[tuple[str, str, float | None]] = [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if size > 1 else None)]
-    return found + (alone if batch == 1 else [])
+    return wanted + (alone if batch == 1 else [])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +91,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
             finally:
                 for one in contestants.values():
                     one.end()
-            print(told(mode, result["modes"][mode]), flush=True)
+            print(report(mode, result["modes"][mode]), flush=True)
     if multi30k is not None:
         result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
         print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
@@ -101,18 +101,18 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
 
 def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
     """Each with every number of threads in turns; the number with the better median is the one that counts."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     tasks = {(name, n): round_of(one, n) for name, one in contestants.items() for n in THREADS}
     written = {name: one.ask("written") for name, one in contestants.items()}
-    found["agree"] = {name: agreement(one, written[F32]) for name, one in written.items() if name != LINEAR}
-    found["distinct_tokens"] = len({token for sentence in written[F32] for token in sentence})
+    numbers["agree"] = {name: agreement(one, written[F32]) for name, one in written.items() if name != LINEAR}
+    numbers["distinct_tokens"] = len({token for sentence in written[F32] for token in sentence})
     every = alternate(rounds, tasks)
     speeds = {name: max((every[name, n] for n in THREADS), key=median) for name in contestants}
-    found["threads"] = {name: next(n for n in THREADS if every[name, n] is speeds[name]) for name in contestants}
-    found["by_threads"] = {f"{name}, {n}": spread(values) for (name, n), values in every.items()}
-    found["sentences_per_second"] = {name: spread(values) for name, values in speeds.items()}
-    found["times"] = {f"{a} / {b}": ratios(speeds[a], speeds[b]) for a in speeds for b in speeds if a != b}
-    return found
+    numbers["threads"] = {name: next(n for n in THREADS if every[name, n] is speeds[name]) for name in contestants}
+    numbers["by_threads"] = {f"{name}, {n}": spread(values) for (name, n), values in every.items()}
+    numbers["sentences_per_second"] = {name: spread(values) for name, values in speeds.items()}
+    numbers["times"] = {f"{a} / {b}": ratios(speeds[a], speeds[b]) for a in speeds for b in speeds if a != b}
+    return numbers
 
 
 def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
@@ -166,14 +166,14 @@ def sources(multi30k: Path | None, count: int) -> list[list[int]]:
     """Sentences as ids, the longest last, so that those that stand together are about as long."""
     if multi30k is None:
         draw = random.Random(0)
-        found = [[draw.randrange(2, START) for _ in range(draw.randint(8, 22))] for _ in range(count)]
+        sentences = [[draw.randrange(2, START) for _ in range(draw.randint(8, 22))] for _ in range(count)]
     else:
         tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
         test = open_corpus("multi30k:en-fr", folder=multi30k).test
         assert test is not None
         texts = [pair.source for pair in list(test)[:count]]
-        found = [[min(max(id, 2), START - 1) for id in ids] for ids in tokenizer.encode_batch(texts)]
-    return sorted(([*ids, END] for ids in found), key=len)
+        sentences = [[min(max(id, 2), START - 1) for id in ids] for ids in tokenizer.encode_batch(texts)]
+    return sorted(([*ids, END] for ids in sentences), key=len)
 
 
 # ---- in a contestant's process --------------------------------------------------------------------
@@ -186,7 +186,7 @@ def contestant(
 ) -> tuple[None, dict[str, Callable]]:
     keep_freed()  # as the command line does; for all, since it is no merit of the network
     every = sources(multi30k, count)
-    if batch == 1:  # over the rounds all lengths come alike
+    if batch == 1:  # over the rounds all lengths come equally often
         random.Random(1).shuffle(every)
     part = {TUTORIAL: 5}.get(name, 20) if batch == 1 else len(every)
     writers = {threads: writer(name, folder, tokens, size, threads) for threads in THREADS}
@@ -199,8 +199,8 @@ def contestant(
         place += part
         start = time.perf_counter()
         for first in range(0, len(chosen), batch):
-            found = writers[threads](chosen[first : first + batch])
-            assert all(len(ids) == tokens for ids in found), f"not {tokens} tokens: {found[0]}"
+            written = writers[threads](chosen[first : first + batch])
+            assert all(len(ids) == tokens for ids in written), f"not {tokens} tokens: {written[0]}"
         return len(chosen) / (time.perf_counter() - start)
 
     def written() -> list[list[int]]:
@@ -250,8 +250,8 @@ def marian(folder: Path, tokens: int, size: int) -> Write:
     def write(batch: list[list[int]]) -> list[list[int]]:
         src = padded(batch)
         mask = (src != START).long()
-        found = model.generate(src, attention_mask=mask, num_beams=size, max_new_tokens=tokens, do_sample=False)
-        return [ids[1:] for ids in found.tolist()]
+        written = model.generate(src, attention_mask=mask, num_beams=size, max_new_tokens=tokens, do_sample=False)
+        return [ids[1:] for ids in written.tolist()]
 
     return write
 
@@ -263,8 +263,8 @@ def ctranslate2(folder: Path, tokens: int, size: int, threads: int) -> Write:
 
     def write(batch: list[list[int]]) -> list[list[int]]:
         texts = [[f"w{id}" for id in ids[:-1]] + ["</s>"] for ids in batch]
-        found = translator.translate_batch(texts, beam_size=size, max_decoding_length=tokens)
-        return [[int(token[1:]) for token in one.hypotheses[0]] for one in found]
+        written = translator.translate_batch(texts, beam_size=size, max_decoding_length=tokens)
+        return [[int(token[1:]) for token in one.hypotheses[0]] for one in written]
 
     return write
 
@@ -309,18 +309,18 @@ def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list
     return live[0][0][1:]
 
 
-# ---- what is told ---------------------------------------------------------------------------------
+# ---- the report ---------------------------------------------------------------------------------
 
 
-def told(mode: str, found: dict[str, Any]) -> str:
+def report(mode: str, numbers: dict[str, Any]) -> str:
     rows = [
-        [name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})", found["threads"][name]]
-        for name, one in found["sentences_per_second"].items()
+        [name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})", numbers["threads"][name]]
+        for name, one in numbers["sentences_per_second"].items()
     ]
-    rows = [[*row, found["agree"].get(row[0], "")] for row in rows]
+    rows = [[*row, numbers["agree"].get(row[0], "")] for row in rows]
     times = []
-    for ours, theirs, target in targets(found["beam"], found["batch"]):
-        one = found["times"][f"{ours} / {theirs}"]
+    for ours, theirs, target in targets(numbers["beam"], numbers["batch"]):
+        one = numbers["times"][f"{ours} / {theirs}"]
         reached = "" if target is None else f"{target:.2f}: {'reached' if one['median'] >= target else 'missed'}"
         times.append([ours, theirs, f"{one['median']:.2f} ({one['least']:.2f} to {one['most']:.2f})", reached])
     return "\n\n".join(
@@ -339,9 +339,9 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     return {
         mode: [
             Dot(name, one["median"], short(one["median"]), OURS if name in ours else THEIRS)
-            for name, one in found["sentences_per_second"].items()
+            for name, one in numbers["sentences_per_second"].items()
         ]
-        for mode, found in result["modes"].items()
+        for mode, numbers in result["modes"].items()
     }
 
 

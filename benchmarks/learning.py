@@ -58,8 +58,8 @@ class Ours:
         return self.model(src, reads)
 
     def write(self, texts: list[str], beam: int) -> list[list[int]]:
-        found = Translator(self.checkpoint).translate_batch(texts, beam, max_length=LONGEST)
-        return [translation.ids for translation in found]
+        translations = Translator(self.checkpoint).translate_batch(texts, beam, max_length=LONGEST)
+        return [translation.ids for translation in translations]
 
 
 class Theirs:
@@ -89,13 +89,13 @@ class Theirs:
         """64 sentences of about the same length at a time, as ours."""
         sources = [[*ids, EOS] for ids in self.tokenizer.encode_batch(texts)]
         order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
-        found: dict[int, list[int]] = {}
+        ids_of: dict[int, list[int]] = {}
         for start in range(0, len(order), 64):
             chosen = order[start : start + 64]
             src = collate([(sources[i], [SOS]) for i in chosen], self.pad).src
             written = self.model.search(src, beam).tolist()
-            found.update((i, until_end(ids, self.pad)) for i, ids in zip(chosen, written, strict=True))
-        return [found[i] for i in range(len(texts))]
+            ids_of.update((i, until_end(ids, self.pad)) for i, ids in zip(chosen, written, strict=True))
+        return [ids_of[i] for i in range(len(texts))]
 
 
 def until_end(ids: list[int], pad: int) -> list[int]:
@@ -182,13 +182,13 @@ class Learner:
         written = self.network.write(self.sources, beam)
         seconds = time.perf_counter() - start
         texts = [self.tokenizer.decode(ids) for ids in written]
-        found: dict[str, Any] = {"translations": texts, "seconds_to_write": seconds, "loss": self._loss()}
+        scores: dict[str, Any] = {"translations": texts, "seconds_to_write": seconds, "loss": self._loss()}
         for name, metric in (("BLEU", sacrebleu.metrics.BLEU()), ("chrF", sacrebleu.metrics.CHRF())):
-            found[name] = metric.corpus_score(texts, [self.references]).score
-            found[f"{name} signature"] = str(metric.get_signature())
+            scores[name] = metric.corpus_score(texts, [self.references]).score
+            scores[f"{name} signature"] = str(metric.get_signature())
         if beam == 1:
-            found["agreement"] = self._agreement(written)
-        return found
+            scores["agreement"] = self._agreement(written)
+        return scores
 
     def _loss(self) -> float:
         """Nats a token, without smoothing; the tokens are the same for all."""

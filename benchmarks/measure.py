@@ -1,4 +1,4 @@
-"""What the benchmarks share: rounds in which they take turns, what is told of them, and where that is kept."""
+"""What the benchmarks share: rounds in which they take turns, how they are summarised, and where that is kept."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ OURS, THEIRS, TARGET = "#2f5fa8", "#98a2b3", "#d55e00"
 
 def spread(values: Iterable[float]) -> dict[str, float]:
     """The median, the 95th percentile, the least and the most of some values, and how many they are."""
-    found = list(values)
+    numbers = list(values)
     return {
-        "median": statistics.median(found),
-        "p95": float(np.percentile(found, 95)),
-        "least": min(found),
-        "most": max(found),
-        "count": len(found),
+        "median": statistics.median(numbers),
+        "p95": float(np.percentile(numbers, 95)),
+        "least": min(numbers),
+        "most": max(numbers),
+        "count": len(numbers),
     }
 
 
@@ -41,11 +41,11 @@ def alternate(rounds: int, tasks: Mapping[K, Callable[[], float]]) -> dict[K, li
     """What each task measures, round by round after one to warm up; every other round runs them backwards."""
     for task in tasks.values():
         task()
-    found: dict[K, list[float]] = {name: [] for name in tasks}
+    times: dict[K, list[float]] = {name: [] for name in tasks}
     for turn in range(rounds):
         for name in list(tasks)[:: 1 if turn % 2 else -1]:
-            found[name].append(tasks[name]())
-    return found
+            times[name].append(tasks[name]())
+    return times
 
 
 def seconds(work: Callable[[], object]) -> Callable[[], float]:

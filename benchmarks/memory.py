@@ -31,18 +31,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(pairs: list[int]) -> None:
-    found = {}
+    measured = {}
     for count in pairs:
         with tempfile.TemporaryDirectory() as folder:
-            found[count] = _measure(count, Path(folder))
+            measured[count] = _measure(count, Path(folder))
     rows = [
         (f"{count:,}", short(one["megabytes"]), *(f"{one['peak'][stage]:,.0f}" for stage in STAGES))
-        for count, one in found.items()
+        for count, one in measured.items()
     ]
     print(table(("pairs", "file, MB", *(f"peak after {stage}, MB" for stage in STAGES)), rows))
-    result = {"machine": machine("torch", "tokenizers"), "pairs": found, "batch_tokens": BATCH}
+    result = {"machine": machine("torch", "tokenizers"), "pairs": measured, "batch_tokens": BATCH}
     dots = [
-        Dot(f"{n:,} pairs", one["peak"]["a pass"], f"{one['peak']['a pass']:,.0f} MB", OURS) for n, one in found.items()
+        Dot(f"{n:,} pairs", one["peak"]["a pass"], f"{one['peak']['a pass']:,.0f} MB", OURS)
+        for n, one in measured.items()
     ]
     keep("memory", result, "Memory of a corpus", {"Peak of the process, MB": dots})
 

@@ -99,7 +99,7 @@ def answer(page: Session, text: str, layer: int, head: int) -> Answer:
 
 def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
     """The answers that are not those of the library for the same sentence and head."""
-    found = []
+    wrong_answers = []
     for text in dict.fromkeys(answer.text for answer in answers):
         trace = model.trace(text)
         for one in (answer for answer in answers if answer.text == text):
@@ -108,8 +108,8 @@ def wrong(answers: list[Answer], model: Translator) -> list[Answer]:
             right = right and one.weights.shape == weights.shape and np.allclose(one.weights, weights, atol=1e-5)
             words = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', one.spoken)
             right = right and words is not None and words[1] == html.escape(trace.translation)
-            found += [] if right else [one]
-    return found
+            wrong_answers += [] if right else [one]
+    return wrong_answers
 
 
 async def huge(url: str, model: Translator, register: Register) -> None:

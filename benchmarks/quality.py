@@ -60,7 +60,7 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
     result["load_after"] = round(os.getloadavg()[0], 1)
     final = {name: one["beam"].pop("translations") for name, one in result["contestants"].items()}
     result["differences"] = differences(final, references)
-    print(told(result))
+    print(report(result))
     title = f"Multi30k {pair}, test_2016_flickr: BLEU of the greedy translation against minutes of training"
     keep_drawn("quality", result, picture(title, result["contestants"]))
 
@@ -80,7 +80,7 @@ def turns(budget: float, slice: float) -> list[tuple[float, bool]]:
 
 def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> dict[str, dict[str, Any]]:
     """Every contestant's points and its last translations; every other turn they train in the opposite order."""
-    found: dict[str, dict[str, Any]] = {
+    learners: dict[str, dict[str, Any]] = {
         name: {"parameters": one.facts["parameters"], "peak": PEAKS[name], "points": []}
         for name, one in contestants.items()
     }
@@ -92,15 +92,15 @@ def compete(contestants: dict[str, Contestant], budget: float, slice: float) -> 
             if scored:
                 point = {**progress, **contestants[name].ask("score", 1)}
                 del point["translations"]
-                found[name]["points"].append(point)
-                print(f"{name}: {told_point(point)}", flush=True)
+                learners[name]["points"].append(point)
+                print(f"{name}: {point_text(point)}", flush=True)
     for name, one in contestants.items():
-        found[name]["beam"] = one.ask("score", BEAM)
-    return found
+        learners[name]["beam"] = one.ask("score", BEAM)
+    return learners
 
 
 def differences(translations: dict[str, list[str]], references: list[str]) -> dict[str, Any]:
-    """BLEU and chrF over sentences drawn anew: mean, half of the 95 % interval, and p of being as good as the first."""
+    """BLEU and chrF over resampled sentences: mean, half of the 95 % interval, and p of being as good as the first."""
     from sacrebleu.metrics import BLEU, CHRF
     from sacrebleu.significance import PairedTest
 
@@ -131,24 +131,24 @@ def minutes_to(points: Sequence[dict[str, Any]], bleu: float) -> float | None:
     return None
 
 
-# ---- what is told ---------------------------------------------------------------------------------
+# ---- the report ---------------------------------------------------------------------------------
 
 
-def told_point(point: dict[str, Any]) -> str:
+def point_text(point: dict[str, Any]) -> str:
     return (
         f"{point['seconds'] / 60:.1f} min, {point['updates']:,} updates, BLEU {point['BLEU']:.1f}, "
         f"chrF {point['chrF']:.1f}, loss {point['loss']:.3f}"
     )
 
 
-def told(result: dict[str, Any]) -> str:
-    found, curve, last = result["contestants"], [], []
-    for points in zip(*(one["points"] for one in found.values()), strict=True):
+def report(result: dict[str, Any]) -> str:
+    learners, curve, last = result["contestants"], [], []
+    for points in zip(*(one["points"] for one in learners.values()), strict=True):
         cells = [f"{point['BLEU']:.1f} / {point['chrF']:.1f}" for point in points]
         ahead = [f"{points[0]['BLEU'] - point['BLEU']:+.1f}" for point in points[1:]]
         curve.append([f"{points[0]['seconds'] / 60:.1f}", *cells, *ahead])
-    ours = found[OURS_NAME]["points"]
-    for name, one in found.items():
+    ours = learners[OURS_NAME]["points"]
+    for name, one in learners.items():
         end, beam = one["points"][-1], one["beam"]
         there = minutes_to(ours, end["BLEU"])
         sure = result["differences"]["BLEU"][name]
@@ -167,14 +167,14 @@ def told(result: dict[str, Any]) -> str:
                 f"{end['seconds_to_write']:.0f} / {beam['seconds_to_write']:.0f}",
             ]
         )
-    others = [f"Headlight − {name}" for name in list(found)[1:]]
+    others = [f"Headlight − {name}" for name in list(learners)[1:]]
     head = ["", "updates", "tokens/s", "test loss", "BLEU, greedy", f"BLEU, beam {BEAM}", "chrF, beam", "p"]
     head += ["ours reached its BLEU after", "greedy tokens that a plain pass agrees with", "seconds to translate"]
-    beam = found[OURS_NAME]["beam"]
+    beam = learners[OURS_NAME]["beam"]
     return "\n\n".join(
         [
             f"\nMulti30k {result['pair']}, test_2016_flickr, greedy: BLEU / chrF",
-            table(["minutes", *found, *others], curve),
+            table(["minutes", *learners, *others], curve),
             f"After {result['minutes']:g} minutes of training each",
             table(head, last),
             f"BLEU {beam['BLEU signature']}\nchrF {beam['chrF signature']}",

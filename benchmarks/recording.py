@@ -48,7 +48,7 @@ def run(lengths: list[int], rounds: int) -> None:
         for length in lengths:
             result["tokens"][length] = measured(folder, length, rounds)
             print(f"{length} tokens done", flush=True)
-    print(told(result))
+    print(report(result))
     keep("recording", result, "Recording: times as long as the same pass without", panels(result))
 
 
@@ -128,10 +128,10 @@ def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length
     return one_pass
 
 
-# ---- what is told ---------------------------------------------------------------------------------
+# ---- the report ---------------------------------------------------------------------------------
 
 
-def told(result: dict[str, Any]) -> str:
+def report(result: dict[str, Any]) -> str:
     rows = []
     for length, one in result["tokens"].items():
         for name in (KEPT, ATTENTIONS):

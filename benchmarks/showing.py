@@ -93,8 +93,8 @@ def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
         result |= in_the_browser(folder, traces, tokens, rounds, scripts)
         for n, one in result["opened"].items():
             result["sizes"][n]["bytes"]["app"] = one.pop("bytes")
-        print(told_sizes(result["sizes"]))
-        print(told_times(result["opened"], result["app"]))
+        print(sizes_report(result["sizes"]))
+        print(times_report(result["opened"], result["app"]))
     result["load_after"] = round(os.getloadavg()[0], 1)
     keep("showing", result, "Until every head is seen: Headlight beside BertViz", panels(result))
 
@@ -109,7 +109,7 @@ def make_checkpoint(folder: Path) -> Translator:
     sizes: dict[str, Any] = {"d_model": 256, "encoder": stack, "decoder": stack, "max_length": LONGEST + 8}
     torch.manual_seed(0)
     model = Transformer(ModelConfig(size, size, norm="pre", final_norm=True, **sizes)).eval()
-    with torch.no_grad():  # untrained heads look everywhere alike; sharper, they look somewhere
+    with torch.no_grad():  # untrained heads attend almost uniformly; sharper, they attend to something
         for module in model.modules():
             if isinstance(module, MultiHeadAttention):
                 module.query.weight.mul_(4)
@@ -212,10 +212,10 @@ def page_file(folder: Path, name: str, tokens: int) -> Path:
 def sizes(trace: Trace, folder: Path, rounds: int) -> dict[str, Any]:
     """The bytes of each, and the seconds that making them takes; the pages stay in the folder.
 
-    What takes long is made in fewer rounds, and what cannot be made is told of under "failed".
+    What takes long is made in fewer rounds, and what cannot be made is listed under "failed".
     """
     tokens = len(trace.rows("encoder"))
-    found: dict[str, Any] = {"bytes": {"headlight": overview_bytes(trace)}, "failed": {}}
+    numbers: dict[str, Any] = {"bytes": {"headlight": overview_bytes(trace)}, "failed": {}}
     tasks: dict[str, Callable[[], float]] = {"headlight": seconds(partial(overview_bytes, trace))}
     first = {"headlight": tasks["headlight"]()}
     for name in PAGES:
@@ -224,14 +224,14 @@ def sizes(trace: Trace, folder: Path, rounds: int) -> dict[str, Any]:
         try:
             first[name] = make()
         except TooMuch as error:
-            found["failed"][name] = str(error)
+            numbers["failed"][name] = str(error)
         else:
-            found["bytes"][name] = path.stat().st_size
+            numbers["bytes"][name] = path.stat().st_size
             tasks[name] = make
     times = repeated(rounds, tasks, first)
-    found["seconds"] = {name: spread(values) for name, values in times.items()}
-    found["times_longer"] = {name: ratios(times[name], times["headlight"]) for name in tasks if name in PAGES}
-    return found
+    numbers["seconds"] = {name: spread(values) for name, values in times.items()}
+    numbers["times_longer"] = {name: ratios(times[name], times["headlight"]) for name in tasks if name in PAGES}
+    return numbers
 
 
 def repeated(
@@ -289,7 +289,7 @@ def painting(
     BertViz's paint nothing without their scripts.
     """
     _, size = opening_app()  # the first also translates
-    found: dict[str, Any] = {"bytes": size, "failed": {}}
+    numbers: dict[str, Any] = {"bytes": size, "failed": {}}
     tasks: dict[str, Callable[[], float]] = {"app": lambda: opening_app()[0]}
     first = {"app": tasks["app"]()}
     for name, selector in PAGES.items():
@@ -299,30 +299,30 @@ def painting(
         open_file = partial(opening, path, selector)
         took = open_file()
         if took is None:
-            found["failed"][name] = f"not painted in {PAINTING} s"
+            numbers["failed"][name] = f"not painted in {PAINTING} s"
             continue
         first[name] = took
         tasks[name] = lambda open_file=open_file: open_file() or float("nan")  # type: ignore[misc]
     times = repeated(rounds, tasks, first, unit=1e-3)
-    found |= {name: spread(values) for name, values in times.items()}
+    numbers |= {name: spread(values) for name, values in times.items()}
     theirs = [name for name in ("model_view", "head_view") if name in times]
     for ours in ("app", "headlight_file"):
-        found[f"times_longer_than_{ours}"] = {name: ratios(times[name], times[ours]) for name in theirs}
-    return found
+        numbers[f"times_longer_than_{ours}"] = {name: ratios(times[name], times[ours]) for name in theirs}
+    return numbers
 
 
-# ---- what is told ---------------------------------------------------------------------------------
+# ---- the report ---------------------------------------------------------------------------------
 
 
-def told_sizes(found: dict[int, dict[str, Any]]) -> str:
+def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
     sizes, times = [], []
-    for tokens, one in found.items():
+    for tokens, one in pages.items():
         size, fewer = one["bytes"], ""
         if "model_view" in size:
             ratio = size["model_view"] / size["headlight"]
-            fewer = f"{short(ratio)}{told_target(FEWER.get(tokens), ratio >= FEWER.get(tokens, 0))}"
+            fewer = f"{short(ratio)}{target_text(FEWER.get(tokens), ratio >= FEWER.get(tokens, 0))}"
         made = {name: short(1000 * took["median"]) for name, took in one["seconds"].items()} | one["failed"]
-        longer = [told_range(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
+        longer = [range_text(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
         times.append([tokens, *(made.get(name, "") for name in MADE), *(longer or [""])])
         written = {name: megabytes(count) for name, count in size.items()} | one["failed"]
         sizes.append([tokens, *(written[name] for name in NAMES), fewer])
@@ -337,19 +337,19 @@ def told_sizes(found: dict[int, dict[str, Any]]) -> str:
     )
 
 
-def told_times(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, float]]) -> str:
+def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, float]]) -> str:
     opened, answered = [], []
     for tokens, one in pages.items():
-        painted = {name: told_range(one[name]) for name in OPENED if name in one} | one["failed"]
+        painted = {name: range_text(one[name]) for name in OPENED if name in one} | one["failed"]
         longer = [
-            told_range(one[f"times_longer_than_{ours}"][view]) if view in one[f"times_longer_than_{ours}"] else ""
+            range_text(one[f"times_longer_than_{ours}"][view]) if view in one[f"times_longer_than_{ours}"] else ""
             for view in ("model_view", "head_view")
             for ours in ("app", "headlight_file")
         ]
         opened.append([tokens, *(painted.get(name, "not made") for name in OPENED), *longer])
     for name, one in app.items():
-        reached = told_target(TARGETS[name], one["p95"] <= (TARGETS[name] or 0))
-        answered.append([name, told_range(one), f"{short(one['p95'])}{reached}", one["count"]])
+        reached = target_text(TARGETS[name], one["p95"] <= (TARGETS[name] or 0))
+        answered.append([name, range_text(one), f"{short(one['p95'])}{reached}", one["count"]])
     names = [NAMES[name] for name in OPENED]
     ratios = [f"{view} / {ours}" for view in ("model_view", "head_view") for ours in ("page", "file")]
     return "\n\n".join(
@@ -362,12 +362,12 @@ def told_times(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, float]
     )
 
 
-def told_target(target: int | None, reached: bool) -> str:
+def target_text(target: int | None, reached: bool) -> str:
     return "" if target is None else f" (target {target:,}: {'reached' if reached else 'missed'})"
 
 
-def told_range(found: dict[str, float]) -> str:
-    return f"{short(found['median'])} ({short(found['least'])} to {short(found['most'])})"
+def range_text(spread: dict[str, float]) -> str:
+    return f"{short(spread['median'])} ({short(spread['least'])} to {short(spread['most'])})"
 
 
 def megabytes(count: int) -> str:

@@ -80,22 +80,22 @@ def run(rounds: int, scripts: Path | None) -> None:
             finally:
                 context.close()
 
-        found = in_turns(rounds, {(who, kind): partial(start, who, kind) for kind in (COLD, WARM) for who in starts})
-    result |= summary(found) | {"load_after": round(os.getloadavg()[0], 1)}
-    print(told(result))
+        started = in_turns(rounds, {(who, kind): partial(start, who, kind) for kind in (COLD, WARM) for who in starts})
+    result |= summary(started) | {"load_after": round(os.getloadavg()[0], 1)}
+    print(report(result))
     keep("start", result, "From starting it to the first heatmap: Headlight beside a BertViz script", panels(result))
 
 
 def in_turns(rounds: int, tasks: dict[tuple[str, str], Callable[[], Started]]) -> dict[tuple[str, str], list[Started]]:
     """Every start, round by round after one round that does not count; a warm start always follows its cold one."""
-    found: dict[tuple[str, str], list[Started]] = {name: [] for name in tasks}
+    started: dict[tuple[str, str], list[Started]] = {name: [] for name in tasks}
     for turn in range(rounds + 1):
         for who in [OURS_NAME, PEER][:: 1 if turn % 2 else -1]:
             for kind in (COLD, WARM):
                 one = tasks[who, kind]()
                 if turn:
-                    found[who, kind].append(one)
-    return found
+                    started[who, kind].append(one)
+    return started
 
 
 # ---- ours -----------------------------------------------------------------------------------------
@@ -123,28 +123,28 @@ class Ours:
     def __call__(self, context: Any) -> Started:
         page = context.new_page()
         page.add_init_script(path=Path(__file__).with_name("painted.js"))
-        found, begun = Started(), time.perf_counter()
+        started, begun = Started(), time.perf_counter()
         command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={self.port}"]
         command += ["--server.headless=true", "--server.address=127.0.0.1"]
         with self.log.open("wb") as output:
             server = subprocess.Popen(command, cwd=self.place, env=self.environment, stdout=output, stderr=output)
         try:
             wait_for_server(server, self.port, self.log)
-            found.seen["the server answers"] = since(begun)
+            started.seen["the server answers"] = since(begun)
             page.goto(f"http://127.0.0.1:{self.port}")
             for what in ("overview", "head"):
                 page.wait_for_function(f"painted.{what}()", polling="raf", timeout=1000 * LIMIT)
                 two_frames(page)
-                found.seen[what] = since(begun)
+                started.seen[what] = since(begun)
             process = psutil.Process(server.pid)
-            found.processor = sum(process.cpu_times()[:2])
+            started.processor = sum(process.cpu_times()[:2])
             memory = process.memory_full_info()
-            found.memory = {"RSS": memory.rss / 1e6, "PSS": memory.pss / 1e6}
+            started.memory = {"RSS": memory.rss / 1e6, "PSS": memory.pss / 1e6}
         finally:
             page.close()
             server.terminate()
             server.wait(20)
-        return found
+        return started
 
 
 def wait_for_server(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -196,21 +196,21 @@ class Peer:
             serve_scripts(page, self.scripts)
         script = Path(__file__).with_name("start_peer.py")
         command = [sys.executable, str(script), str(self.model), self.text, str(self.tokens), str(self.page)]
-        found, begun = Started(), time.perf_counter()
+        started, begun = Started(), time.perf_counter()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             raise ValueError(f"The peer's script ended with code {process.returncode}; run it: {' '.join(command)}")
-        found.seen["the page is written"] = since(begun)
+        started.seen["the page is written"] = since(begun)
         page.goto(self.page.as_uri(), wait_until="commit")
         page.wait_for_selector("#vis line", state="attached", timeout=1000 * LIMIT)
         two_frames(page)
-        found.seen["overview"] = since(begun)
-        found.processor = used.ru_utime + used.ru_stime
-        found.memory = {"RSS": used.ru_maxrss / 1e3}
+        started.seen["overview"] = since(begun)
+        started.processor = used.ru_utime + used.ru_stime
+        started.memory = {"RSS": used.ru_maxrss / 1e3}
         page.close()
-        return found
+        return started
 
 
 # ---- both -----------------------------------------------------------------------------------------
@@ -249,10 +249,10 @@ def _drop_file(path: Path) -> None:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-# ---- what is told ---------------------------------------------------------------------------------
+# ---- the report ---------------------------------------------------------------------------------
 
 
-def summary(found: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
+def summary(started: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
     """Spreads of everything, and the ratio round by round, of cold and of warm starts."""
     result: dict[str, Any] = {}
     for kind in (COLD, WARM):
@@ -263,9 +263,9 @@ def summary(found: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
                 "megabytes": {what: spread(one.memory[what] for one in starts) for what in starts[0].memory},
             }
             for who in (OURS_NAME, PEER)
-            for starts in [found[who, kind]]
+            for starts in [started[who, kind]]
         }
-        first = {who: [one.seen["overview"] for one in found[who, kind]] for who in (OURS_NAME, PEER)}
+        first = {who: [one.seen["overview"] for one in started[who, kind]] for who in (OURS_NAME, PEER)}
         result[kind]["times_longer"] = ratios(first[PEER], first[OURS_NAME])
     return result
 
@@ -273,14 +273,14 @@ def summary(found: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
 NAMES = {"overview": "every head is painted", "head": "and one large"}
 
 
-def told(result: dict[str, Any]) -> str:
+def report(result: dict[str, Any]) -> str:
     rows, memory = [], []
     for kind in (COLD, WARM):
         for who in (OURS_NAME, PEER):
             one = result[kind][who]
             for what, took in one["milliseconds"].items():
-                found = f"{short(took['median'])} ({short(took['least'])} to {short(took['most'])})"
-                rows.append([kind, who, NAMES.get(what, what), found])
+                cell = f"{short(took['median'])} ({short(took['least'])} to {short(took['most'])})"
+                rows.append([kind, who, NAMES.get(what, what), cell])
             sizes = [f"{name} {short(size['median'])} MB" for name, size in one["megabytes"].items()]
             memory.append([kind, who, ", ".join(sizes), f"{one['processor_seconds']['median']:.1f}"])
     longer = [f"{kind} {_range(result[kind]['times_longer'])}" for kind in (COLD, WARM)]
@@ -295,8 +295,8 @@ def told(result: dict[str, Any]) -> str:
     )
 
 
-def _range(found: dict[str, float]) -> str:
-    return f"{found['median']:.2f} ({found['least']:.2f} to {found['most']:.2f})"
+def _range(spread: dict[str, float]) -> str:
+    return f"{spread['median']:.2f} ({spread['least']:.2f} to {spread['most']:.2f})"
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:

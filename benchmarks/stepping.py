@@ -49,13 +49,13 @@ def run(rounds: int) -> None:
                 "decoding, beam 5": browser.stepping(chromium, *player, rounds),
                 "anatomy of a head": browser.stepping(chromium, *walk, rounds),
             }
-    result["milliseconds"] = {name: spread(found) for name, found in times.items()}
+    result["milliseconds"] = {name: spread(values) for name, values in times.items()}
     result["load_after"] = round(os.getloadavg()[0], 1)
-    print(told(result))
+    print(report(result))
     keep("stepping", result, "From a key to the next step painted", panels(result))
 
 
-def told(result: dict[str, Any]) -> str:
+def report(result: dict[str, Any]) -> str:
     rows = []
     for name, one in result["milliseconds"].items():
         reached = "reached" if one["p95"] <= TARGET else "missed"

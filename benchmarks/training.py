@@ -82,19 +82,19 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
         for one in contestants.values():
             one.end()
     result |= {"batch_tokens": batch_tokens, "batches": batches, "load_after": round(os.getloadavg()[0], 1)}
-    result["tokens_per_second"] = {name: spread(found) for name, found in speeds.items()}
+    result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     pairs = [(ours, theirs) for ours, theirs, _ in TARGETS if theirs in speeds]
     result["times"] = {f"{ours} / {theirs}": ratios(speeds[ours], speeds[theirs]) for ours, theirs in pairs}
-    print(told(result))
+    print(report(result))
     keep("training", result, "Training: target tokens a second, forward, backward and update", panels(result))
 
 
 def interpreters(joey: Path | None) -> dict[str, Path | str]:
     """Who takes part, and the Python that each runs in."""
-    found: dict[str, Path | str] = dict.fromkeys([OURS_BF16, OURS_F32, *PEERS, TUTORIAL], sys.executable)
-    del found[JOEY_F32]
+    pythons: dict[str, Path | str] = dict.fromkeys([OURS_BF16, OURS_F32, *PEERS, TUTORIAL], sys.executable)
+    del pythons[JOEY_F32]
     python = joeynmt(joey)
-    return found if python is None else {**found, JOEY_F32: python}
+    return pythons if python is None else {**pythons, JOEY_F32: python}
 
 
 def round_of(contestant: Contestant) -> Callable[[], float]:
@@ -166,10 +166,10 @@ def plainly(model: Peer, bf16: bool) -> Callable[[Batch], object]:
     return update
 
 
-# ---- what is told ---------------------------------------------------------------------------------
+# ---- the report ---------------------------------------------------------------------------------
 
 
-def told(result: dict[str, Any]) -> str:
+def report(result: dict[str, Any]) -> str:
     speeds, rows = result["tokens_per_second"], []
     for name, one in speeds.items():
         rows.append([name, f"{short(one['median'])} ({short(one['least'])} to {short(one['most'])})"])

@@ -43,7 +43,7 @@ def run(data: str, steps: int, every: int) -> None:
             looks = watched(worker, steps, every)
         finally:
             kill(worker.path)
-    result = {"machine": machine("torch"), "data": data, **told(looks)}
+    result = {"machine": machine("torch"), "data": data, **growth(looks)}
     shown = looks[:: max(1, len(looks) // 10)]
     print(table(("update", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown]))
     reached = "reached" if result["most_megabytes"] <= TARGET else "missed"
@@ -70,7 +70,7 @@ def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, fl
     return looks
 
 
-def told(looks: list[tuple[int, float, float]]) -> dict[str, Any]:
+def growth(looks: list[tuple[int, float, float]]) -> dict[str, Any]:
     """The most that was held, and how it grew over the second half of the updates (least squares)."""
     later = looks[len(looks) // 2 :]
     growth = np.polyfit([n for n, _, _ in later], [mb for _, mb, _ in later], 1)[0] if len(later) > 1 else 0.0

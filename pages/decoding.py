@@ -19,9 +19,9 @@ with page(DecodingView, "Decoding", "How does it choose the next word?") as open
         text = source_input(model, view)
     with strategy:
         controls(view)
-    found = search(opened.name, text, view.how)
+    decoded = search(opened.name, text, view.how)
     with sentence:
-        far_note(opened.name, model, text, found.log_prob_per_token)
-    token_notes(found.source, *node_labels(model, found.tree))
-    stage(opened.name, text, model, found, opened.actions)
-    reference(opened.name, text, model, found, view)
+        far_note(opened.name, model, text, decoded.log_prob_per_token)
+    token_notes(decoded.source, *node_labels(model, decoded.tree))
+    stage(opened.name, text, model, decoded, opened.actions)
+    reference(opened.name, text, model, decoded, view)

@@ -34,19 +34,19 @@ def guards(public: bool) -> list[Middleware]:
 def _guards(given: Access, public: bool) -> list[Middleware]:
     base = str(config.get_option("server.baseUrlPath")).strip("/")
     base = f"/{base}" if base else ""
-    found = [
+    guards = [
         Middleware(Headers, ancestors=os.environ.get("HEADLIGHT_FRAME_ANCESTORS", "")),
         Middleware(Hosts, access=given),
     ]
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
-        said = "Metrics are switched off: set HEADLIGHT_METRICS=1 to serve them."
-        found.append(Middleware(Closed, path=f"{base}/_stcore/metrics", said=said))
+        message = "Metrics are switched off: set HEADLIGHT_METRICS=1 to serve them."
+        guards.append(Middleware(Closed, path=f"{base}/_stcore/metrics", message=message))
     if public:  # any session could fill the memory with files, even if no page offers an upload
-        said = "This is a public demonstration: uploads are switched off."
-        found.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", said=said))
+        message = "This is a public demonstration: uploads are switched off."
+        guards.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", message=message))
     if given.password:
-        found.append(Middleware(Login, password=given.password, base=base))
-    return [*found, Middleware(Page)]
+        guards.append(Middleware(Login, password=given.password, base=base))
+    return [*guards, Middleware(Page)]
 
 
 @asynccontextmanager

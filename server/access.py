@@ -55,15 +55,15 @@ def access(address: str, environment: Mapping[str, str], arguments: Sequence[str
         raise ValueError(f"HEADLIGHT_PASSWORD and {NO_PASSWORD} were both given; remove one of them.")
     if password and len(password) < SHORTEST:
         raise ValueError(f"HEADLIGHT_PASSWORD has {len(password)} characters: choose one of at least {SHORTEST}.")
-    found = Access(address, hosts, password or None, everybody=without or public)
-    if found.only_here and (found.beyond or any(not is_loopback(host) for host in hosts)):
-        where = f"at {address}" if found.beyond else f"as {hosts[0]}"
+    settings = Access(address, hosts, password or None, everybody=without or public)
+    if settings.only_here and (settings.beyond or any(not is_loopback(host) for host in hosts)):
+        where = f"at {address}" if settings.beyond else f"as {hosts[0]}"
         raise ValueError(
             f"Anybody who can reach this server {where} could do all that you can. Set HEADLIGHT_PASSWORD to ask for a "
             f"password, set HEADLIGHT_PUBLIC=1 to let visitors only look, add {NO_PASSWORD} if you trust everybody "
             "there, or listen at 127.0.0.1 for this machine alone."
         )
-    return found
+    return settings
 
 
 def is_loopback(name: str) -> bool:

@@ -68,9 +68,9 @@ class Login:
         wait = self.attempts.wait(address)
         if wait:
             seconds = "second" if wait == 1 else "seconds"
-            said = _page(f"Too many wrong passwords. Try again in {wait} {seconds}.", 429)
-            said.headers["Retry-After"] = str(wait)
-            return said
+            response = _page(f"Too many wrong passwords. Try again in {wait} {seconds}.", 429)
+            response.headers["Retry-After"] = str(wait)
+            return response
         if not hmac.compare_digest(_digest(given), self.password):
             self.attempts.wrong(address)
             return _page("Wrong password. Capital letters and spaces count.")
@@ -94,8 +94,8 @@ def cookie(password: str) -> str:
 
 
 def _page(alert: str = "", status: int = 401) -> HTMLResponse:
-    said = {"alert": ALERT.format(alert) if alert else "", "invalid": 'aria-invalid="true"' if alert else ""}
-    return HTMLResponse(PAGE.substitute(said), status, {"Cache-Control": "no-store"})
+    fields = {"alert": ALERT.format(alert) if alert else "", "invalid": 'aria-invalid="true"' if alert else ""}
+    return HTMLResponse(PAGE.substitute(fields), status, {"Cache-Control": "no-store"})
 
 
 async def _password(request: Request) -> str | None:

@@ -37,10 +37,10 @@ class Visitor:
         self.look(session)
         home = session.script
         for _ in range(most):
-            found = next(((w, d) for w, d in widgets(session) if _place(page, *w[:2]) not in self.used), None)
-            if found is None:
+            unused = next(((w, d) for w, d in widgets(session) if _place(page, *w[:2]) not in self.used), None)
+            if unused is None:
                 return
-            (kind, name, id), delta = found
+            (kind, name, id), delta = unused
             self.used.add(_place(page, kind, name))
             for state in self.states(kind, id, delta):
                 await session.run(state, fragment=delta.fragment_id)

@@ -48,9 +48,9 @@ def _fill(data: bytearray, chance: random.Random) -> None:
 
 def _renumber(data: bytearray, chance: random.Random) -> None:
     """Another number where the beginning, which is often text, has one."""
-    found = list(re.finditer(rb"\d+", data[:20_000]))
-    if found:
-        start, end = chance.choice(found).span()
+    numbers = list(re.finditer(rb"\d+", data[:20_000]))
+    if numbers:
+        start, end = chance.choice(numbers).span()
         data[start:end] = chance.choice(NUMBERS)
 
 
@@ -66,7 +66,7 @@ def _spot(data: bytearray, chance: random.Random) -> int:
 
 
 def in_one_sentence(action: Callable[[], object]) -> bool:
-    """Whether it went well; a ValueError (as Refused is) of one line is well said, and all else fails the test."""
+    """Whether it went well; a ValueError (as Refused is) of one line is a fit answer, and all else fails the test."""
     try:
         action()
     except ValueError as error:

@@ -16,9 +16,9 @@ def _links(pair: GoldPair) -> str:
 
 def _pronouns(pair: GoldPair) -> str:
     source, target = words(pair.source), words(pair.target)
-    found = [
+    descriptions = [
         f"{source[each.word]} ({each.word}) is {source[each.antecedent]} ({each.antecedent}), "
         f"{'shown by' if each.shows else 'written'} {target[each.written]} ({each.written})"
         for each in pair.pronouns
     ]
-    return "; ".join(found) or "-"
+    return "; ".join(descriptions) or "-"

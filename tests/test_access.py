@@ -112,7 +112,7 @@ def test_an_imported_tokenizer_is_tried_and_opened(shown: Path) -> None:
     assert trial._known_to_work
 
 
-def test_a_trial_that_cannot_begin_is_told(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_that_cannot_begin_is_reported(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trial._known_to_work.clear()
     monkeypatch.setattr(sys, "executable", str(shown / "python"))
     with pytest.raises(ValueError, match=r"no process could be started to try it in \(No such file or directory\); "):

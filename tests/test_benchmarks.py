@@ -56,14 +56,14 @@ def test_the_learning_rate_ends_at_nothing_however_the_speed_changes(monkeypatch
     assert rates[-1] < 0.05 * max(rates)  # a plan made once for 900 updates would end at a third
 
 
-def test_the_better_translations_are_told_to_be_better(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_better_translations_are_reported_as_better(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quality, "SAMPLES", 100)
     references = [f"a man number {n} sits on a bench near the water" for n in range(30)]
     worse = [text.replace("bench near", "chair by") for text in references]
-    found = quality.differences({OURS_NAME: references, MARIAN: worse}, references)
-    assert found["BLEU"][OURS_NAME]["mean"] > found["BLEU"][MARIAN]["mean"] + 5
-    assert found["BLEU"][MARIAN]["p"] < 0.05
-    json.dumps(found)  # as it is kept
+    differences = quality.differences({OURS_NAME: references, MARIAN: worse}, references)
+    assert differences["BLEU"][OURS_NAME]["mean"] > differences["BLEU"][MARIAN]["mean"] + 5
+    assert differences["BLEU"][MARIAN]["p"] < 0.05
+    json.dumps(differences)  # as it is kept
 
 
 def learned(*bleu: float) -> dict[str, Any]:
@@ -76,12 +76,12 @@ def learned(*bleu: float) -> dict[str, Any]:
     return {"points": points, "beam": {**score, "BLEU": bleu[-1] + 1}}
 
 
-def test_quality_is_told_and_drawn_for_all_who_took_part() -> None:
+def test_quality_is_reported_and_drawn_for_all_who_took_part() -> None:
     contestants = {OURS_NAME: learned(10.0, 20.0, 28.0, 30.0), MARIAN: learned(5.0, 12.0, 18.0, 20.0)}
     sure = {"mean": 30.0, "half": 1.2}
     differences = {"BLEU": {OURS_NAME: {**sure, "p": None}, MARIAN: {**sure, "p": 0.001}}}
-    told = quality.told({"contestants": contestants, "pair": "de-en", "minutes": 10, "differences": differences})
-    assert "+10.0" in told and "5.0 min" in told
+    report = quality.report({"contestants": contestants, "pair": "de-en", "minutes": 10, "differences": differences})
+    assert "+10.0" in report and "5.0 min" in report
     drawn = ElementTree.fromstring(quality.picture("BLEU & <time>", contestants))
     lines = drawn.findall(".//{*}polyline")
     assert [len(line.attrib["points"].split()) for line in lines] == [4, 4]
@@ -98,7 +98,7 @@ def test_what_is_slow_is_not_repeated() -> None:
     assert showing.repeated(9, {"a": lambda: next(slow)}, {"a": 40_000.0}, unit=1e-3) == {"a": [40_000.0]}
 
 
-def test_a_page_that_is_not_painted_is_told_of() -> None:
+def test_a_page_that_is_not_painted_is_reported() -> None:
     one = spread([1.0])
     sizes = {
         "bytes": {"headlight": 100, "app": 200, "headlight_file": 300, "model_view": 3000},
@@ -114,9 +114,9 @@ def test_a_page_that_is_not_painted_is_told_of() -> None:
         "times_longer_than_headlight_file": {},
     }
     app = dict.fromkeys(showing.TARGETS, one)
-    assert "not made in 300 s" in showing.told_sizes({512: sizes})
-    told = showing.told_times({512: opened}, app)
-    assert "not painted in 90 s" in told and "not made" in told
+    assert "not made in 300 s" in showing.sizes_report({512: sizes})
+    report = showing.times_report({512: opened}, app)
+    assert "not painted in 90 s" in report and "not made" in report
     drawn = picture("showing", showing.panels({"sizes": {512: sizes}, "opened": {512: opened}, "app": app}))
     assert "512 tokens, BertViz model_view" in drawn and "BertViz head_view" not in drawn
 
@@ -125,16 +125,16 @@ def test_starts_are_compared_cold_with_cold() -> None:
     def started(milliseconds: float) -> start.Started:
         return start.Started({"overview": milliseconds}, 1.0, {"RSS": 500.0})
 
-    found = {
+    starts = {
         (start.OURS_NAME, "cold"): [started(4000.0), started(5000.0)],
         (start.PEER, "cold"): [started(8000.0), started(15_000.0)],
         (start.OURS_NAME, "warm"): [started(2000.0)],
         (start.PEER, "warm"): [started(3000.0)],
     }
-    result = {**start.summary(found), "emptied": "all files"}
+    result = {**start.summary(starts), "emptied": "all files"}
     assert result["cold"]["times_longer"]["median"] == pytest.approx(2.5)
     assert result["warm"]["times_longer"]["median"] == pytest.approx(1.5)
-    assert "cold 2.50 (2.00 to 3.00), warm 1.50" in start.told(result)
+    assert "cold 2.50 (2.00 to 3.00), warm 1.50" in start.report(result)
     ElementTree.fromstring(picture("start", start.panels(result)))
 
 
@@ -142,8 +142,8 @@ def test_training_tells_of_those_who_took_part_alone() -> None:
     names = [training.OURS_BF16, training.OURS_F32, training.TORCH_F32]
     speeds = {name: spread([100.0, 200.0]) for name in names}
     times = {f"{training.OURS_BF16} / {training.TORCH_F32}": spread([1.9, 2.1])}
-    told = training.told({"tokens_per_second": speeds, "times": times})
-    assert "2: reached" in told and "JoeyNMT" not in told and "Marian" not in told
+    report = training.report({"tokens_per_second": speeds, "times": times})
+    assert "2: reached" in report and "JoeyNMT" not in report and "Marian" not in report
 
 
 def test_the_peak_memory_of_a_child_is_its_own() -> None:
@@ -155,8 +155,8 @@ def test_the_peak_memory_of_a_child_is_its_own() -> None:
     assert 5 < child < 400 < peak_megabytes()
 
 
-def test_a_worker_that_grows_is_told_from_one_that_is_flat() -> None:
-    flat = worker.told([(100 * n, 700.0 + (n == 3), 2000.0) for n in range(1, 21)])
+def test_a_worker_that_grows_is_distinguished_from_one_that_is_flat() -> None:
+    flat = worker.growth([(100 * n, 700.0 + (n == 3), 2000.0) for n in range(1, 21)])
     assert flat["most_megabytes"] == 701 and flat["megabytes_per_1000_updates"] == 0
-    growing = worker.told([(100 * n, 500.0 + 30.0 * n, 2000.0) for n in range(1, 21)])
+    growing = worker.growth([(100 * n, 500.0 + 30.0 * n, 2000.0) for n in range(1, 21)])
     assert growing["megabytes_per_1000_updates"] == pytest.approx(300)

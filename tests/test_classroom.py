@@ -169,7 +169,7 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
         ):
             await first.run()
             await second.run()
-            assert "cba" in re.sub(r"\W", "", _said(first)) and "cba" in re.sub(r"\W", "", _said(second))
+            assert "cba" in re.sub(r"\W", "", _translation(first)) and "cba" in re.sub(r"\W", "", _translation(second))
             shutil.rmtree(school.models / "deleted")
             weights = school.models / "damaged" / "model.safetensors"
             with open(weights, "r+b") as file:  # in place, as a copy that is under way would
@@ -185,14 +185,14 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
                 shutil.copy(file, school.models / "damaged")  # another model in its place, its tokenizer at the end
                 await second.run()
             await second.type(TEXT)
-            assert _said(second) == Translator.load(school.models / MODEL).translate(TEXT).text
+            assert _translation(second) == Translator.load(school.models / MODEL).translate(TEXT).text
 
     run(lose())
 
 
-def _said(page: Session) -> str:
-    found = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', page.translation())
-    return found[1] if found else ""
+def _translation(page: Session) -> str:
+    match = re.search(r'aria-label="[^:]*: (.*)\. Sequence log-probability', page.translation())
+    return match[1] if match else ""
 
 
 def test_nothing_can_be_written(school: School) -> None:
@@ -235,8 +235,8 @@ def test_a_worker_that_is_killed(school: School) -> None:
 
 
 def _buttons(page: Session) -> list[str]:
-    found = (delta.new_element for delta in page.elements.values())
-    return [element.button.label for element in found if element.WhichOneof("type") == "button"]
+    elements = (delta.new_element for delta in page.elements.values())
+    return [element.button.label for element in elements if element.WhichOneof("type") == "button"]
 
 
 def test_a_model_in_memory_does_not_depend_on_its_file(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def test_trace_writes_what_can_be_loaded(folder: str, tmp_path: Path, capsys: py
     assert trace.cross.shape == (3, 2, 3, 4) and trace.translation == "two dogs"
     assert str(out) in capsys.readouterr().out
     assert main(["trace", folder, "a girl", "--out", str(tmp_path / "none" / "girl.npz")]) == 1
-    said = capsys.readouterr().err
-    assert "There is no folder" in said and "make it, or choose another place for girl.npz" in said
+    errors = capsys.readouterr().err
+    assert "There is no folder" in errors and "make it, or choose another place for girl.npz" in errors
 
 
 def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +105,7 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
         (["import", "nowhere.pt", "--out", "run"], "nowhere"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
+def test_an_error_is_one_line(
     arguments: list[str], what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -162,8 +162,8 @@ def test_sentences_of_the_fixture_end_at_different_lengths(model, src):
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
 def test_cached_greedy_is_the_argmax_of_full_passes(src, norm, positions):
     model = network(seed=3, norm=norm, positions=positions)
-    found = finish(greedy(model, src, max_length=12))
-    for row, (best,) in enumerate(found):
+    decoded = finish(greedy(model, src, max_length=12))
+    for row, (best,) in enumerate(decoded):
         assert list(best.ids) == greedy_by_hand(model, alone(src, row), 12)
 
 
@@ -171,8 +171,8 @@ def test_each_step_holds_what_a_full_pass_says(model, src):
     steps = list(greedy(model, src))
     for row, (best,) in enumerate(finish(steps)):
         expected = read(model, alone(src, row), best.ids)
-        found = [step.log_probs[i] for step, i in zip(steps, rows_of(steps, row, best.ids), strict=False)]
-        torch.testing.assert_close(torch.stack(found), expected, atol=1e-5, rtol=0)
+        log_probs = [step.log_probs[i] for step, i in zip(steps, rows_of(steps, row, best.ids), strict=False)]
+        torch.testing.assert_close(torch.stack(log_probs), expected, atol=1e-5, rtol=0)
     token, best_log_prob = steps[0].candidates(0, 3)[0]
     assert (token, best_log_prob) == (int(steps[0].log_probs[0].argmax()), float(steps[0].log_probs[0].max()))
     assert len(steps[0].candidates(0, 99)) == model.config.target_vocab_size
@@ -180,37 +180,37 @@ def test_each_step_holds_what_a_full_pass_says(model, src):
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_a_beam_of_one_is_greedy(model, src, alpha):
-    found = finish(beam(model, src, 1, length_penalty=alpha))
-    assert [[h.ids for h in one] for one in found] == [[h.ids for h in one] for one in finish(greedy(model, src))]
+    decoded = finish(beam(model, src, 1, length_penalty=alpha))
+    assert [[h.ids for h in one] for one in decoded] == [[h.ids for h in one] for one in finish(greedy(model, src))]
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_a_beam_that_holds_everything_is_brute_force(alpha):
     model = network(vocabulary=6, seed=4)
     src = torch.tensor([[4, 5, 5, EOS]])
-    (found,) = finish(beam(model, src, 1000, length_penalty=alpha, max_length=4))
+    (decoded,) = finish(beam(model, src, 1000, length_penalty=alpha, max_length=4))
 
     words = [UNK, 4, 5]
     everything = [(*ids, EOS) for n in range(4) for ids in itertools.product(words, repeat=n)]
     cut = list(itertools.product(words, repeat=4))
-    assert len(found) == len(everything) + len(cut)
+    assert len(decoded) == len(everything) + len(cut)
     for group, finished in ((everything, True), (cut, False)):
         scores = {ids: log_prob(model, src, ids) / penalty(len(ids), alpha) for ids in group}
         ranked = sorted(group, key=lambda ids: -scores[ids])
-        hypotheses = [h for h in found if h.finished == finished]
+        hypotheses = [h for h in decoded if h.finished == finished]
         assert [h.ids for h in hypotheses] == ranked
         assert [h.score for h in hypotheses] == pytest.approx([scores[ids] for ids in ranked], abs=1e-5)
-    assert [h.finished for h in found] == [True] * len(everything) + [False] * len(cut)
+    assert [h.finished for h in decoded] == [True] * len(everything) + [False] * len(cut)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("size", [2, 5])
 def test_a_beam_that_stops_early_finds_what_one_that_never_stops_does(model, src, size, alpha):
     steps = list(beam(model, src, size, length_penalty=alpha, max_length=14))
-    found = finish(steps)
+    decoded = finish(steps)
     for row in range(len(src)):
         expected = beam_by_hand(model, alone(src, row), size, alpha, 14)[:size]
-        best = [h for h in found[row] if h.finished][:size]
+        best = [h for h in decoded[row] if h.finished][:size]
         assert [list(h.ids) for h in best] == [ids for ids, _ in expected]
         assert [h.score for h in best] == pytest.approx([score for _, score in expected], abs=1e-4)
     # The sentences that were done left the batch; where longer is so much better, hope lasts.
@@ -276,9 +276,9 @@ def test_without_a_bound_each_sentence_has_one_of_its_own(src):
 
 
 def test_what_is_unfinished_comes_after_what_finished(model, src):
-    found = finish(beam(model, src, 4, max_length=6))
-    assert any({h.finished for h in hypotheses} == {True, False} for hypotheses in found)
-    for hypotheses in found:
+    decoded = finish(beam(model, src, 4, max_length=6))
+    assert any({h.finished for h in hypotheses} == {True, False} for hypotheses in decoded)
+    for hypotheses in decoded:
         assert [h.finished for h in hypotheses] == sorted((h.finished for h in hypotheses), reverse=True)
         for h in hypotheses:
             assert h.finished == (h.ids[-1] == EOS) and (h.finished or len(h.ids) == 6)
@@ -310,16 +310,16 @@ def test_no_sentences_give_no_steps(model):
 
 def test_a_prefix_goes_on_as_full_passes_do(model, src):
     prefixes = [[5], [], [7, 4, 9], [6, 6], [10, EOS], [1]]
-    found = finish(greedy(model, src, prefix=prefixes, max_length=12))
-    for row, (best,) in enumerate(found):
+    decoded = finish(greedy(model, src, prefix=prefixes, max_length=12))
+    for row, (best,) in enumerate(decoded):
         assert list(best.ids) == greedy_by_hand(model, alone(src, row), 12, prefixes[row])
         assert best.log_prob == pytest.approx(log_prob(model, alone(src, row), best.ids), abs=1e-4)
 
 
 def test_a_beam_with_a_prefix_is_one_that_starts_there(model, src):
     prefixes = [[5], [], [7, 4, 9], [6, 6], [8, 4], [1]]
-    found = finish(beam(model, src, 3, prefix=prefixes, max_length=12))
-    for row, hypotheses in enumerate(found):
+    decoded = finish(beam(model, src, 3, prefix=prefixes, max_length=12))
+    for row, hypotheses in enumerate(decoded):
         expected = beam_by_hand(model, alone(src, row), 3, 0.6, 12, prefixes[row])[:3]
         assert [list(h.ids) for h in hypotheses if h.finished][:3] == [ids for ids, _ in expected]
 
@@ -346,8 +346,8 @@ def test_a_prefix_may_be_a_list_for_all_or_a_padded_tensor(model, src):
 def test_a_given_target_has_the_log_probabilities_of_a_full_pass(model, src):
     targets = [[5, EOS], [4, 4, 4, 4], [EOS], [9, 8, 7, EOS], [1, 5], [6]]
     steps = list(given(model, src, targets))
-    found = finish(steps)
-    for row, (only,) in enumerate(found):
+    decoded = finish(steps)
+    for row, (only,) in enumerate(decoded):
         assert list(only.ids) == targets[row] and only.finished == (targets[row][-1] == EOS)
         assert only.log_prob == pytest.approx(log_prob(model, alone(src, row), targets[row]), abs=1e-4)
     assert len(steps) == 4
@@ -477,8 +477,8 @@ def test_an_intervention_acts_as_in_a_full_pass_and_leaves_the_model_alone(model
     for row, (best, *_) in enumerate(finish(steps)):
         with_tap = read(model, alone(src, row), best.ids, tap)
         without = read(model, alone(src, row), best.ids)
-        found = [step.log_probs[i] for step, i in zip(steps, rows_of(steps, row, best.ids), strict=False)]
-        torch.testing.assert_close(torch.stack(found), with_tap, atol=1e-4, rtol=0)
+        log_probs = [step.log_probs[i] for step, i in zip(steps, rows_of(steps, row, best.ids), strict=False)]
+        torch.testing.assert_close(torch.stack(log_probs), with_tap, atol=1e-4, rtol=0)
         changed |= not torch.allclose(with_tap, without, atol=1e-2)
     assert changed
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())

@@ -36,9 +36,9 @@ def expected(model: Transformer, row: int, begun: list[int], longest: int) -> li
 @pytest.mark.parametrize("sos", [2, PAD, EOS], ids=["its own", "padding", "the end"])
 def test_greedy_writes_the_start_and_goes_on(sos: int) -> None:
     model = network(sos_id=sos)
-    found = finish(greedy(model, SRC, max_length=9))
+    decoded = finish(greedy(model, SRC, max_length=9))
     for row in range(len(SRC)):
-        assert list(found[row][0].ids) == expected(model, row, list(START), 9)
+        assert list(decoded[row][0].ids) == expected(model, row, list(START), 9)
 
 
 @pytest.mark.parametrize("sos", [2, PAD, EOS], ids=["its own", "padding", "the end"])
@@ -110,8 +110,8 @@ def test_a_translator_puts_around_a_text_what_the_model_asks_for() -> None:
     assert model.encode_target(TEXTS[0]) == [PAD, 7, *ids, EOS]
     trace = model.trace(TEXTS[0])
     assert trace.source.ids == model.encode(TEXTS[0]) and trace.target.ids[:2] == [PAD, 7]
-    found = model.translate(TEXTS[0])
-    assert found.ids == trace.target.ids[1:]
-    assert abs(found.log_prob - trace.log_prob) < 1e-4
+    translation = model.translate(TEXTS[0])
+    assert translation.ids == trace.target.ids[1:]
+    assert abs(translation.log_prob - trace.log_prob) < 1e-4
     with pytest.raises(ValueError, match="at most 32"):
         model.encode(" ".join(["a"] * 30))  # 30, and 3 around them

@@ -1,4 +1,4 @@
-"""The tree of a search against brute force by full passes, and sampling from kept steps against sampling anew."""
+"""The tree of a search against brute force by full passes, and sampling from kept steps against a fresh sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITABLE = [UNK, EOS, 4, 5]  # of a vocabulary of 6: [PAD] and [SOS] are never w
 
 
 @torch.no_grad()
-def said(model: Transformer, ids: Sequence[int]) -> Tensor:
+def next_log_probs(model: Transformer, ids: Sequence[int]) -> Tensor:
     """log p of each next token after `ids`, by a full pass without a cache: [V]."""
     logits = model(SRC.clamp(max=model.config.source_vocab_size - 1), torch.tensor([[SOS, *ids]]))
     return logits[0, -1].log_softmax(-1)
@@ -45,23 +45,23 @@ def test_a_beam_as_wide_as_everything_has_the_scores_of_brute_force(alpha: float
         for ids in itertools.product(WRITABLE, repeat=length):
             if EOS in ids[:-1]:
                 continue
-            every[ids] = sum(float(said(model, ids[:t])[token]) for t, token in enumerate(ids))
+            every[ids] = sum(float(next_log_probs(model, ids[:t])[token]) for t, token in enumerate(ids))
     tree = searched(model, 256, alpha, longest)
     ends = [i for i in tree.hypotheses if tree.nodes[i].token == EOS or tree.nodes[i].step == longest]
-    found = {tuple(tree.ids(i)): tree.nodes[i] for i in ends}
+    nodes = {tuple(tree.ids(i)): tree.nodes[i] for i in ends}
     finished = {ids: total for ids, total in every.items() if ids[-1] == EOS}
-    assert {ids for ids in found if ids[-1] == EOS} == set(finished)
-    for ids, node in found.items():
+    assert {ids for ids in nodes if ids[-1] == EOS} == set(finished)
+    for ids, node in nodes.items():
         assert node.total == pytest.approx(every[ids], abs=1e-4)
         assert node.score == pytest.approx(every[ids] / penalty(len(ids), alpha), abs=1e-4)
-        assert node.log_prob == pytest.approx(float(said(model, ids[:-1])[ids[-1]]), abs=1e-4)
+        assert node.log_prob == pytest.approx(float(next_log_probs(model, ids[:-1])[ids[-1]]), abs=1e-4)
     best = max(finished, key=lambda ids: finished[ids] / penalty(len(ids), alpha))
     assert tuple(tree.ids(tree.winner)) == best
 
 
 @pytest.mark.parametrize(("size", "alpha"), [(1, 0.0), (2, 0.6), (3, 1.0), (3, 2.0)])
 def test_each_step_considers_what_the_definition_of_a_beam_says(size: int, alpha: float) -> None:
-    """Kept and pruned alike, from full passes; and the search stops when no live sentence can win any more."""
+    """Both kept and pruned ones, from full passes; and the search stops when no live sentence can win any more."""
     model, longest = network(vocabulary=11, eos_bias=0.0), 9
     tree = searched(model, size, alpha, longest)
     live: dict[tuple[int, ...], float] = {(): 0.0}
@@ -70,7 +70,7 @@ def test_each_step_considers_what_the_definition_of_a_beam_says(size: int, alpha
         ways = {
             (*ids, token): total + float(value)
             for ids, total in live.items()
-            for token, value in enumerate(said(model, ids))
+            for token, value in enumerate(next_log_probs(model, ids))
             if token not in (PAD, SOS)
         }
         best = sorted(ways, key=ways.__getitem__, reverse=True)[: 2 * size]
@@ -173,15 +173,15 @@ SETTINGS = [
 ]
 
 
-def test_sampling_from_kept_steps_is_sampling_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampling_from_kept_steps_is_sampling_again(monkeypatch: pytest.MonkeyPatch) -> None:
     model = network()
     kept = Kept(model, SRC)
     counted = Counted(monkeypatch)
     for settings in SETTINGS:
         again = kept.sample(**settings)  # type: ignore[arg-type]
-        anew = list(sample(model, SRC, record=True, **settings))  # type: ignore[arg-type]
-        assert [step.tokens.tolist() for step in again] == [step.tokens.tolist() for step in anew]
-        for one, other in zip(again, anew, strict=True):
+        fresh = list(sample(model, SRC, record=True, **settings))  # type: ignore[arg-type]
+        assert [step.tokens.tolist() for step in again] == [step.tokens.tolist() for step in fresh]
+        for one, other in zip(again, fresh, strict=True):
             assert torch.equal(one.totals, other.totals) and torch.equal(one.log_probs, other.log_probs)
             assert one.fates.tolist() == other.fates.tolist() and one.index == other.index
     before = counted.passes

@@ -40,11 +40,11 @@ def answer(monkeypatch: pytest.MonkeyPatch, **others: str) -> None:
     right = {pair.source: pair.target for split in ("test", "combinations") for pair in GoldCorpus(FRENCH, split)}
 
     def translate(self: Translator, sources: list[str], *_: object) -> list[SimpleNamespace]:
-        found = []
+        translations = []
         for source in sources:
             words = [others.get(word, word) for word in right[source].split()]
-            found.append(SimpleNamespace(text=" ".join(words)))
-        return found
+            translations.append(SimpleNamespace(text=" ".join(words)))
+        return translations
 
     monkeypatch.setattr(Translator, "translate_batch", translate)
 
@@ -82,8 +82,8 @@ def test_the_command_says_and_writes_it(
     checkpoints.save(small, tmp_path / "model")
     out = tmp_path / "scores.json"
     assert main(["evaluate", str(tmp_path / "model"), "--data", "english-french:combinations", "--json", str(out)]) == 0
-    facts, said = json.loads(out.read_text()), capsys.readouterr().out
-    assert f"pronouns resolved 100.0% of {facts['pronouns_counted']}" in said
+    facts, output = json.loads(out.read_text()), capsys.readouterr().out
+    assert f"pronouns resolved 100.0% of {facts['pronouns_counted']}" in output
     assert facts["exact"] == 1 and facts["on"] == "english-french (combinations)"
 
 
@@ -109,16 +109,16 @@ def test_translations_of_one_source_are_references_of_one_another(
 ) -> None:
     table = tmp_path / "pairs.tsv"
     table.write_text("Run!\tCours !\nRun!\tCourez vite !\nHi.\tSalut !\n", encoding="utf-8")
-    said = {"Run!": "Courez vite !", "Hi.": "Salut !"}
+    translation_of = {"Run!": "Courez vite !", "Hi.": "Salut !"}
     asked: list[str] = []
 
     def translate(self: Translator, texts: list[str], *_: object) -> list[SimpleNamespace]:
         asked.extend(texts)
-        return [SimpleNamespace(text=said[text]) for text in texts]
+        return [SimpleNamespace(text=translation_of[text]) for text in texts]
 
     monkeypatch.setattr(Translator, "translate_batch", translate)
     checkpoints.save(small, tmp_path / "model")
     assert main(["evaluate", str(tmp_path / "model"), "--data", str(table)]) == 0  # all of it: it has no test split
     assert asked == ["Run!", "Hi."]
-    told = capsys.readouterr().out
-    assert "3 pairs read" in told and "exact 100.0%" in told and "chrF 100.00" in told and "nrefs:var" in told
+    output = capsys.readouterr().out
+    assert "3 pairs read" in output and "exact 100.0%" in output and "chrF 100.00" in output and "nrefs:var" in output

@@ -85,7 +85,7 @@ def test_the_command_writes_what_the_model_does_into_its_card(
     assert Translator.load(small).card["title"] == "Small"
 
 
-def test_what_cannot_be_read_is_said_and_the_card_stays(
+def test_what_cannot_be_read_is_reported_and_the_card_stays(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (small / "card.json").read_text(encoding="utf-8")
@@ -102,8 +102,8 @@ def test_what_cannot_be_read_is_said_and_the_card_stays(
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_shipped_card_says_what_its_model_does(pair: str) -> None:
-    said = read_json(ROOT / "checkpoints" / pair / "card.json").get(everyday.KEY)
-    if said is None:
+    stated = read_json(ROOT / "checkpoints" / pair / "card.json").get(everyday.KEY)
+    if stated is None:
         pytest.skip(f"The card of {pair} says nothing of everyday sentences.")
-    found = everyday.judged(ROOT / "checkpoints" / pair, LISTS / f"{pair}.tsv")
-    assert found == {name: said[name] for name in found}
+    judged = everyday.judged(ROOT / "checkpoints" / pair, LISTS / f"{pair}.tsv")
+    assert judged == {name: stated[name] for name in judged}

@@ -20,9 +20,9 @@ def drawn(chance: random.Random) -> float:
 
 def test_the_same_seeds_each_time_and_the_share_that_went_well(tmp_path: Path) -> None:
     seen = [list[float](), list[float]()]
-    for found in seen:
+    for draws in seen:
         share = fuzz(
-            "some", 9, lambda chance, found=found: found.append(drawn(chance)) or len(found) % 3 == 0, tmp_path
+            "some", 9, lambda chance, draws=draws: draws.append(drawn(chance)) or len(draws) % 3 == 0, tmp_path
         )
         assert share == pytest.approx(1 / 3)
     assert seen[0] == seen[1] and len(set(seen[0])) == 9

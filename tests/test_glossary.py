@@ -34,11 +34,11 @@ def test_the_glossary_names_what_is_avoided() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_text_uses_a_phrase_that_the_glossary_avoids(room: str) -> None:
     phrases = avoided()
-    found = [
+    uses = [
         (file.relative_to(ROOT), phrase)
         for file in sorted((ROOT / room).rglob("*.py"))
         for text in texts(file)
         for phrase in phrases
         if phrase in text.lower()
     ]
-    assert not found
+    assert not uses

@@ -59,10 +59,10 @@ def test_a_corpus_without_gold_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     table = tmp_path / "pairs.tsv"
     table.write_text("two dogs are running\tune petite fille\n" * 3)
     assert main(["heads", str(tmp_path / "small"), "--corpus", str(table), "--sample", "2"]) == 0
-    said = capsys.readouterr().out
-    assert "3 pairs" in said
+    output = capsys.readouterr().out
+    assert "3 pairs" in output
     if not aligner.installed():
-        assert "no gold alignment" in said and "alignment  " not in said.split("head  ")[1].splitlines()[0]
+        assert "no gold alignment" in output and "alignment  " not in output.split("head  ")[1].splitlines()[0]
     assert main(["heads", str(tmp_path / "small"), "--corpus", str(table), "--split", "test"]) == 1
     assert "has no test split" in capsys.readouterr().err
 
@@ -90,6 +90,6 @@ def test_links_of_an_aligner_stand_in_for_gold(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(aligner, "installed", lambda: True)
     pairs, by = truths(open_split(str(table)))
     assert by == "eflomal"
-    found = [pair.truth for pair in pairs()]
-    assert [truth.links for truth in found if truth] == [((0, 0), (1, 1)), ((1, 1),)]
-    assert found[1] is not None and found[1].target == ("une", "fille", ".")
+    alignments = [pair.truth for pair in pairs()]
+    assert [truth.links for truth in alignments if truth] == [((0, 0), (1, 1)), ((1, 1),)]
+    assert alignments[1] is not None and alignments[1].target == ("une", "fille", ".")

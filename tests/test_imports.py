@@ -124,13 +124,13 @@ def sources(root: Path) -> list[Path]:
 def violations(root: Path) -> list[str]:
     """One sentence for each import that runs the wrong way in the tree at `root`."""
     rooms = {path.stem for path in (root / "transformer").glob("[!.]*")} - {"__pycache__"}
-    found = []
+    complaints = []
     for path in sources(root):
         name = module_name(path, root)
         top = name.split(".")[0]
         room = library_room(name, rooms) if top == "transformer" else None
         if room is not None and room not in MAY_IMPORT:
-            found.append(f"{path.relative_to(root)}: give the room {room!r} its place in MAY_IMPORT")
+            complaints.append(f"{path.relative_to(root)}: give the room {room!r} its place in MAY_IMPORT")
             continue
         outside = FORBIDDEN.get(top, set()) | FORBIDDEN.get(f"{top}.{room}", set())
         for line, module in imported_modules(path, root):
@@ -142,11 +142,11 @@ def violations(root: Path) -> list[str]:
                 other = library_room(module, rooms)
                 wrong = other not in MAY_IMPORT[room] and other != room
             if wrong:
-                found.append(f"{path.relative_to(root)}:{line} imports {module}")
+                complaints.append(f"{path.relative_to(root)}:{line} imports {module}")
         if name.startswith("ui.state."):
             uses = [f"{path.relative_to(root)}:{line} draws st.{name}" for line, name in drawn(path)]
-            found += [use for use in uses if use.rpartition(".")[2] not in OF_STATE]
-    return found
+            complaints += [use for use in uses if use.rpartition(".")[2] not in OF_STATE]
+    return complaints
 
 
 def test_imports_run_one_way() -> None:
@@ -199,8 +199,8 @@ def test_the_order_has_no_circle() -> None:
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> None:
     plant(tmp_path, file, line)
-    (found,) = violations(tmp_path)
-    assert found.startswith(file)
+    (violation,) = violations(tmp_path)
+    assert violation.startswith(file)
 
 
 @pytest.mark.parametrize(

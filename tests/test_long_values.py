@@ -28,9 +28,9 @@ SPACED = 1500 * "y "
 LONG = re.compile(rf"[y/ ]{{{LONGEST + 1}}}")  # of all that is given here
 
 
-def assert_short(said: str) -> None:
-    assert "y" in said and not LONG.search(said), f"{len(said)} characters"
-    assert "Errno" not in said and "Traceback" not in said and len(said) < 1500
+def assert_short(message: str) -> None:
+    assert "y" in message and not LONG.search(message), f"{len(message)} characters"
+    assert "Errno" not in message and "Traceback" not in message and len(message) < 1500
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +92,8 @@ def test_every_verb_quotes_a_part_of_a_long_path(
 
 def test_a_folder_of_runs_that_is_none_lists_none(capsys: pytest.CaptureFixture[str]) -> None:
     main(["runs", NAME])
-    said = capsys.readouterr().err
-    assert not LONG.search(said) and "Traceback" not in said
+    message = capsys.readouterr().err
+    assert not LONG.search(message) and "Traceback" not in message
 
 
 FLAGS = [f"--{f.name.replace('_', '-')}" for kind in (ModelConfig, StackConfig, TrainConfig) for f in fields(kind)]
@@ -120,8 +120,8 @@ def test_every_flag_quotes_a_part_of_a_long_value(line: str, given: str, capsys:
     with pytest.raises(SystemExit) as stopped:
         main([word.replace("GIVEN", given) for word in line.split()])
     assert stopped.value.code == 2
-    said = capsys.readouterr().err.rsplit("error: ", 1)[1]
-    assert not LONG.search(said) and len(said) < 1000
+    message = capsys.readouterr().err.rsplit("error: ", 1)[1]
+    assert not LONG.search(message) and len(message) < 1000
 
 
 @pytest.mark.parametrize("flag", FLAGS)
@@ -204,7 +204,7 @@ def test_a_long_token_is_quoted_in_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (OSError(36, "File name too long", "a"), "a cannot be used: File name too long."),
         (OSError(21, "Is a directory", "a.part", None, "a"), "a cannot be used: Is a directory."),
@@ -214,5 +214,5 @@ def test_a_long_token_is_quoted_in_part(tmp_path: Path) -> None:
         (Refused("Refused."), "Refused."),
     ],
 )
-def test_what_the_system_says_is_a_sentence(error: Exception, said: str) -> None:
-    assert worded(error) == said
+def test_what_the_system_says_is_a_sentence(error: Exception, message: str) -> None:
+    assert worded(error) == message

@@ -200,8 +200,8 @@ def searched_by_hand(model: Transformer, src: Tensor, bound: int, tap: Tap | Non
 def test_greedy_writes_the_tokens_of_the_plain_modules(make: Callable[[], Transformer], tap: Tap | None) -> None:
     model = make()
     src = sources(model)
-    found = finish(greedy(model, src, max_length=9, tap=tap))
-    for row, (best,) in enumerate(found):
+    decoded = finish(greedy(model, src, max_length=9, tap=tap))
+    for row, (best,) in enumerate(decoded):
         alone = src[row : row + 1, : 7 - row]
         assert list(best.ids) == searched_by_hand(model, alone, 9, tap)
 

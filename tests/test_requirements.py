@@ -30,12 +30,12 @@ def listed(path: Path) -> list[Requirement]:
 def locked(path: Path) -> list[tuple[Requirement, list[str]]]:
     """Each package of a lock with its hashes; nothing else may stand there."""
     text = "\n".join(line for line in path.read_text("utf-8").splitlines() if not line.lstrip().startswith("#"))
-    found = []
+    pins = []
     for entry in text.replace("\\\n", " ").splitlines():
         requirement, *hashes = re.split(r"\s+--hash=sha256:", entry.strip())
         assert all(re.fullmatch("[0-9a-f]{64}", one) for one in hashes), entry
-        found.append((Requirement(requirement), hashes))
-    return found
+        pins.append((Requirement(requirement), hashes))
+    return pins
 
 
 def key(requirement: Requirement) -> str:
@@ -49,10 +49,10 @@ def exact(requirement: Requirement) -> bool:
 
 def versions(path: Path) -> dict[str, set[str]]:
     """The versions of each package: more than one where a system or a Python needs another."""
-    found: dict[str, set[str]] = {}
+    specifiers: dict[str, set[str]] = {}
     for requirement, _ in locked(path):
-        found.setdefault(key(requirement), set()).add(str(requirement.specifier))
-    return found
+        specifiers.setdefault(key(requirement), set()).add(str(requirement.specifier))
+    return specifiers
 
 
 def test_each_list_has_its_lock() -> None:
@@ -67,9 +67,9 @@ def test_each_list_has_its_lock() -> None:
 @name
 def test_a_list_is_pinned_and_its_lock_is_of_it(lock: Path) -> None:
     """`make lock` remakes one that is not."""
-    wanted, found = listed(lock.with_suffix(".txt")), versions(lock)
+    wanted, pinned = listed(lock.with_suffix(".txt")), versions(lock)
     assert all(map(exact, wanted))
-    assert {key(one): {str(one.specifier)} for one in wanted if key(one) != TORCH}.items() <= found.items()
+    assert {key(one): {str(one.specifier)} for one in wanted if key(one) != TORCH}.items() <= pinned.items()
 
 
 @name
@@ -99,8 +99,8 @@ def asked_by(package: str) -> list[Requirement]:
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
 def test_here_is_installed_what_is_locked_and_it_asks_for_nothing_else(name: str) -> None:
     """`make` installs it; what its packages and torch ask for on this machine is in the lock."""
-    found = (one for one, _ in locked(ROOT / name) if one.marker is None or one.marker.evaluate())
-    here = {key(one): next(iter(one.specifier)).version for one in found}
+    requirements = (one for one, _ in locked(ROOT / name) if one.marker is None or one.marker.evaluate())
+    here = {key(one): next(iter(one.specifier)).version for one in requirements}
     assert {package: metadata.version(package) for package in here} == here
     for package in (*here, TORCH):
         for one in asked_by(package):
@@ -120,7 +120,7 @@ def test_the_compiler_of_the_scripts_types_is_pinned_and_known_by_its_hash() -> 
 
 
 def test_torch_is_described_to_the_resolver_as_it_is() -> None:
-    """It is left out of the locks, with what it asks for written down; that must be said anew of another version."""
+    """It is left out of the locks, with what it asks for written down; check that again for another version."""
     described, *others = tomllib.loads((ROOT / "tools/lock.toml").read_text("utf-8"))["dependency-metadata"]
     pins = {str(one.specifier) for path in ROOT.glob("requirements*.txt") for one in listed(path) if key(one) == TORCH}
     assert not others and described["name"] == TORCH and pins == {f"=={described['version']}"}

@@ -117,13 +117,13 @@ async def visit(server: str, chance: random.Random) -> None:
         assert not faults, (page, query, faults)
         with suppress(ConnectionClosed):  # Streamlit hangs up on what it cannot read
             for _ in range(3):
-                ids = found(session)
+                ids = widget_ids(session)
                 some = chance.sample(ids, min(2, len(ids)))
                 await session.run(*({"id": id, **chance.choice(OF_WIDGETS)} for id in some))
             await session.socket.send(chance.randbytes(chance.choice((0, 1, 40, 5_000))))
 
 
-def found(session: Session) -> list[str]:
+def widget_ids(session: Session) -> list[str]:
     """The ids of all widgets of the page."""
     elements = (delta.new_element for delta in session.elements.values())
     kinds = ((element, element.WhichOneof("type")) for element in elements)

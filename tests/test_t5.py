@@ -103,25 +103,25 @@ def test_greedy_is_token_for_token(pair: tuple[Any, Translator, Path]) -> None:
         input_ids=src, attention_mask=(src != 0).long(), max_new_tokens=longest, num_beams=1, do_sample=False,
         suppress_tokens=[0],  # padding, which nothing of ours writes
     )  # fmt: skip
-    found = [hypotheses[0].ids for hypotheses in finish(greedy(ours.model, src, max_length=longest))]
-    for ids, row in zip(found, due.tolist(), strict=True):
+    decoded = [hypotheses[0].ids for hypotheses in finish(greedy(ours.model, src, max_length=longest))]
+    for ids, row in zip(decoded, due.tolist(), strict=True):
         assert list(ids) == row[1 : len(ids) + 1]
         assert not any(row[len(ids) + 1 :])
-    assert len(set(found)) > 1
+    assert len(set(decoded)) > 1
 
 
-def test_what_is_said_of_it(pair: tuple[Any, Translator, Path]) -> None:
+def test_what_the_examination_reports(pair: tuple[Any, Translator, Path]) -> None:
     own, ours, folder = pair
-    found = examine(folder)
-    assert found.form == "Hugging Face T5" and found.questions == () and found.diagnosis is None
-    assert dict(found.facts)["Heads"] == "3 of 5 numbers"
+    examination = examine(folder)
+    assert examination.form == "Hugging Face T5" and examination.questions == () and examination.diagnosis is None
+    assert dict(examination.facts)["Heads"] == "3 of 5 numbers"
     scaled = getattr(own.config, "scale_decoder_outputs", False)
-    assert bool(found.folded) == scaled
+    assert bool(examination.folded) == scaled
     tied = own.lm_head.weight is own.shared.weight
     assert ours.model.config.tied == ("all" if tied else "none")
     assert (ours.model.output.weight is ours.model.encoder.embedding.tokens.weight) == tied
     assert count_parameters(ours.model) == sum(p.numel() for p in own.parameters())
-    assert any("tokenizer" in warning for warning in found.warnings)
+    assert any("tokenizer" in warning for warning in examination.warnings)
 
 
 @pytest.mark.parametrize(("buckets", "furthest"), [(32, 128), (8, 12), (7, 40)])
@@ -182,7 +182,7 @@ def test_recording_changes_nothing_and_a_tap_changes_a_head(small: Translator) -
 
 def test_the_analyses_run_and_hold(small: Translator) -> None:
     trace = small.trace("a little girl is sitting", "two dogs are running")
-    assert [found.name for found in check(trace, small.model) if not found.holds] == []
+    assert [outcome.name for outcome in check(trace, small.model) if not outcome.holds] == []
     effects = head_importance(small.model, trace.source.ids, trace.target.ids)
     effect = effects[0]
     without = small.log_probs([trace.source.ids], [trace.target.ids[:-1]], Ablate(effect.site, effect.head))[0]
@@ -209,8 +209,8 @@ def test_a_saved_model_is_the_same(small: Translator, tmp_path: Path) -> None:
     checkpoints.save(small.checkpoint, tmp_path / "t5")
     again = Translator.load(tmp_path / "t5")
     assert isinstance(again.model, T5) and again.model.config == small.model.config
-    found = json.loads((tmp_path / "t5" / "config.json").read_text())
-    assert found["architecture"] == "t5" and "norm" not in found
+    config = json.loads((tmp_path / "t5" / "config.json").read_text())
+    assert config["architecture"] == "t5" and "norm" not in config
     assert torch.equal(again.log_probs([SRC], [TGT]), small.log_probs([SRC], [TGT]))
 
 
@@ -230,7 +230,7 @@ def test_an_unknown_architecture_is_refused(small: Translator, tmp_path: Path, n
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"d_kv": 0}, "d_kv is 0"),
         ({"d_kv": 10**9}, "d_kv is 1000000000"),
@@ -245,9 +245,9 @@ def test_an_unknown_architecture_is_refused(small: Translator, tmp_path: Path, n
         ({"norm_eps": -1.0}, "norm_eps"),
     ],
 )
-def test_a_wrong_field_is_refused(small: Translator, change: dict[str, Any], said: str) -> None:
+def test_a_wrong_field_is_refused(small: Translator, change: dict[str, Any], message: str) -> None:
     config = dataclasses.replace(small.model.config, buckets=8, max_distance=9, tied="all")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         dataclasses.replace(config, **change)
 
 
@@ -275,9 +275,9 @@ def test_a_model_without_its_decoder_is_described(tmp_path: Path) -> None:
     theirs("t5 1.0").save_pretrained(tmp_path)
     tensors = load_file(tmp_path / "model.safetensors")
     save_file({name: t for name, t in tensors.items() if "decoder" not in name}, tmp_path / "model.safetensors")
-    found = examine(tmp_path).diagnosis
-    assert found is not None and found.nearest == "Hugging Face T5"
-    assert "decoder.final_layer_norm.weight" in found.missing and not found.unexpected
+    diagnosis = examine(tmp_path).diagnosis
+    assert diagnosis is not None and diagnosis.nearest == "Hugging Face T5"
+    assert "decoder.final_layer_norm.weight" in diagnosis.missing and not diagnosis.unexpected
 
 
 TEXTS = [f"the {a} house number {n} is {b} ." for n in range(40) for a, b in (("old", "wonderful"), ("red", "small"))]

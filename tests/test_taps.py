@@ -256,7 +256,7 @@ def test_interventions_compare_hash_print_and_do_not_change(one: Tap, same: Tap,
         one.head = 1  # type: ignore[attr-defined]
 
 
-def test_kinds_of_intervention_are_told_apart() -> None:
+def test_kinds_of_intervention_are_distinguished() -> None:
     assert len({Ablate(SITE, 0), Uniform(SITE, 0), Scale(SITE, 0, 0.0)}) == 3
 
 
@@ -302,7 +302,7 @@ def test_two_threads_record_their_own_patterns(model: Transformer) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    for expected, found in zip(alone, together, strict=True):
-        assert list(found) == list(expected)
+    for expected, recorded in zip(alone, together, strict=True):
+        assert list(recorded) == list(expected)
         for site in expected:
-            assert torch.equal(found[site][0], expected[site][0])
+            assert torch.equal(recorded[site][0], expected[site][0])

@@ -185,15 +185,17 @@ def test_scheduled_sampling_inputs_are_the_most_probable_tokens_after_the_true_o
 def test_reading_its_scheduled_sampling_inputs_leaves_a_gradient_for_every_parameter(dtype: torch.dtype) -> None:
     """Under autocast, a first pass without gradients would leave weights in its cache that have none."""
     checkpoint = small_checkpoint(dropout=0.0)
-    batch, found = collate(pairs(checkpoint)[2]), []
+    batch, gradients = collate(pairs(checkpoint)[2]), []
     for forcing in (1.0, 1.0 - 1e-9):  # nothing is replaced, but the first pass takes place
         checkpoint.model.zero_grad()
         with torch.autocast("cpu", dtype, enabled=dtype != torch.float32):
             loss = batch_loss(checkpoint.model, batch, forcing=forcing)
         loss.backward()
-        found.append({name: p.grad.clone() for name, p in checkpoint.model.named_parameters() if p.grad is not None})
-    assert set(found[0]) == set(found[1]) == set(dict(checkpoint.model.named_parameters()))
-    assert all(torch.equal(gradient, found[1][name]) for name, gradient in found[0].items())
+        gradients.append(
+            {name: p.grad.clone() for name, p in checkpoint.model.named_parameters() if p.grad is not None}
+        )
+    assert set(gradients[0]) == set(gradients[1]) == set(dict(checkpoint.model.named_parameters()))
+    assert all(torch.equal(gradient, gradients[1][name]) for name, gradient in gradients[0].items())
 
 
 def test_scheduled_sampling_changes_nothing_in_the_first_pass_and_something_in_the_second() -> None:
@@ -243,7 +245,7 @@ def test_a_loss_that_is_no_number_ends_the_training_and_spoils_no_weight(precisi
     assert all(torch.equal(p.nan_to_num(), before[name].nan_to_num()) for name, p in weights(checkpoint).items())
 
 
-def test_a_gradient_that_is_no_number_is_told_from_the_loss() -> None:
+def test_a_gradient_that_is_no_number_is_distinguished_from_the_loss() -> None:
     checkpoint = small_checkpoint()
     trainer = Trainer(checkpoint.model, CONFIG)
     checkpoint.model.output.weight.register_hook(lambda gradient: gradient * torch.inf)
@@ -270,7 +272,7 @@ def test_bfloat16_stays_close_to_float32() -> None:
     assert rough[-1] == pytest.approx(exact[-1], abs=0.3)
 
 
-def test_a_corpus_without_pairs_is_said() -> None:
+def test_a_corpus_without_pairs_is_refused() -> None:
     with pytest.raises(ValueError, match="no usable pair"):
         next(iter(train(small_checkpoint().model, CONFIG, iter(BatchStream([], 64)))))
     with pytest.raises(ValueError, match="0 sources"):

@@ -80,8 +80,8 @@ def assert_ends_as(run: RunFolder, quiet: RunFolder) -> None:
 
 def looked_at(run: RunFolder) -> None:
     """Everything that looks at a run does what it is for, or says in a sentence why not."""
-    found = status(run.path)
-    assert [one.name for one in statuses(run.path.parent)] == [found.name]
+    run_status = status(run.path)
+    assert [one.name for one in statuses(run.path.parent)] == [run_status.name]
     assert main(["runs", str(run.path.parent)]) == 0
     for line in Metrics(run.path).read():
         assert line["step"] > 0
@@ -171,15 +171,15 @@ def test_a_damaged_checkpoint_costs_the_updates_since_the_one_before(
     assert work(run.path) == "finished"
     assert_ends_as(run, RunFolder(folder / "quiet"))
     assert [line["step"] for line in lines(run)] == list(range(1, END + 1))
-    found = status(run.path)
+    run_status = status(run.path)
     noticed = name in STATE if older else name != "files.json"
     aside = run.checkpoints / f"{run.checkpoint(LAST).name}.damaged"
     if noticed:
-        said = " ".join(found.mended)
-        assert "step-0000014 is damaged" in said and "goes on from step 12" in said and name in said
-        assert all(text in run.log.read_text() for text in found.mended)
+        mended = " ".join(run_status.mended)
+        assert "step-0000014 is damaged" in mended and "goes on from step 12" in mended and name in mended
+        assert all(text in run.log.read_text() for text in run_status.mended)
         assert left is None or (aside / name).read_bytes() == left
-    assert not found.damaged
+    assert not run_status.damaged
     looked_at(run)
 
 
@@ -187,9 +187,9 @@ def test_an_empty_folder_with_a_huge_number_is_no_checkpoint(run: RunFolder, fol
     (run.checkpoints / "step-9999999").mkdir()
     (run.checkpoints / f"step-{'9' * 40}").write_text("")
     (run.checkpoints / "step-15").mkdir()
-    found = status(run.path)
-    assert found.saved_step == LAST and "goes on from step 14" in found.advice
-    assert any("step-9999999 in checkpoints/ is damaged" in text for text in found.damaged)
+    run_status = status(run.path)
+    assert run_status.saved_step == LAST and "goes on from step 14" in run_status.advice
+    assert any("step-9999999 in checkpoints/ is damaged" in text for text in run_status.damaged)
     looked_at(run)
     extend(run.path, END, launcher=lambda folder: os.getpid())  # was "has made 9,999,999 steps already"
     run.status.unlink()
@@ -219,8 +219,8 @@ def test_metrics_lose_the_lines_that_are_lost_and_no_others(run: RunFolder, fold
     assert work(run.path) == "finished"
     assert_ends_as(run, RunFolder(folder / "quiet"))
     quiet = {line["step"]: line for line in lines(RunFolder(folder / "quiet"))}
-    found = lines(run)
-    assert len(found) == known + END - whole and all(line == quiet[line["step"]] for line in found)
+    metrics = lines(run)
+    assert len(metrics) == known + END - whole and all(line == quiet[line["step"]] for line in metrics)
     assert f"metrics.jsonl lacks {whole - known:,} of the {LAST:,} steps" in " ".join(status(run.path).mended)
     if left and damage is not cut:
         assert (run.path / "metrics.jsonl.damaged").read_bytes() == left
@@ -233,9 +233,9 @@ def test_a_damaged_corpus_is_read_again(run: RunFolder, folder: Path, name: str,
     if older:
         as_older_versions_wrote_it(run)
     if older and name == "tokens.bin" and damage is zeros:
-        pytest.skip("nothing told older versions that these were not the tokens")
+        pytest.skip("older versions could not know that these were not the tokens")
     if older and name == "validation.jsonl" and damage is cut:
-        pytest.skip("nothing told older versions how many pairs there were")
+        pytest.skip("older versions could not know how many pairs there were")
     damage(run.data / name)
     looked_at(run)
     assert work(run.path) == "finished"
@@ -252,15 +252,15 @@ def test_a_corpus_that_is_gone_twice_can_be_put_back(run: RunFolder, folder: Pat
     hidden = source.rename(source.with_name("hidden.tsv"))
     try:
         assert work(run.path) == "crashed"
-        found = status(run.path)
-        assert f"Put back {source}" in found.cause and found.saved_step == LAST
+        run_status = status(run.path)
+        assert f"Put back {source}" in run_status.cause and run_status.saved_step == LAST
     finally:
         hidden.rename(source)
     assert work(run.path) == "finished"
     assert_ends_as(run, RunFolder(folder / "quiet"))
 
 
-def test_a_corpus_that_has_changed_meanwhile_is_said_to_have(run: RunFolder) -> None:
+def test_a_corpus_that_has_changed_meanwhile_is_reported(run: RunFolder) -> None:
     (run.data / "tokens.bin").unlink()
     source = Path(run.recipe().data)
     before = source.read_text()
@@ -307,15 +307,15 @@ def test_a_damaged_status_is_a_crash_that_goes_on(run: RunFolder, folder: Path, 
         pytest.skip("a folder of that name is no file of anybody's")
     damage(run.status)
     looked_at(run)
-    found = status(run.path)
-    assert (found.state, found.step, found.steps) in (("crashed", LAST, END), ("paused", LAST, END))
+    run_status = status(run.path)
+    assert (run_status.state, run_status.step, run_status.steps) in (("crashed", LAST, END), ("paused", LAST, END))
     assert work(run.path) == "finished"
     assert_ends_as(run, RunFolder(folder / "quiet"))
 
 
 @pytest.mark.parametrize("name", ["last", "best"])
 @pytest.mark.parametrize("wrong", ["missing", "dangling", "file", "folder", "loop"])
-def test_links_that_lead_nowhere_are_made_anew(run: RunFolder, folder: Path, name: str, wrong: str) -> None:
+def test_links_that_lead_nowhere_are_made_again(run: RunFolder, folder: Path, name: str, wrong: str) -> None:
     link = run.checkpoints / name
     link.unlink()
     if wrong == "file":
@@ -353,13 +353,13 @@ def test_without_a_whole_checkpoint_the_run_says_so_and_begins_again(run: RunFol
     with pytest.raises(ValueError, match="no intact checkpoint"):
         extend(run.path, 2 * END)
     assert work(run.path) == "crashed"
-    found = status(run.path)
-    assert "No checkpoint is intact" in found.cause and "Resume the run once more" in found.cause
-    usable = run.checkpoints / next(word for word in found.cause.split() if word.startswith("step-"))
+    run_status = status(run.path)
+    assert "No checkpoint is intact" in run_status.cause and "Resume the run once more" in run_status.cause
+    usable = run.checkpoints / next(word for word in run_status.cause.split() if word.startswith("step-"))
     assert claim(small_recipe_from(run, usable), run.path.parent / "other").start.is_dir()
     assert work(run.path) == "finished"
     assert_ends_as(run, RunFolder(folder / "quiet"))
-    assert len(list(run.checkpoints.glob("*.damaged"))) == len(found.mended)
+    assert len(list(run.checkpoints.glob("*.damaged"))) == len(run_status.mended)
     assert (run.path / "metrics.jsonl.damaged").exists()
 
 
@@ -403,16 +403,18 @@ def test_a_snapshot_that_is_cut_is_left_out_of_what_is_shipped(run: RunFolder) -
 def test_of_too_many_snapshots_the_first_and_the_last_are_shipped(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = sorted(run.history.glob("step-*"))
-    while len(found) < 5:
-        found.append(Path(shutil.copy(found[-1], run.history / f"step-{9_000_000 + len(found):07d}.safetensors")))
+    snapshots = sorted(run.history.glob("step-*"))
+    while len(snapshots) < 5:
+        snapshots.append(
+            Path(shutil.copy(snapshots[-1], run.history / f"step-{9_000_000 + len(snapshots):07d}.safetensors"))
+        )
     export(run.path, run.path.parent / "all", score=False)
     sizes = [path.stat().st_size for path in (run.path.parent / "all" / "history").iterdir()]
     assert len(sizes) == 5
     monkeypatch.setattr(import_module("transformer.training.export"), "LARGEST_HISTORY", 3 * max(sizes))
     export(run.path, run.path.parent / "few", score=False)
     kept = sorted(p.name for p in (run.path.parent / "few" / "history").iterdir())
-    assert kept == [found[at].name for at in (0, 2, 4)]
+    assert kept == [snapshots[at].name for at in (0, 2, 4)]
 
 
 def test_the_card_names_the_steps_that_the_run_has_now(run: RunFolder) -> None:
@@ -443,8 +445,8 @@ def test_no_value_in_a_status_is_a_traceback(run: RunFolder, data: st.DataObject
         values[name] = data.draw(json_values | st.sampled_from(["running", "queued", os.uname().nodename]))
     kept = run.status.read_bytes()
     write_json(run.status, values)
-    found = status(run.path)
-    assert found.steps >= found.step >= 0 or "step" in values
+    run_status = status(run.path)
+    assert run_status.steps >= run_status.step >= 0 or "step" in values
     assert main(["runs", str(run.path.parent)]) == 0
     run.status.write_bytes(kept)
 
@@ -471,9 +473,9 @@ def test_no_value_in_a_training_json_is_a_traceback(run: RunFolder, data: st.Dat
 @given(values=json_values, name=st.sampled_from(["step", "loss", "tokens", "seconds", "gradient_norm", "evaluation"]))
 def test_no_value_in_a_line_of_metrics_is_a_traceback(values: Any, name: str) -> None:
     line = {"step": 3, "loss": 1.0, "tokens": 5, "seconds": 0.1, "gradient_norm": None, name: values}
-    found = sound_line(json.dumps(line).encode())
-    if found is not None:
-        assert float(found["loss"]) < 1e101 and isinstance(found.get("evaluation", {}), dict)
+    sound = sound_line(json.dumps(line).encode())
+    if sound is not None:
+        assert float(sound["loss"]) < 1e101 and isinstance(sound.get("evaluation", {}), dict)
 
 
 def test_weights_are_readable_to_whom_their_neighbours_are(run: RunFolder, tmp_path: Path) -> None:

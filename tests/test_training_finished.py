@@ -37,22 +37,24 @@ def zeros(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [missing, empty, cut, zeros])
-def test_lost_metrics_are_said_until_the_run_has_said_what_cannot_be_had_again(run: RunFolder, damage: Damage) -> None:
+def test_lost_metrics_are_reported_until_the_run_has_reported_what_cannot_be_recovered(
+    run: RunFolder, damage: Damage
+) -> None:
     assert not status(run.path).damaged
     damage(run.metrics)
     known = len(lines(run))
-    found = status(run.path)
-    said = f"metrics.jsonl lacks {STEPS - known} of the 12 steps"
-    assert found.damaged == [f"{said}."] and "Resume it" in found.advice
+    run_status = status(run.path)
+    message = f"metrics.jsonl lacks {STEPS - known} of the 12 steps"
+    assert run_status.damaged == [f"{message}."] and "Resume it" in run_status.advice
     resume(run.path, launcher=here)  # was "has finished at step 12; give it more steps to go on"
     assert work(run.path) == "finished"
-    found = status(run.path)
-    assert said in " ".join(found.mended) and not found.damaged and len(lines(run)) == known
+    run_status = status(run.path)
+    assert message in " ".join(run_status.mended) and not run_status.damaged and len(lines(run)) == known
     with pytest.raises(ValueError, match="has finished at step 12"):
         resume(run.path, launcher=here)
 
 
-def test_what_is_lost_twice_is_said_twice(run: RunFolder) -> None:
+def test_what_is_lost_twice_is_reported_twice(run: RunFolder) -> None:
     cut(run.metrics)
     resume(run.path, launcher=here)
     assert work(run.path) == "finished"
@@ -63,7 +65,7 @@ def test_what_is_lost_twice_is_said_twice(run: RunFolder) -> None:
     assert f"lacks {20 - len(lines(run))} of the 20 steps" in status(run.path).damaged[0] and len(lines(run)) < known
 
 
-def test_a_status_that_is_lost_loses_only_the_word_that_the_gap_was_said(run: RunFolder) -> None:
+def test_a_status_that_is_lost_loses_only_the_mark_that_the_gap_was_reported(run: RunFolder) -> None:
     cut(run.metrics)
     resume(run.path, launcher=here)
     assert work(run.path) == "finished"
@@ -80,8 +82,8 @@ def test_a_corpus_that_is_gone_is_read_again(run: RunFolder, name: str) -> None:
     assert f"The corpus in data/ is damaged: {name or 'data'} is missing." in status(run.path).damaged
     resume(run.path, launcher=here)
     assert work(run.path) == "finished"
-    found = status(run.path)
-    assert "It is read again from" in " ".join(found.mended) and not found.damaged and path.exists()
+    run_status = status(run.path)
+    assert "It is read again from" in " ".join(run_status.mended) and not run_status.damaged and path.exists()
     with pytest.raises(ValueError, match="has finished at step 12"):
         resume(run.path, launcher=here)
 

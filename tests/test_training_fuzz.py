@@ -1,4 +1,4 @@
-"""A run with a damaged file: what is said of it is said in one sentence, and the runs are still listed."""
+"""A run with a damaged file: its message is one sentence, and the runs are still listed."""
 
 import random
 import shutil

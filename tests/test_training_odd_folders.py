@@ -104,21 +104,23 @@ def test_a_run_with_something_odd_in_it_is_seen_beside_the_others_and_goes_on(
 ) -> None:
     run = RunFolder(runs / "odd")
     put(run.path / name, kind)
-    assert {found.name: found.state for found in statuses(runs)}["good"] == "finished"
-    assert {found.name for found in statuses(runs)} == {"good", "odd"}
+    assert {run_status.name: run_status.state for run_status in statuses(runs)}["good"] == "finished"
+    assert {run_status.name for run_status in statuses(runs)} == {"good", "odd"}
     assert main(["runs", str(runs)]) == 0
     Metrics(run.path).read()
     extend_or_resume(run)
     ended = work(run.path)
-    found = status(run.path)
-    assert (ended, found.state) == ("finished", "finished"), found.cause
-    assert not found.damaged and "Errno" not in "".join([found.cause, *found.mended, *capsys.readouterr()])
+    run_status = status(run.path)
+    assert (ended, run_status.state) == ("finished", "finished"), run_status.cause
+    assert not run_status.damaged and "Errno" not in "".join(
+        [run_status.cause, *run_status.mended, *capsys.readouterr()]
+    )
     if name in (*FILES, *FOLDERS) and not name.endswith(".part"):
         aside = run.path / f"{name}.damaged"
         assert os.path.lexists(aside) and (kind is not folder or (aside / "mine").exists())
-        if name not in ("lock", "config.json"):  # which holds nothing, and which was given anew
-            assert any(name in text and f"{name}.damaged" in text for text in found.mended)
-            assert all(text in run.log.read_text() for text in found.mended)
+        if name not in ("lock", "config.json"):  # which holds nothing, and which was written again
+            assert any(name in text and f"{name}.damaged" in text for text in run_status.mended)
+            assert all(text in run.log.read_text() for text in run_status.mended)
 
 
 def extend_or_resume(run: RunFolder) -> None:
@@ -138,14 +140,14 @@ def test_a_run_that_never_began_begins_all_the_same(tmp_path: Path, name: str, k
     assert len(lines(run)) == 2 and not status(run.path).damaged
 
 
-def test_what_stood_in_the_way_of_the_launch_is_said_by_the_worker(runs: Path) -> None:
+def test_what_stood_in_the_way_of_the_launch_is_reported_by_the_worker(runs: Path) -> None:
     run = RunFolder(runs / "odd")
     put(run.status, folder)
     extend(run.path, 20, launcher=here)
-    said = status(run.path).mended
-    assert status(run.path).state == "queued" and "status.json is not a file" in said[0]
+    mended = status(run.path).mended
+    assert status(run.path).state == "queued" and "status.json is not a file" in mended[0]
     assert work(run.path) == "finished"
-    assert status(run.path).mended == said and said[0] in run.log.read_text()
+    assert status(run.path).mended == mended and mended[0] in run.log.read_text()
 
 
 def test_a_request_can_be_made_where_a_pipe_stood(runs: Path) -> None:
@@ -161,9 +163,9 @@ def test_a_run_that_cannot_be_read_fails_alone(runs: Path, monkeypatch: pytest.M
     def steps(run: RunFolder) -> list[Path]:
         if run.name == "odd":
             raise PermissionError(13, "Permission denied", str(run.checkpoints))
-        return found(run)
+        return step_folders(run)
 
-    found = RunFolder.step_folders
+    step_folders = RunFolder.step_folders
     monkeypatch.setattr(RunFolder, "step_folders", steps)
     states = {run.name: run for run in statuses(runs)}
     assert states["good"].state == "finished"

@@ -153,13 +153,13 @@ def test_an_estimate_counts_the_parameters_and_the_updates_of_a_pass(tmp_path: P
     tokenizer, _ = learn_tokenizers(corpus, "words", 12)
     config = replace(MODEL, source_vocab_size=12, target_vocab_size=12)
     stream = BatchStream(Encoded(corpus, tokenizer, tokenizer, 16), recipe.training.batch_tokens)
-    found = estimate(recipe, preview(corpus, "words", 12), Speed(1000.0, 5))
-    assert found.parameters == count_parameters(Transformer(config))
-    assert found.updates_per_epoch == pytest.approx(len(list(stream.epoch())), rel=0.1)
+    forecast = estimate(recipe, preview(corpus, "words", 12), Speed(1000.0, 5))
+    assert forecast.parameters == count_parameters(Transformer(config))
+    assert forecast.updates_per_epoch == pytest.approx(len(list(stream.epoch())), rel=0.1)
     words = 99 * 3  # two words and the end
-    assert found.seconds_per_epoch == pytest.approx(words / 1000)
-    assert found.seconds == pytest.approx(words / 1000 / (found.updates_per_epoch or 0) * 60)
-    assert found.memory == 5 and estimate(recipe).memory > 16 * found.parameters
+    assert forecast.seconds_per_epoch == pytest.approx(words / 1000)
+    assert forecast.seconds == pytest.approx(words / 1000 / (forecast.updates_per_epoch or 0) * 60)
+    assert forecast.memory == 5 and estimate(recipe).memory > 16 * forecast.parameters
     assert estimate(recipe).seconds is None
 
 

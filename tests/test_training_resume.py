@@ -67,9 +67,9 @@ def test_the_scale_of_the_loss_is_part_of_the_state(tmp_path: Path) -> None:
     folder.metrics.touch()
     position = Position(step=1, steps=60, scaler=one.scaler.state_dict())
     state.save(folder, checkpoint, state.optimizer_tensors(one), position)
-    _, optimizer, found = state.load(folder.checkpoint(1))
-    assert found == position
-    state.restore(other, optimizer, found)
+    _, optimizer, loaded_position = state.load(folder.checkpoint(1))
+    assert loaded_position == position
+    state.restore(other, optimizer, loaded_position)
     assert other.step == 1 and other.scaler.get_scale() == 1024.0
 
 

@@ -1,4 +1,4 @@
-"""What is said of a run: its state in the right order of checks, its metrics while they are written, its folder."""
+"""The status of a run: its state in the right order of checks, its metrics while they are written, its folder."""
 
 from __future__ import annotations
 
@@ -43,15 +43,17 @@ def say(run: RunFolder, **values: Any) -> None:
 
 def test_a_living_worker_runs_until_its_word_is_overdue(run: RunFolder, sleeper: subprocess.Popen[bytes]) -> None:
     say(run, **this_process(sleeper.pid), doing="evaluating", seconds_left=12.5)
-    found = status(run.path)
-    assert (found.state, found.doing, found.seconds_left) == ("running", "evaluating", 12.5)
-    assert (found.step, found.steps) == (3, 60)
-    assert found.alive and not found.cause and not found.advice
+    run_status = status(run.path)
+    assert (run_status.state, run_status.doing, run_status.seconds_left) == ("running", "evaluating", 12.5)
+    assert (run_status.step, run_status.steps) == (3, 60)
+    assert run_status.alive and not run_status.cause and not run_status.advice
     say(run, **this_process(sleeper.pid), state="queued")
     assert status(run.path).state == "queued"
     say(run, **this_process(sleeper.pid), heartbeat=time.time() - 100, due=time.time() - 1)
-    found = status(run.path)
-    assert found.state == "stalled" and found.alive and "100 seconds" in found.cause and found.advice
+    run_status = status(run.path)
+    assert (
+        run_status.state == "stalled" and run_status.alive and "100 seconds" in run_status.cause and run_status.advice
+    )
 
 
 def test_a_number_that_another_process_has_by_now_is_not_the_worker(
@@ -68,15 +70,15 @@ def test_a_worker_that_is_gone_or_a_zombie_has_crashed(run: RunFolder, sleeper: 
         time.sleep(0.01)
     assert status(run.path).state == "crashed"  # nobody has asked after it, so its number is still taken
     sleeper.wait()
-    found = status(run.path)
-    assert found.state == "crashed" and not found.alive and "without a message" in found.cause
+    run_status = status(run.path)
+    assert run_status.state == "crashed" and not run_status.alive and "without a message" in run_status.cause
 
 
 @pytest.mark.parametrize("state", ENDED)
 def test_the_last_word_of_a_worker_counts_whatever_became_of_it(run: RunFolder, state: str) -> None:
     say(run, state=state, cause="Because.", pid=2**22 + 1, created=0.0, due=0.0)
-    found = status(run.path)
-    assert (found.state, found.cause) == (state, "Because.") and found.advice
+    run_status = status(run.path)
+    assert (run_status.state, run_status.cause) == (state, "Because.") and run_status.advice
 
 
 def test_the_worker_of_another_machine_is_judged_by_its_word_alone(run: RunFolder) -> None:
@@ -85,12 +87,12 @@ def test_the_worker_of_another_machine_is_judged_by_its_word_alone(run: RunFolde
 
 
 def test_a_machine_that_is_no_more_holds_no_run(run: RunFolder) -> None:
-    """A container that is started anew has another name: what the one before it said last is no reason to wait."""
+    """A restarted container has another name: the last word of the one before it is no reason to wait."""
     say(run, host="another", pid=2**22 + 1, created=0.0, due=time.time() - 1)
     with run.locked():
         assert status(run.path).state == "stalled"
-    found = status(run.path)
-    assert found.state == "crashed" and "machine" in found.cause and "resume" in found.advice
+    run_status = status(run.path)
+    assert run_status.state == "crashed" and "machine" in run_status.cause and "resume" in run_status.advice
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"state": 3}', '{"pid": "x", "state": "running"}'])
@@ -111,15 +113,15 @@ def test_what_is_asked_of_a_worker_shows_until_it_is_done(run: RunFolder, sleepe
 
 def test_the_last_lines_of_a_long_log(run: RunFolder) -> None:
     run.log.write_bytes(b"".join(b"line %d\n" % n for n in range(100_000)) + b"\xff")
-    found = status(run.path)
-    assert found.log[-3:] == ["line 99998", "line 99999", "\ufffd"] and len(found.log) == 20
+    run_status = status(run.path)
+    assert run_status.log[-3:] == ["line 99998", "line 99999", "\ufffd"] and len(run_status.log) == 20
 
 
 def test_runs_are_listed_with_the_latest_first(tmp_path: Path) -> None:
     for name, started in (("old", 1.0), ("new", 3.0), ("middle", 2.0)):
         say(new_run(tmp_path, name), state="finished", started=started)
     (tmp_path / "no-run").mkdir()
-    assert [found.name for found in statuses(tmp_path)] == ["new", "middle", "old"]
+    assert [run_status.name for run_status in statuses(tmp_path)] == ["new", "middle", "old"]
     assert statuses(tmp_path / "nowhere") == []
     with pytest.raises(ValueError, match="no run in"):
         status(tmp_path / "nowhere")
@@ -148,13 +150,13 @@ def test_metrics_are_read_as_they_come_and_torn_lines_when_they_are_whole(run: R
     assert metrics.read() == []
     with open(run.metrics, "ab", buffering=0) as file:
         file.write(line(1) + line(2)[:9])
-        assert [found["step"] for found in metrics.read()] == [1]
+        assert [entry["step"] for entry in metrics.read()] == [1]
         file.write(line(2)[9:] + b'{"torn\n' + b"[3]\n" + line(3))
-        assert [found["step"] for found in metrics.read()] == [1, 2, 3]
+        assert [entry["step"] for entry in metrics.read()] == [1, 2, 3]
         assert metrics.read() is metrics.lines
 
 
-def test_metrics_start_anew_where_a_run_took_lines_back(run: RunFolder) -> None:
+def test_metrics_start_over_where_a_run_took_lines_back(run: RunFolder) -> None:
     """Though the new file is longer than what was read of the old one."""
     run.metrics.write_bytes(line(1) + line(2) + line(3))
     metrics = Metrics(run.path)
@@ -162,11 +164,11 @@ def test_metrics_start_anew_where_a_run_took_lines_back(run: RunFolder) -> None:
     journal = Journal(run, step=1, events=False)
     for step in (2, 3, 4, 5):
         journal.add({"step": step, "again": True})
-    found = [(line["step"], "again" in line) for line in metrics.read()]
-    assert found == [(1, False), (2, True), (3, True), (4, True), (5, True)]
+    steps = [(line["step"], "again" in line) for line in metrics.read()]
+    assert steps == [(1, False), (2, True), (3, True), (4, True), (5, True)]
     journal.close()
 
 
 def test_a_line_of_metrics_is_json_even_where_a_gradient_overflowed() -> None:
-    found = metrics_line(StepReport(1, 2.0, 0.1, float("inf"), 10, 0.5), epoch=0)
-    assert json.loads(json.dumps(found, allow_nan=False))["gradient_norm"] is None
+    line = metrics_line(StepReport(1, 2.0, 0.1, float("inf"), 10, 0.5), epoch=0)
+    assert json.loads(json.dumps(line, allow_nan=False))["gradient_norm"] is None

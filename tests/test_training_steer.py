@@ -62,8 +62,8 @@ def steps_made(run: RunFolder) -> int:
 
 def test_a_finished_run_is_a_folder_that_opens(tmp_path: Path) -> None:
     run = finished_run(tmp_path, steps=60, snapshots=3)
-    found = status(run.path)
-    assert (found.state, found.step, found.steps, found.saved_step) == ("finished", 60, 60, 60)
+    run_status = status(run.path)
+    assert (run_status.state, run_status.step, run_status.steps, run_status.saved_step) == ("finished", 60, 60, 60)
     metrics = Metrics(run.path).read()
     assert [line["step"] for line in metrics] == list(range(1, 61))
     evaluated = {line["step"]: line["evaluation"] for line in metrics if "evaluation" in line}
@@ -102,17 +102,17 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
     wait_until(lambda: steps_made(run) > 5)
     assert gives_way(status(run.path).pid or 0)
     pause(run.path)
-    found = wait_for(run, "paused")
-    assert found.step < 400 and found.saved_step == steps_made(run)
+    run_status = wait_for(run, "paused")
+    assert run_status.step < 400 and run_status.saved_step == steps_made(run)
     with pytest.raises(ValueError, match="no worker that could pause"):
         pause(run.path)
     with pytest.raises(ValueError, match="no worker that could be ended"):
         kill(run.path)
     resume(run.path)
-    wait_until(lambda: steps_made(run) > (found.saved_step or 0) + 5)
+    wait_until(lambda: steps_made(run) > (run_status.saved_step or 0) + 5)
     kill(run.path)
-    found = status(run.path)
-    assert found.state == "crashed" and "signal 9" in found.cause and found.saved_step
+    run_status = status(run.path)
+    assert run_status.state == "crashed" and "signal 9" in run_status.cause and run_status.saved_step
     resume(run.path)
     assert wait_for(run, "finished", "crashed").state == "finished"
     assert_same_run(quiet, run)
@@ -133,11 +133,11 @@ def test_an_interrupted_command_pauses_its_run(tmp_path: Path) -> None:
     try:
         wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
         command.send_signal(signal.SIGINT)
-        said = command.communicate(timeout=300)[1]
+        errors = command.communicate(timeout=300)[1]
     finally:
         with suppress(ValueError):  # it has ended
             kill(run.path)
-    assert command.returncode == 0 and f"python -m transformer resume {run.path}" in said
+    assert command.returncode == 0 and f"python -m transformer resume {run.path}" in errors
     assert status(run.path).state == "paused"
 
 
@@ -148,9 +148,9 @@ def test_a_worker_that_is_asked_writes_a_checkpoint_first(ask: object, state: st
     wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
     ask(run.path)  # type: ignore[operator]
     process.join()
-    found = status(run.path)
-    assert found.state == state and found.saved_step == steps_made(run) > 3 and not run.asked()
-    assert "Resume" in found.advice
+    run_status = status(run.path)
+    assert run_status.state == state and run_status.saved_step == steps_made(run) > 3 and not run.asked()
+    assert "Resume" in run_status.advice
 
 
 def test_a_signal_from_outside_pauses(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_run_starts_again_from_a_checkpoint_with_other_settings(tmp_path: Path
     run = claim(again, tmp_path / "again")
     delete(first.path)  # it has its own copy
     assert work(run.path) == "finished"
-    before, after = (lines(found) for found in (finished_run(tmp_path, "first", steps=60), run))
+    before, after = (lines(each) for each in (finished_run(tmp_path, "first", steps=60), run))
     assert after[0]["step"] == 1 and after[0]["loss"] < 0.7 * before[0]["loss"]
     start_of_second = load_file(run.start / "model.safetensors")
     assert set(start_of_second) == set(load_file(run.checkpoints / "last" / "model.safetensors"))
@@ -233,13 +233,13 @@ def test_a_run_does_not_start_from_what_it_would_train_wrongly(
     assert not (tmp_path / "run").exists()
 
 
-def test_early_stopping_ends_when_nothing_got_better_and_more_updates_wait_anew(tmp_path: Path) -> None:
+def test_early_stopping_ends_when_nothing_got_better_and_more_steps_wait_again(tmp_path: Path) -> None:
     """At a rate of nearly zero no evaluation is better than the first."""
     settings = {"steps": 100, "evaluate_every": 5, "patience": 3, "learning_rate": 1e-12}
     run = finished_run(tmp_path, **settings)  # type: ignore[arg-type]
     assert steps_made(run) == 20
-    found = status(run.path)
-    assert found.state == "finished" and "3 evaluations were no better than that of step 5" in found.cause
+    run_status = status(run.path)
+    assert run_status.state == "finished" and "3 evaluations were no better than that of step 5" in run_status.cause
     recipe = run.recipe()
     write_json(run.config, replace(recipe, training=replace(recipe.training, steps=200)).to_dict())
     work(run.path)
@@ -249,10 +249,10 @@ def test_early_stopping_ends_when_nothing_got_better_and_more_updates_wait_anew(
 def test_a_run_that_diverges_says_so_and_keeps_its_last_good_checkpoint(tmp_path: Path) -> None:
     run = new_run(tmp_path, steps=1000, learning_rate=1e29, warmup=0, schedule="constant", checkpoint_every=1)
     assert work(run.path) == "diverged"
-    found = status(run.path)
-    assert "became" in found.cause and f"step {steps_made(run) + 1}" in found.cause
-    assert found.advice.startswith("Start again with a lower learning rate")  # nothing was scored before
-    assert found.log[-1].endswith(found.cause)
+    run_status = status(run.path)
+    assert "became" in run_status.cause and f"step {steps_made(run) + 1}" in run_status.cause
+    assert run_status.advice.startswith("Start again with a lower learning rate")  # nothing was scored before
+    assert run_status.log[-1].endswith(run_status.cause)
     model = checkpoints.load(run.checkpoints / "best").model
     assert all(p.isfinite().all() for p in model.parameters())
 
@@ -272,7 +272,7 @@ def tiny_disk(path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(path)], check=True)
 
 
-def test_a_full_disk_is_said_and_costs_nothing_but_time(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_costs_nothing_but_time(tmp_path: Path) -> None:
     recipe = small_recipe(tmp_path, steps=300)
     quiet = finished_run(tmp_path, "quiet", recipe)
     with tiny_disk(tmp_path / "disk") as disk:
@@ -284,9 +284,9 @@ def test_a_full_disk_is_said_and_costs_nothing_but_time(tmp_path: Path) -> None:
             while True:
                 file.write(bytes(4096))
         process.join()
-        found = status(run.path)
-        assert found.state == "out of disk" and found.cause and "Free some disk space" in found.advice
-        assert found.saved_step
+        run_status = status(run.path)
+        assert run_status.state == "out of disk" and run_status.cause and "Free some disk space" in run_status.advice
+        assert run_status.saved_step
         filler.unlink()
         assert work(run.path) == "finished"
         assert_same_run(quiet, run)
@@ -300,8 +300,8 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None
     wait_until(lambda: run.metrics.exists() and steps_made(run) > 20)
     resource.prlimit(process.pid or 0, resource.RLIMIT_FSIZE, (8_000, 8_000))  # less than a checkpoint
     process.join()
-    found = status(run.path)
-    assert found.state == "out of disk" and found.saved_step
+    run_status = status(run.path)
+    assert run_status.state == "out of disk" and run_status.saved_step
     assert work(run.path) == "finished"
     assert_same_run(quiet, run)
 
@@ -310,8 +310,8 @@ def test_an_error_of_the_program_is_a_crash_with_its_cause(tmp_path: Path, monke
     run = new_run(tmp_path)
     monkeypatch.setattr("transformer.training.session.Evaluator.__call__", lambda *_: 1 / 0)
     assert work(run.path) == "crashed"
-    found = status(run.path)
-    assert found.cause == "division by zero" and found.saved_step == 21
+    run_status = status(run.path)
+    assert run_status.cause == "division by zero" and run_status.saved_step == 21
     monkeypatch.undo()
     assert work(run.path) == "finished"
 
@@ -352,9 +352,9 @@ def test_event_files_hold_the_metrics_and_nothing_twice(tmp_path: Path) -> None:
     events = accumulator.EventAccumulator(str(run.path / "tensorboard"))
     events.Reload()
     metrics = Metrics(run.path).read()
-    found = events.Scalars("train/loss")
-    assert [event.step for event in found] == list(range(1, 31))
-    assert [event.value for event in found] == pytest.approx([line["loss"] for line in metrics])
+    scalars = events.Scalars("train/loss")
+    assert [event.step for event in scalars] == list(range(1, 31))
+    assert [event.value for event in scalars] == pytest.approx([line["loss"] for line in metrics])
     assert [event.step for event in events.Scalars("validation/chrf")] == [25, 30]
 
 

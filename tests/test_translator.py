@@ -82,20 +82,20 @@ def test_a_batch_is_each_sentence_alone(translator: Translator) -> None:
 
 def test_beam_one_is_greedy_and_n_best_is_sorted(translator: Translator) -> None:
     src = translator.source_batch([translator.encode(SENTENCE)])
-    (found,) = finish(greedy(translator.model, src))
-    assert translator.translate(SENTENCE, beam_size=1).ids == list(found[0].ids)
+    (hypotheses,) = finish(greedy(translator.model, src))
+    assert translator.translate(SENTENCE, beam_size=1).ids == list(hypotheses[0].ids)
     scores = [t.score for t in translator.n_best(SENTENCE, 4)]
     assert len(scores) == 4 and scores == sorted(scores, reverse=True)
 
 
 def test_log_probs_take_lists_arrays_and_tensors_and_hide_padding(translator: Translator) -> None:
     src, tgt = [[5, 6, 3, 0]], [[2, 7, 8, 0]]
-    found = translator.log_probs(src, tgt)
-    assert found.shape == (1, 4, translator.model.config.target_vocab_size)
-    assert torch.allclose(found.exp().sum(-1), torch.ones(1, 4), atol=1e-5)
-    assert torch.equal(found, translator.log_probs(np.array(src), torch.tensor(tgt)))
+    log_probs = translator.log_probs(src, tgt)
+    assert log_probs.shape == (1, 4, translator.model.config.target_vocab_size)
+    assert torch.allclose(log_probs.exp().sum(-1), torch.ones(1, 4), atol=1e-5)
+    assert torch.equal(log_probs, translator.log_probs(np.array(src), torch.tensor(tgt)))
     alone = translator.log_probs([[5, 6, 3]], [[2, 7, 8]])
-    assert torch.allclose(found[:, :3], alone, atol=1e-5)
+    assert torch.allclose(log_probs[:, :3], alone, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_wrong_ids_are_refused_by_name(translator: Translator, src: list, tgt: l
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
-def test_nothing_to_translate_is_said(translator: Translator, text: str) -> None:
+def test_nothing_to_translate_is_refused(translator: Translator, text: str) -> None:
     with pytest.raises(ValueError, match="empty"):
         translator.trace(text)
 
@@ -207,7 +207,7 @@ def test_weights_in_half_precision(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("site", "head", "said"),
+    ("site", "head", "message"),
     [
         (Site("decoder", 3, "cross"), 1, "cross attention in decoder layer 3; this model has such layers 0 to 2"),
         (Site("encoder", -1, "self"), 1, "self attention in encoder layer -1; this model has such layers 0 to 1"),
@@ -217,7 +217,7 @@ def test_weights_in_half_precision(tmp_path: Path) -> None:
     ],
 )
 def test_an_intervention_on_a_head_that_is_not_there_is_refused(
-    translator: Translator, site: Site, head: int, said: str
+    translator: Translator, site: Site, head: int, message: str
 ) -> None:
     """It would change nothing, and whoever reads the result would believe that the head does nothing."""
     there = Ablate(Site("decoder", 2, "cross"), 1)
@@ -227,5 +227,5 @@ def test_an_intervention_on_a_head_that_is_not_there_is_refused(
         lambda taps: translator.trace_ids([4, 5, 3], [2, 4, 3], taps),
     ):
         ask([there])
-        with pytest.raises(ValueError, match=re.escape(said)):
+        with pytest.raises(ValueError, match=re.escape(message)):
             ask([there, Ablate(site, head)])

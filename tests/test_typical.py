@@ -60,17 +60,17 @@ def test_the_command_writes_the_threshold_into_the_card(
     assert typical.main([str(small), "--data", f"{folder}:en-fr"]) == 0
     model = Translator.load(small)
     wanted = lowest({"": [model.translate(sentence).log_prob_per_token for sentence in sentences]})
-    said = read_json(small / "card.json")
-    assert said[KEY].pop("log_prob_per_token") == pytest.approx(wanted, abs=1e-5)
-    (of,) = said[KEY].pop("sentences").values()
-    assert of == 20 and "validation" in said[KEY].pop("on")
-    assert said == before | {
+    card = read_json(small / "card.json")
+    assert card[KEY].pop("log_prob_per_token") == pytest.approx(wanted, abs=1e-5)
+    (of,) = card[KEY].pop("sentences").values()
+    assert of == 20 and "validation" in card[KEY].pop("on")
+    assert card == before | {
         KEY: {"share_below": 0.01, "command": f"python -m tools.typical {small} --data {folder}:en-fr"}
     }
     assert "from 20 sentences" in capsys.readouterr().out
 
 
-def test_what_cannot_be_measured_is_said_and_the_card_stays(
+def test_what_cannot_be_measured_is_reported_and_the_card_stays(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (small / "card.json").read_text(encoding="utf-8")
@@ -83,10 +83,10 @@ def test_what_cannot_be_measured_is_said_and_the_card_stays(
 
 def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sure = Translator.load(small).translate(TEXTS[0]).log_prob_per_token
-    for threshold, said in ((sure + 0.01, f"{FAR}\n"), (sure - 0.01, "")):
+    for threshold, warning in ((sure + 0.01, f"{FAR}\n"), (sure - 0.01, "")):
         write_json(small / "card.json", {KEY: {"log_prob_per_token": threshold}})
         assert command_line(["translate", str(small), TEXTS[0]]) == 0
-        assert capsys.readouterr().err == said
+        assert capsys.readouterr().err == warning
 
 
 def shipped(name: str) -> Translator:
@@ -98,7 +98,11 @@ def shipped(name: str) -> Translator:
 
 def far(model: Translator, texts: list[str]) -> list[str]:
     written = model.translate_batch(texts)
-    return [text for text, found in zip(texts, written, strict=True) if unlike(model.card, found.log_prob_per_token)]
+    return [
+        text
+        for text, translation in zip(texts, written, strict=True)
+        if unlike(model.card, translation.log_prob_per_token)
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in SHIPPED.glob("*/card.json")))

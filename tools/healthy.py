@@ -33,9 +33,9 @@ def main() -> None:
     parser.add_argument("url", nargs="?", default="http://127.0.0.1:8501")
     parser.add_argument("--seconds", type=float, default=60.0)
     given = parser.parse_args()
-    said = asyncio.run(problem(given.url, given.seconds))
-    print(said or "It translates.", file=sys.stderr if said else sys.stdout)
-    sys.exit(said is not None)
+    message = asyncio.run(problem(given.url, given.seconds))
+    print(message or "It translates.", file=sys.stderr if message else sys.stdout)
+    sys.exit(message is not None)
 
 
 if __name__ == "__main__":

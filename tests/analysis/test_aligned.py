@@ -32,11 +32,11 @@ def tokens(pieces: list[str], words: list[list[int]] | None = None, special: tup
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_unequal_models_stand_on_common_words(traces: tuple[Trace, Trace], kind: str) -> None:
     last = tuple((trace.pattern(kind).shape[0] - 1, trace.pattern(kind).shape[1] - 1) for trace in traces)
-    found = pair(traces, kind, last)  # type: ignore[arg-type]
-    for trace, (layer, head), cells in zip(traces, last, found.cells, strict=True):
-        assert cells.shape == (len(found.rows), len(found.columns))
+    aligned = pair(traces, kind, last)  # type: ignore[arg-type]
+    for trace, (layer, head), cells in zip(traces, last, aligned.cells, strict=True):
+        assert cells.shape == (len(aligned.rows), len(aligned.columns))
         np.testing.assert_allclose(cells.sum(axis=1), 1, atol=1e-5)  # a row still is shares of 1
-        columns = [name.lstrip("▁") for name in found.columns]
+        columns = [name.lstrip("▁") for name in aligned.columns]
         column = columns.index("two") if kind != "decoder" else columns.index("little")
         place = trace.column_tokens(kind)
         word = next(w for w in place.words if "".join(place.labels[i] for i in w).lstrip("▁") == columns[column])
@@ -48,20 +48,20 @@ def test_unequal_models_stand_on_common_words(traces: tuple[Trace, Trace], kind:
             ]
         ]
         assert (cells[:, column] * rows).sum() == pytest.approx(expected, rel=1e-5)
-    np.testing.assert_allclose(found.difference, found.cells[1] - found.cells[0])
-    assert found.difference.sum() == pytest.approx(0, abs=1e-4)
-    label, change = column_change(found)
-    assert abs(change) == pytest.approx(np.abs(found.difference.mean(0)).max())
-    assert label in found.columns
+    np.testing.assert_allclose(aligned.difference, aligned.cells[1] - aligned.cells[0])
+    assert aligned.difference.sum() == pytest.approx(0, abs=1e-4)
+    label, change = column_change(aligned)
+    assert abs(change) == pytest.approx(np.abs(aligned.difference.mean(0)).max())
+    assert label in aligned.columns
 
 
 def test_a_model_beside_itself_differs_in_nothing() -> None:
     model = small_translator(kind="bpe")
     trace = model.trace(TEXT, "a little girl")
-    found = pair((trace, trace), "cross", ((1, 1), (1, 1)))
-    assert not found.merged and not found.difference.any()
-    np.testing.assert_array_equal(found.cells[0], trace.cross[1, 1])
-    assert found.rows[-1] == "[EOS]"
+    aligned = pair((trace, trace), "cross", ((1, 1), (1, 1)))
+    assert not aligned.merged and not aligned.difference.any()
+    np.testing.assert_array_equal(aligned.cells[0], trace.cross[1, 1])
+    assert aligned.rows[-1] == "[EOS]"
 
 
 def test_another_translation_does_not_line_up(deep: Translator, traces: tuple[Trace, Trace]) -> None:
@@ -78,16 +78,16 @@ def test_another_translation_does_not_line_up(deep: Translator, traces: tuple[Tr
 
 
 def test_an_unknown_word_may_be_any() -> None:
-    found = axis(
+    common = axis(
         tokens(["A", "[UNK]", "[EOS]"], special=(1, 2)), tokens(["a", "b", "c", "[EOS]"], [[0], [1, 2], [3]], (3,))
     )
-    assert found.labels == ["A", "bc", "[EOS]"] and found.merged
-    assert found.groups == ([[0], [1], [2]], [[0], [1, 2], [3]])
+    assert common.labels == ["A", "bc", "[EOS]"] and common.merged
+    assert common.groups == ([[0], [1], [2]], [[0], [1, 2], [3]])
 
 
 def test_several_special_tokens_share_a_place() -> None:
-    found = axis(tokens(["a", "</s>", "en"], special=(1, 2)), tokens(["a", "</s>"], special=(1,)))
-    assert found.labels == ["a", "special tokens"] and found.groups[0] == [[0], [1, 2]]
+    common = axis(tokens(["a", "</s>", "en"], special=(1, 2)), tokens(["a", "</s>"], special=(1,)))
+    assert common.labels == ["a", "special tokens"] and common.groups[0] == [[0], [1, 2]]
     first = axis(tokens(["<s>", "a"], special=(0,)), tokens(["[SOS]", "a"], special=(0,)))
     assert first.labels == ["special tokens", "a"]
     with pytest.raises(Different, match="Only one of the two has special tokens"):
@@ -95,5 +95,5 @@ def test_several_special_tokens_share_a_place() -> None:
 
 
 def test_equal_words_keep_apart() -> None:
-    found = axis(tokens(["a", "a"]), tokens(["a", "a"]))
-    assert len(set(found.labels)) == 2
+    common = axis(tokens(["a", "a"]), tokens(["a", "a"]))
+    assert len(set(common.labels)) == 2

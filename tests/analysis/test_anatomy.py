@@ -54,11 +54,11 @@ def recorded(model: Transformer) -> tuple[Recorder, InputRecorder]:
 def walks(model: Transformer) -> list[Walk]:
     """Every site, with its heads and tokens in turn."""
     passed = stream(model, SRC, TGT)
-    found = []
+    every_walk = []
     for n, site in enumerate(model.sites()):
         heads = attention_at(model, site).n_heads
-        found += [walk(passed, site, (n + query) % heads, query) for query in range(len(passed.ids(site.stack)))]
-    return found
+        every_walk += [walk(passed, site, (n + query) % heads, query) for query in range(len(passed.ids(site.stack)))]
+    return every_walk
 
 
 def test_the_stream_is_the_models(model: Transformer) -> None:
@@ -82,49 +82,49 @@ def test_the_stream_is_the_models(model: Transformer) -> None:
 
 def test_queries_keys_values_and_weights_are_those_of_the_pass(model: Transformer) -> None:
     patterns, inputs = recorded(model)
-    for found in walks(model):
-        own = inputs[found.site]
-        np.testing.assert_allclose(found.q, own.q[0, found.head, found.query].numpy(), atol=1e-5)
-        np.testing.assert_allclose(found.k, own.k[0, found.head].numpy(), atol=1e-5)
-        np.testing.assert_allclose(found.v, own.v[0, found.head].numpy(), atol=1e-5)
-        row = patterns[found.site][0][0, found.head, found.query].numpy()
-        np.testing.assert_allclose(found.own.weights, row, atol=1e-6)
-        assert (found.visible == (row > 0)).all()
+    for walked in walks(model):
+        own = inputs[walked.site]
+        np.testing.assert_allclose(walked.q, own.q[0, walked.head, walked.query].numpy(), atol=1e-5)
+        np.testing.assert_allclose(walked.k, own.k[0, walked.head].numpy(), atol=1e-5)
+        np.testing.assert_allclose(walked.v, own.v[0, walked.head].numpy(), atol=1e-5)
+        row = patterns[walked.site][0][0, walked.head, walked.query].numpy()
+        np.testing.assert_allclose(walked.own.weights, row, atol=1e-6)
+        assert (walked.visible == (row > 0)).all()
 
 
 def test_each_stage_follows_from_the_one_before(model: Transformer) -> None:
     """Every number again, one at a time."""
-    for found in walks(model):
-        keys, d_head = found.k.shape
-        own = found.own
-        scores = [sum(found.q[d] * found.k[j, d] for d in range(d_head)) for j in range(keys)]
-        np.testing.assert_allclose(found.scores, scores, atol=1e-9)
-        np.testing.assert_allclose(own.adjusted, adjusted(model, found, np.array(scores)), atol=1e-9)
-        powers = [math.exp(s) if seen else 0.0 for s, seen in zip(own.adjusted, found.visible, strict=True)]
+    for walked in walks(model):
+        keys, d_head = walked.k.shape
+        own = walked.own
+        scores = [sum(walked.q[d] * walked.k[j, d] for d in range(d_head)) for j in range(keys)]
+        np.testing.assert_allclose(walked.scores, scores, atol=1e-9)
+        np.testing.assert_allclose(own.adjusted, adjusted(model, walked, np.array(scores)), atol=1e-9)
+        powers = [math.exp(s) if seen else 0.0 for s, seen in zip(own.adjusted, walked.visible, strict=True)]
         np.testing.assert_allclose(own.weights, np.array(powers) / sum(powers), atol=1e-9)
-        z = sum(own.weights[j] * found.v[j] for j in range(keys))
-        np.testing.assert_allclose(own.heads[found.head], z, atol=1e-9)
-        output = attention_at(model, found.site).output
-        joined = output.weight.double().detach().numpy() @ own.heads.ravel() + found.output_bias
+        z = sum(own.weights[j] * walked.v[j] for j in range(keys))
+        np.testing.assert_allclose(own.heads[walked.head], z, atol=1e-9)
+        output = attention_at(model, walked.site).output
+        joined = output.weight.double().detach().numpy() @ own.heads.ravel() + walked.output_bias
         np.testing.assert_allclose(own.added, joined, atol=1e-9)
-        np.testing.assert_allclose(own.moved.sum(0) + found.output_bias, own.added, atol=1e-9)
-        np.testing.assert_allclose(own.total, found.x + own.added, atol=1e-12)
+        np.testing.assert_allclose(own.moved.sum(0) + walked.output_bias, own.added, atol=1e-9)
+        np.testing.assert_allclose(own.total, walked.x + own.added, atol=1e-12)
 
 
-def adjusted(model: Transformer, found: Walk, scores: np.ndarray) -> np.ndarray:
+def adjusted(model: Transformer, walked: Walk, scores: np.ndarray) -> np.ndarray:
     """The paper divides; T5 adds the number of the distance, in self-attention."""
     if not isinstance(model, T5):
-        assert found.position_bias is None
-        return scores / math.sqrt(found.k.shape[1])
-    if found.site.kind == "cross":
-        assert found.position_bias is None
+        assert walked.position_bias is None
+        return scores / math.sqrt(walked.k.shape[1])
+    if walked.site.kind == "cross":
+        assert walked.position_bias is None
         return scores
-    config, both = model.config, found.site.stack == "encoder"
+    config, both = model.config, walked.site.stack == "encoder"
     first = model.encoder.layers[0].attention if both else model.decoder.layers[0].self_attention
-    far = torch.arange(len(scores)) - found.query
+    far = torch.arange(len(scores)) - walked.query
     rows = TheirAttention._relative_position_bucket(far, both, config.buckets, config.max_distance)
-    bias = first.position_bias.table.weight[rows, found.head].double().detach().numpy()
-    np.testing.assert_allclose(found.position_bias, bias, atol=1e-12)
+    bias = first.position_bias.table.weight[rows, walked.head].double().detach().numpy()
+    np.testing.assert_allclose(walked.position_bias, bias, atol=1e-12)
     return scores + bias
 
 
@@ -132,44 +132,44 @@ def test_what_leaves_the_block_is_the_models(model: Transformer) -> None:
     """The very numbers that are shown, sent on through the layer, are what the layer leaves."""
     patterns, _ = recorded(model)
     passed = stream(model, SRC, TGT)
-    for found in walks(model):
-        stack, layer, kind = found.site
+    for walked in walks(model):
+        stack, layer, kind = walked.site
         block = layer_blocks(passed, stack, layer)[kind]
-        np.testing.assert_allclose(found.own.after, block.after[found.query].numpy(), atol=1e-5)
-        row = patterns[found.site][0][0, found.head, found.query].numpy()
-        held = agreement(found, passed, row)
+        np.testing.assert_allclose(walked.own.after, block.after[walked.query].numpy(), atol=1e-5)
+        row = patterns[walked.site][0][0, walked.head, walked.query].numpy()
+        held = agreement(walked, passed, row)
         assert held.pattern < 1e-5 and held.output < 1e-5
 
 
 def test_a_wrong_number_is_noticed(model: Transformer) -> None:
     passed = stream(model, SRC, TGT)
-    for found in walks(model):
-        wrong = found.own.weights + 0.001
-        assert agreement(found, passed, wrong).pattern == pytest.approx(0.001, rel=0.01)
-        found.own.after[0] += 0.01
-        assert agreement(found, passed, wrong).output > 1e-4
+    for walked in walks(model):
+        wrong = walked.own.weights + 0.001
+        assert agreement(walked, passed, wrong).pattern == pytest.approx(0.001, rel=0.01)
+        walked.own.after[0] += 0.01
+        assert agreement(walked, passed, wrong).output > 1e-4
 
 
 def test_the_first_column_adds_up(model: Transformer) -> None:
-    for found in walks(model):
-        first = found.site.layer == 0 and found.site.kind == "self"
-        assert (found.tokens is not None) == first
-        assert (found.positions is not None) == (first and model.config.positions != "none")
-        if found.tokens is not None:
-            parts = found.tokens if found.positions is None else found.tokens + found.positions
-            assert (found.embedded is not None) == model.config.embedding_norm
-            if found.embedded is not None:
-                np.testing.assert_allclose(found.embedded, parts, atol=1e-12)
-                norm = (model.encoder if found.site.stack == "encoder" else model.decoder).embedding.norm
+    for walked in walks(model):
+        first = walked.site.layer == 0 and walked.site.kind == "self"
+        assert (walked.tokens is not None) == first
+        assert (walked.positions is not None) == (first and model.config.positions != "none")
+        if walked.tokens is not None:
+            parts = walked.tokens if walked.positions is None else walked.tokens + walked.positions
+            assert (walked.embedded is not None) == model.config.embedding_norm
+            if walked.embedded is not None:
+                np.testing.assert_allclose(walked.embedded, parts, atol=1e-12)
+                norm = (model.encoder if walked.site.stack == "encoder" else model.decoder).embedding.norm
                 parts = norm(torch.tensor(parts).float()).detach().numpy()
-            np.testing.assert_allclose(found.stream, parts, atol=1e-5)
-        if found.site.kind == "cross":
-            assert found.stream.shape == (len(SRC), model.config.d_model) and found.normed is None
+            np.testing.assert_allclose(walked.stream, parts, atol=1e-5)
+        if walked.site.kind == "cross":
+            assert walked.stream.shape == (len(SRC), model.config.d_model) and walked.normed is None
         elif model.config.norm == "pre":
-            assert found.normed is not None and found.x_normed is not None
-            np.testing.assert_array_equal(found.normed[found.query], found.x_normed)
-        if found.site.kind == "self":
-            np.testing.assert_array_equal(found.stream[found.query], found.x)
+            assert walked.normed is not None and walked.x_normed is not None
+            np.testing.assert_array_equal(walked.normed[walked.query], walked.x_normed)
+        if walked.site.kind == "self":
+            np.testing.assert_array_equal(walked.stream[walked.query], walked.x)
 
 
 @pytest.mark.parametrize(("divided", "masked"), [(True, False), (False, True), (False, False)])
@@ -178,20 +178,20 @@ def test_a_stage_left_out_is_what_the_model_would_do_with_that_row(
 ) -> None:
     """The row by hand; and the model, made to use it in that head, leaves what the later stages say."""
     passed = stream(model, SRC, TGT)
-    for found in walks(model):
-        variant = found.variants[divided, masked]
-        scores = adjusted(model, found, found.scores) if divided else found.scores
-        seen = found.visible if masked else np.ones_like(found.visible)
+    for walked in walks(model):
+        variant = walked.variants[divided, masked]
+        scores = adjusted(model, walked, walked.scores) if divided else walked.scores
+        seen = walked.visible if masked else np.ones_like(walked.visible)
         powers = np.where(seen, np.exp(scores), 0.0)
         np.testing.assert_allclose(variant.weights, powers / powers.sum(), atol=1e-9)
-        others = [h for h in range(len(variant.heads)) if h != found.head]
-        np.testing.assert_array_equal(variant.heads[others], found.own.heads[others])
+        others = [h for h in range(len(variant.heads)) if h != walked.head]
+        np.testing.assert_array_equal(variant.heads[others], walked.own.heads[others])
 
-        stack, layer, kind = found.site
+        stack, layer, kind = walked.site
         queries = len(passed.ids(stack))
-        change = Replace(found.site, found.head, (tuple(variant.weights.tolist()),) * queries)
+        change = Replace(walked.site, walked.head, (tuple(variant.weights.tolist()),) * queries)
         left = rest_of_layer(passed, stack, layer, kind, torch.tensor(variant.after).float())
-        torch.testing.assert_close(left, layer_output(model, found.site, change)[found.query], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(left, layer_output(model, walked.site, change)[walked.query], atol=1e-5, rtol=1e-5)
 
 
 def layer_output(model: Transformer, site: Site, change: Replace) -> torch.Tensor:
@@ -206,22 +206,22 @@ def layer_output(model: Transformer, site: Site, change: Replace) -> torch.Tenso
 
 
 def test_where_nothing_is_masked_the_mask_changes_nothing(model: Transformer) -> None:
-    for found in walks(model):
-        free = kind_of(found.site) != "decoder" or found.query == READ - 1
-        assert found.visible.all() == free
-        weights, after = found.variants[True, False].difference(found.own)
+    for walked in walks(model):
+        free = kind_of(walked.site) != "decoder" or walked.query == READ - 1
+        assert walked.visible.all() == free
+        weights, after = walked.variants[True, False].difference(walked.own)
         assert (max(weights, after) == 0) == free
 
 
 @pytest.mark.parametrize(
-    ("site", "head", "query", "said"),
+    ("site", "head", "query", "message"),
     [
         (Site("encoder", 9, "self"), 0, 0, "no attention at"),
         (Site("encoder", 0, "self"), 4, 0, "no head 4 here; choose one from 0 to 3"),
         (Site("decoder", 0, "cross"), 1, 5, "no token 5 here; choose one from 0 to 4"),
     ],
 )
-def test_what_the_model_lacks_is_named(site: Site, head: int, query: int, said: str) -> None:
+def test_what_the_model_lacks_is_named(site: Site, head: int, query: int, message: str) -> None:
     passed = stream(build("pre"), SRC, TGT)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         walk(passed, site, head, query)

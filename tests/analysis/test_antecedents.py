@@ -83,10 +83,10 @@ def measured(monkeypatch: pytest.MonkeyPatch, pattern_of: Callable[[Kind, Readin
 def test_a_planted_head_finds_every_antecedent_and_one_row_late_or_early_none(
     measure: str, late: int, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = measured(monkeypatch, partial(planted, late=late))
-    assert found.left.unmatched == 0
+    atlas = measured(monkeypatch, partial(planted, late=late))
+    assert atlas.left.unmatched == 0
     for kind, (site, head) in HEADS.items():
-        spread = found.heads[kind][measure]
+        spread = atlas.heads[kind][measure]
         assert spread.mean[site.layer, head] == share, kind
         # What the decoder could look at was written before: not at the word that shows it, nor after.
         assert (spread.units == (2 if kind == "decoder" else len(TRANSLATED))).all(), kind
@@ -102,10 +102,10 @@ def test_the_largest_weight_of_all_is_another_measure_than_the_largest_among_wor
         pattern[:, {"encoder": WORD, "cross": len(reading.source) - 1, "decoder": 0}[kind]] += 0.7
         return pattern
 
-    found = measured(monkeypatch, rests)
+    atlas = measured(monkeypatch, rests)
     for kind, (site, head) in HEADS.items():
-        assert found.heads[kind]["antecedent"].mean[site.layer, head] == 0, kind
-        assert found.heads[kind]["among_words"].mean[site.layer, head] == 1, kind
+        assert atlas.heads[kind]["antecedent"].mean[site.layer, head] == 0, kind
+        assert atlas.heads[kind]["among_words"].mean[site.layer, head] == 1, kind
 
 
 def test_rules_guess_by_nouns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,8 +115,8 @@ def test_rules_guess_by_nouns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         assert guessed(truth) == (right,)
     after = Truth(source, source, (), (Pronoun(0, 4, 6),), nouns=(4, 7))  # the nearest before it: there is none
     assert guessed(after) == ((False, True),)
-    found = measured(monkeypatch, planted)
-    for chance in found.chance.values():
+    atlas = measured(monkeypatch, planted)
+    for chance in atlas.chance.values():
         assert [chance[rule] for rule in RULES] == [0, 1]
 
 

@@ -63,7 +63,7 @@ def small() -> Checkpoint:
 
 
 @pytest.fixture(scope="module")
-def found(small: Checkpoint) -> Atlas:
+def measured_atlas(small: Checkpoint) -> Atlas:
     return measured(small, sample=6)
 
 
@@ -79,8 +79,8 @@ def look(queries: int, keys: int, causal: bool = False) -> Look:
 
 
 def values_of(rows: Sequence[Sequence[float]], at: Look) -> dict[str, float]:
-    found = measures(torch.tensor(rows)[None, None], at)
-    return {name: float(values[0, 0]) for name, (values, _) in found.items()}
+    measured = measures(torch.tensor(rows)[None, None], at)
+    return {name: float(values[0, 0]) for name, (values, _) in measured.items()}
 
 
 def test_measures_of_constructed_patterns() -> None:
@@ -98,8 +98,8 @@ def test_measures_of_constructed_patterns() -> None:
 
 def test_a_row_counts_as_shares_and_one_without_weight_does_not_count() -> None:
     rows = [[0.2, 0.2, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 3.0]]
-    found = values_of(rows, look(3, 3))
-    assert found["entropy"] == pytest.approx(0.5) and found["special"] == pytest.approx(0.5)
+    values = values_of(rows, look(3, 3))
+    assert values["entropy"] == pytest.approx(0.5) and values["special"] == pytest.approx(0.5)
     assert all(np.isnan(value) for value in values_of([[0.0] * 3] * 3, look(3, 3)).values())
 
 
@@ -119,10 +119,10 @@ def test_alignment_and_antecedent_of_constructed_patterns() -> None:
     at = replace(look(3, 4), words=words, writes=targets, reads=targets, pronouns=pronouns)
     # Word 0 of the target gives its parts .3 + .3 and .5 to word 1; word 1 gives most to the special key.
     pattern = [[0.3, 0.3, 0.4, 0.0], [0.3, 0.3, 0.4, 0.0], [0.1, 0.0, 0.3, 0.6]]
-    found = values_of(pattern, at)
-    assert found["alignment"] == 0.5  # one of two: a special token that is looked at most is an error
-    assert found["antecedent"] == 0  # the special key has more than the right word
-    assert found["among_words"] == 1  # of the two words, .3 is more than .1
+    by_name = values_of(pattern, at)
+    assert by_name["alignment"] == 0.5  # one of two: a special token that is looked at most is an error
+    assert by_name["antecedent"] == 0  # the special key has more than the right word
+    assert by_name["among_words"] == 1  # of the two words, .3 is more than .1
     by_chance = {name: float(values[0, 0]) for name, (values, _) in chances(at).items()}
     assert by_chance["alignment"] == pytest.approx(2 / 3) and "antecedent" not in by_chance
     assert by_chance["nearest noun"] == 1 and by_chance["first noun"] == 0
@@ -180,12 +180,12 @@ def test_the_ends_of_small_numbers_are_found_by_finer_steps() -> None:
 # ---- over a corpus -------------------------------------------------------------------------------------------------
 
 
-def test_the_atlas_is_the_mean_of_what_each_sentence_measures_alone(small: Checkpoint, found: Atlas) -> None:
+def test_the_atlas_is_the_mean_of_what_each_sentence_measures_alone(small: Checkpoint, measured_atlas: Atlas) -> None:
     """Against analysis.heads, on the trace of every sentence by itself, without padding."""
     translator = Translator(small)
     traces = [translator.trace(pair.source, pair.target) for pair in pairs()]
-    assert found.pairs == len(traces) == 40
-    assert found.loss.mean[0, 0] == pytest.approx(
+    assert measured_atlas.pairs == len(traces) == 40
+    assert measured_atlas.loss.mean[0, 0] == pytest.approx(
         -np.concatenate([trace.log_probs for trace in traces]).mean(), abs=1e-5
     )
     for kind, theirs in (("encoder", "encoder"), ("decoder", "decoder"), ("cross", "cross")):
@@ -198,13 +198,13 @@ def test_the_atlas_is_the_mean_of_what_each_sentence_measures_alone(small: Check
             ("special", "special"),
         ):  # fmt: skip
             values = np.stack([getattr(one, name) for one in each])
-            spread = found.heads[kind][ours]  # type: ignore[index]
+            spread = measured_atlas.heads[kind][ours]  # type: ignore[index]
             np.testing.assert_allclose(spread.mean, np.nanmean(values, 0), atol=1e-5)
             np.testing.assert_allclose(spread.deviation, np.nanstd(values, 0, ddof=1), atol=1e-4)
 
 
-def test_importance_is_the_loss_without_the_head(small: Checkpoint, found: Atlas) -> None:
-    assert found.sampled == 6
+def test_importance_is_the_loss_without_the_head(small: Checkpoint, measured_atlas: Atlas) -> None:
+    assert measured_atlas.sampled == 6
     total, tokens = 0.0, 0
     for pair in list(pairs())[:6]:
         translator = Translator(small)
@@ -212,7 +212,7 @@ def test_importance_is_the_loss_without_the_head(small: Checkpoint, found: Atlas
         effects = analysis.head_importance(small.model, src, tgt)
         total -= next(e.delta for e in effects if e.site == Site("decoder", 1, "cross") and e.head == 1)
         tokens += len(tgt) - 1
-    assert found.heads["cross"]["importance"].mean[1, 1] == pytest.approx(total / tokens, abs=1e-5)
+    assert measured_atlas.heads["cross"]["importance"].mean[1, 1] == pytest.approx(total / tokens, abs=1e-5)
 
 
 def test_without_gold_what_needs_it_is_absent(small: Checkpoint) -> None:
@@ -225,7 +225,7 @@ def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, m
     """As of three processes: each says what it found, and the first one hears it."""
     monkeypatch.setattr("transformer.analysis.atlas.over_corpus.BUDGET", 64)
     alone = measured(small, sample=6)
-    said: list[list[np.ndarray]] = []
+    contributions: list[list[np.ndarray]] = []
     for rank in range(3):
         mine: list[np.ndarray] = []
 
@@ -236,29 +236,29 @@ def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, m
 
         part = measured(small, sample=6, share=Share(rank, 3, keep))
         assert 0 < part.pairs < alone.pairs
-        said.append(mine)
-    turn = zip(*said, strict=True)
+        contributions.append(mine)
+    turn = zip(*contributions, strict=True)
     together = measured(small, sample=6, share=Share(0, 3, lambda array: list(next(turn))))
     assert json.dumps(together.to_dict()) == json.dumps(alone.to_dict())
 
 
-def test_pieces_of_a_corpus_add_up(small: Checkpoint, monkeypatch: pytest.MonkeyPatch, found: Atlas) -> None:
+def test_pieces_of_a_corpus_add_up(small: Checkpoint, monkeypatch: pytest.MonkeyPatch, measured_atlas: Atlas) -> None:
     monkeypatch.setattr("transformer.analysis.atlas.reading.CHUNK", 7)
     pieces = measured(small, sample=6)
-    for kind, of in found.heads.items():
+    for kind, of in measured_atlas.heads.items():
         for name, spread in of.items():
             np.testing.assert_allclose(pieces.heads[kind][name].mean, spread.mean, atol=1e-5)
             assert (pieces.heads[kind][name].units == spread.units).all()
 
 
-def test_json_keeps_everything(found: Atlas) -> None:
-    again = Atlas.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
-    assert json.dumps(again.to_dict()) == json.dumps(found.to_dict())
+def test_json_keeps_everything(measured_atlas: Atlas) -> None:
+    again = Atlas.from_dict(json.loads(json.dumps(measured_atlas.to_dict(), allow_nan=False)))
+    assert json.dumps(again.to_dict()) == json.dumps(measured_atlas.to_dict())
 
 
 def test_a_family_with_layers_of_its_own_is_measured() -> None:
-    found = measured(small_t5_checkpoint(), sample=2)
-    assert found.heads["cross"]["alignment"].units.min() > 0 and found.sampled == 2
+    measured_atlas = measured(small_t5_checkpoint(), sample=2)
+    assert measured_atlas.heads["cross"]["alignment"].units.min() > 0 and measured_atlas.sampled == 2
 
 
 def test_what_the_model_cannot_read_is_counted(small: Checkpoint) -> None:
@@ -267,8 +267,8 @@ def test_what_the_model_cannot_read_is_counted(small: Checkpoint) -> None:
         yield from pairs()
         yield Known("two dogs", "une fille", Truth(("twodogs",), ("une", "fille"), ((0, 0),)))
 
-    found = measured(small, long, sample=0)
-    assert (found.left.long, found.left.unmatched, found.pairs) == (1, 1, 41)
+    measured_atlas = measured(small, long, sample=0)
+    assert (measured_atlas.left.long, measured_atlas.left.unmatched, measured_atlas.pairs) == (1, 1, 41)
     with pytest.raises(ValueError, match="no pair that this model can read"):
         measured(small, lambda: iter([Known("two dogs " * 40, "une fille")]))
 
@@ -341,33 +341,33 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
             pattern[b, 1 if site.kind == "cross" else 2] = rows
         return pattern
 
-    found = measured(checkpoint, lambda: gold, sample=0, tap=tap)
-    assert found.left.unmatched == 0
-    alignment, antecedent = found.heads["cross"]["alignment"], found.heads["encoder"]["antecedent"]
+    measured_atlas = measured(checkpoint, lambda: gold, sample=0, tap=tap)
+    assert measured_atlas.left.unmatched == 0
+    alignment, antecedent = measured_atlas.heads["cross"]["alignment"], measured_atlas.heads["encoder"]["antecedent"]
     assert alignment.mean[0, 1] == 0 and alignment.units[0, 1] > 100
     assert alignment.mean[1:].min() > 0.1
     assert antecedent.mean[1, 2] == 1 and antecedent.units[1, 2] >= FEWEST
-    (role, *_) = roles(found, "cross", 0, 1)
+    (role, *_) = roles(measured_atlas, "cross", 0, 1)
     assert role.name == "alignment" and str(role).startswith("looks at what it is translating: 100\u00a0% of ")
-    assert any(role.name == "antecedent" for role in roles(found, "encoder", 1, 2))
+    assert any(role.name == "antecedent" for role in roles(measured_atlas, "encoder", 1, 2))
 
 
 # ---- names ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_name_needs_the_number_and_enough_of_them(found: Atlas) -> None:
+def test_a_name_needs_the_number_and_enough_of_them(measured_atlas: Atlas) -> None:
     def with_previous(
         value: float, deviation: float, sentences: int, chance: float, units: int | None = None
     ) -> list[str]:
-        old = found.heads["encoder"]["previous"]
+        old = measured_atlas.heads["encoder"]["previous"]
         full = np.full_like(old.mean, value)
         count = np.full_like(old.units, sentences)
         of = count if units is None else np.full_like(count, units)
         spread = replace(old, mean=full, deviation=np.full_like(full, deviation), sentences=count, units=of)
         changed = replace(
-            found,
-            heads={**found.heads, "encoder": {"previous": spread}},
-            chance={**found.chance, "encoder": {"previous": chance}},
+            measured_atlas,
+            heads={**measured_atlas.heads, "encoder": {"previous": spread}},
+            chance={**measured_atlas.chance, "encoder": {"previous": chance}},
         )
         return [role.name for role in roles(changed, "encoder", 0, 0)]
 
@@ -379,9 +379,11 @@ def test_a_name_needs_the_number_and_enough_of_them(found: Atlas) -> None:
     assert with_previous(1.0, 0.0, 1, 0.2, units=FEWEST) == []  # of one sentence
 
 
-def test_a_head_is_named_after_antecedents_where_it_is_better_than_the_rules_that_guess_them(found: Atlas) -> None:
+def test_a_head_is_named_after_antecedents_where_it_is_better_than_the_rules_that_guess_them(
+    measured_atlas: Atlas,
+) -> None:
     def with_pronouns(strict: float, among: float, nearest: float, first: float) -> list[str]:
-        old = found.heads["encoder"]["antecedent"]
+        old = measured_atlas.heads["encoder"]["antecedent"]
         count, deviation = np.full_like(old.units, 100), np.full_like(old.mean, 0.3)  # ± 6 %
         spread = replace(old, deviation=deviation, sentences=count, units=count)
         of = {
@@ -389,7 +391,11 @@ def test_a_head_is_named_after_antecedents_where_it_is_better_than_the_rules_tha
             for name, value in (("antecedent", strict), ("among_words", among))
         }
         chance = {"nearest noun": nearest, "first noun": first}
-        changed = replace(found, heads={**found.heads, "encoder": of}, chance={**found.chance, "encoder": chance})
+        changed = replace(
+            measured_atlas,
+            heads={**measured_atlas.heads, "encoder": of},
+            chance={**measured_atlas.chance, "encoder": chance},
+        )
         return [str(role).replace("\u00a0", " ") for role in roles(changed, "encoder", 0, 0)]
 
     assert with_pronouns(0.9, 0.95, 0.7, 0.6) == ["looks at the antecedent: 90 % of 100 pronouns; nearest noun 70 %"]
@@ -402,16 +408,16 @@ def test_a_head_is_named_after_antecedents_where_it_is_better_than_the_rules_tha
     assert with_pronouns(0.4, 0.4, 0.1, 0.1) == []  # better than the rules, and still under half
 
 
-def test_the_sentences_that_show_a_measure_best_and_worst(small: Checkpoint, found: Atlas) -> None:
+def test_the_sentences_that_show_a_measure_best_and_worst(small: Checkpoint, measured_atlas: Atlas) -> None:
     errors = []
     for pair in list(pairs())[: len(TEXTS)]:  # after which they come again
         alone = measured(small, lambda pair=pair: [pair], sample=0)
         errors.append(alone.heads["cross"]["alignment"].mean[1, 0])
     assert len(set(errors)) > 1
-    best, worst = shows(found, "cross", 1, 0, "alignment")
+    best, worst = shows(measured_atlas, "cross", 1, 0, "alignment")
     assert best.value == pytest.approx(min(errors), abs=1e-6) and worst.value == pytest.approx(max(errors), abs=1e-6)
     assert errors[best.place % len(TEXTS)] == min(errors) and errors[worst.place % len(TEXTS)] == max(errors)
-    assert found.examples[best.place].source == TEXTS[best.place % len(TEXTS)][0]
+    assert measured_atlas.examples[best.place].source == TEXTS[best.place % len(TEXTS)][0]
 
 
 def test_since_when() -> None:
@@ -426,13 +432,13 @@ def test_leaving_out_a_word_is_reading_the_sentence_without_it(small: Checkpoint
     translator = Translator(small)
     text, target = "two dogs are running .", "une petite fille"
     src, tgt = translator.encode(text), translator.encode_target(target)
-    found = faithfulness(small.model, src, tgt, parts_of(small.source_tokenizer, src))
-    assert found is not None and len(found.words) == 5
+    agreement = faithfulness(small.model, src, tgt, parts_of(small.source_tokenizer, src))
+    assert agreement is not None and len(agreement.words) == 5
     whole = translator.trace(text, target)
     without = translator.trace("two are running .", target)
-    assert found.effect[1] == pytest.approx(whole.log_prob - without.log_prob, abs=1e-5)
-    assert found.attention[2, 1, 1] == pytest.approx(whole.cross[2, 1, :, 1].sum(), abs=1e-5)
-    assert found.by_head.shape == (3, 2) and -1 <= found.mean <= 1
+    assert agreement.effect[1] == pytest.approx(whole.log_prob - without.log_prob, abs=1e-5)
+    assert agreement.attention[2, 1, 1] == pytest.approx(whole.cross[2, 1, :, 1].sum(), abs=1e-5)
+    assert agreement.by_head.shape == (3, 2) and -1 <= agreement.mean <= 1
     assert faithfulness(small.model, src, tgt, [[0], [1]]) is None
 
 

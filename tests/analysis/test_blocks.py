@@ -27,16 +27,18 @@ def counts(model: Transformer) -> dict[str, int]:
 )
 def test_each_level_covers_what_is_inside(changes: dict[str, Any]) -> None:
     model = small_checkpoint(**changes).model
-    found = blocks(counts(model))
-    outer = [block for block in found if block.level == 0]
+    all_blocks = blocks(counts(model))
+    outer = [block for block in all_blocks if block.level == 0]
     assert sum(block.parameters for block in outer) == count_parameters(model)
     assert [block.start for block in outer] == [sum(b.parameters for b in outer[:n]) for n in range(len(outer))]
     for block in outer:
-        layers = [b for b in found if b.level == 1 and b.side == block.side and b.path.startswith(f"{block.path}.")]
+        layers = [
+            b for b in all_blocks if b.level == 1 and b.side == block.side and b.path.startswith(f"{block.path}.")
+        ]
         if layers and block.side != "embedding":
             assert sum(b.parameters for b in layers) == block.parameters
-    for layer in (b for b in found if b.level == 1 and ".layers." in b.path):
-        inside = [b for b in found if b.level == 2 and b.path.startswith(f"{layer.path}.")]
+    for layer in (b for b in all_blocks if b.level == 1 and ".layers." in b.path):
+        inside = [b for b in all_blocks if b.level == 2 and b.path.startswith(f"{layer.path}.")]
         assert sum(b.parameters for b in inside) == layer.parameters
         assert inside[0].start == layer.start
 
@@ -55,10 +57,10 @@ def test_blocks_are_named() -> None:
 
 
 def test_groups_hold_every_tensor_once() -> None:
-    found = groups(counts(small_checkpoint().model))
-    listed = [name for group in found for name in group.names]
+    all_groups = groups(counts(small_checkpoint().model))
+    listed = [name for group in all_groups for name in group.names]
     assert sorted(listed) == sorted(counts(small_checkpoint().model))
-    assert [group.title for group in found] == [
+    assert [group.title for group in all_groups] == [
         "Source embedding",
         "Encoder, self-attention",
         "Encoder, feed-forward",
@@ -73,8 +75,8 @@ def test_groups_hold_every_tensor_once() -> None:
 
 @given(st.dictionaries(names, st.integers(0, 9), min_size=1, max_size=12))
 def test_any_names_are_taken(sized: dict[str, int]) -> None:
-    found = blocks(sized)
-    assert sum(block.parameters for block in found if block.level == 0) == sum(sized.values())
+    all_blocks = blocks(sized)
+    assert sum(block.parameters for block in all_blocks if block.level == 0) == sum(sized.values())
     assert sorted(name for group in groups(sized) for name in group.names) == sorted(sized)
     assert all(isinstance(tensor_title(name), str) for name in sized)
 

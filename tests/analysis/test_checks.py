@@ -24,7 +24,7 @@ CROSS, DECODER = Site("decoder", 1, "cross"), Site("decoder", 2, "self")
 
 
 def failing(trace: Trace, model: Transformer, *interventions: Tap) -> set[str]:
-    return {found.name for found in check(trace, model, interventions) if not found.holds}
+    return {outcome.name for outcome in check(trace, model, interventions) if not outcome.holds}
 
 
 def changed(trace: Trace, kind: str, place: tuple[int, ...], by: float) -> Trace:
@@ -36,10 +36,10 @@ def changed(trace: Trace, kind: str, place: tuple[int, ...], by: float) -> Trace
 
 def test_all_hold_on_a_true_trace(model: Transformer, trace: Trace) -> None:
     checks = check(trace, model)
-    assert [found.name for found in checks] == [LABELS, ROWS, LEAK, DROPOUT, PLAIN]
-    assert all(found.holds for found in checks), checks
-    for found in checks:
-        assert found.detail.endswith(".")
+    assert [outcome.name for outcome in checks] == [LABELS, ROWS, LEAK, DROPOUT, PLAIN]
+    assert all(outcome.holds for outcome in checks), checks
+    for outcome in checks:
+        assert outcome.detail.endswith(".")
     assert "encoder 6 × 6, decoder 4 × 4, cross 4 × 6" in checks[0].detail
     assert "left out" not in checks[1].detail
 
@@ -52,11 +52,11 @@ def test_all_hold_on_a_true_trace(model: Transformer, trace: Trace) -> None:
         (Ablate(Site("encoder", 0, "self"), 3), Ablate(CROSS, 0), Ablate(DECODER, 2)),
     ],
 )
-def test_all_hold_when_heads_are_changed_and_that_is_said(
+def test_all_hold_when_heads_are_changed_and_the_details_name_it(
     model: Transformer, trace_of: Callable[..., Trace], interventions: tuple[Tap, ...]
 ) -> None:
-    checks = {found.name: found for found in check(trace_of(*interventions), model, interventions)}
-    assert all(found.holds for found in checks.values()), checks
+    checks = {outcome.name: outcome for outcome in check(trace_of(*interventions), model, interventions)}
+    assert all(outcome.holds for outcome in checks.values()), checks
     number = "head" if len(interventions) == 1 else f"{len(interventions)} heads"
     assert f"Rows of the {number} you changed are left out." in checks[ROWS].detail
     assert "Compared with every head on" in checks[PLAIN].detail
@@ -150,7 +150,7 @@ def test_labels_that_are_too_few(model: Transformer, trace: Trace) -> None:
     assert detail == "encoder is 1 × 4 × 6 × 6 but should be 2 × 4 × 6 × 6."
 
 
-def test_the_measured_number_is_told(model: Transformer, trace: Trace) -> None:
+def test_the_measured_number_is_in_the_detail(model: Transformer, trace: Trace) -> None:
     off = replace(trace, log_probs=trace.log_probs - np.float32(0.25))
     assert "log-probabilities differ by 0.25 at most." in check(off, model)[4].detail
     assert "from 1 is 0.25." in check(changed(trace, "cross", (0, 0, 0, 0), 0.25), model)[1].detail

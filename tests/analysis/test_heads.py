@@ -137,8 +137,8 @@ def test_rows_that_are_off_are_left_out() -> None:
     ],
 )
 def test_the_key_that_gets_most(pattern: np.ndarray, masked: np.ndarray | None, index: int, share: float) -> None:
-    found = strongest_column(pattern, masked)
-    assert (int(found[0]), float(found[1])) == (index, pytest.approx(share))
+    strongest = strongest_column(pattern, masked)
+    assert (int(strongest[0]), float(strongest[1])) == (index, pytest.approx(share))
 
 
 def test_a_key_counts_the_rows_that_may_see_it() -> None:
@@ -167,9 +167,9 @@ def test_heads_are_measured_apart() -> None:
         for head in range(3):
             alone = measure(patterns[layer : layer + 1, head : head + 1], masked, special)
             for name, *_ in MEASURES:
-                found = getattr(together, name)
-                assert found.shape == (2, 3)
-                np.testing.assert_array_equal(found[layer, head], getattr(alone, name)[0, 0])
+                values = getattr(together, name)
+                assert values.shape == (2, 3)
+                np.testing.assert_array_equal(values[layer, head], getattr(alone, name)[0, 0])
     indices, shares = strongest_column(patterns, masked)
     assert indices.shape == shares.shape == (2, 3)
     assert int(indices[1, 0]) == int(strongest_column(FIRST, masked)[0])
@@ -182,9 +182,9 @@ def test_no_head_exceeds_the_largest(causal: bool) -> None:
     visible = ~masked
     furthest = np.where(visible, np.abs(np.arange(N)[:, None] - np.arange(N)), -1).argmax(-1)
     extremes = np.stack([normalise(visible.astype(float)), np.eye(N)[furthest], IDENTITY])[None]
-    found = measure(extremes, masked, np.ones(N, dtype=bool))
-    assert found.entropy.max() == pytest.approx(found.largest["entropy"])
-    assert found.distance.max() == pytest.approx(found.largest["distance"])
+    measures = measure(extremes, masked, np.ones(N, dtype=bool))
+    assert measures.entropy.max() == pytest.approx(measures.largest["entropy"])
+    assert measures.distance.max() == pytest.approx(measures.largest["distance"])
     random = np.where(visible, np.random.default_rng(0).gamma(0.3, size=(5, 6, N, N)), 0)
     many = measure(normalise(random), masked, np.arange(N) < 3)
     for name, *_ in MEASURES:

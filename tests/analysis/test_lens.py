@@ -23,23 +23,23 @@ def log_probs(model: Transformer) -> torch.Tensor:
 @pytest.mark.parametrize("changes", [{}, {"norm": "post", "final_norm": False}, {"tied": "all"}, None])
 def test_each_row_is_a_decoder_that_stops_there(changes: dict[str, Any] | None) -> None:
     model = (small_t5_checkpoint() if changes is None else small_checkpoint(seed=7, **changes)).model
-    found = lens(stream(model, SRC, TGT), top=4)
-    assert found.ids.shape == found.probabilities.shape == (4, 5, 4)
+    predictions = lens(stream(model, SRC, TGT), top=4)
+    assert predictions.ids.shape == predictions.probabilities.shape == (4, 5, 4)
     layers = model.decoder.layers
     for row in range(4):
         model.decoder.layers = nn.ModuleList(layers[:row])
         own = log_probs(model)
         expected = own.topk(4)
-        np.testing.assert_allclose(found.probabilities[row], expected.values.numpy(), atol=1e-6)
+        np.testing.assert_allclose(predictions.probabilities[row], expected.values.numpy(), atol=1e-6)
         np.testing.assert_allclose(
-            own.gather(1, torch.tensor(found.ids[row])).numpy(), found.probabilities[row], atol=1e-6
+            own.gather(1, torch.tensor(predictions.ids[row])).numpy(), predictions.probabilities[row], atol=1e-6
         )
 
 
 def test_a_small_vocabulary_gives_what_it_has() -> None:
     model = small_checkpoint(seed=7).model
     vocabulary = model.config.target_vocab_size
-    found = lens(stream(model, SRC, TGT), top=10_000)
-    assert found.ids.shape[-1] == vocabulary
-    np.testing.assert_allclose(found.probabilities.sum(-1), 1, atol=1e-5)
-    assert (np.diff(found.probabilities, axis=-1) <= 0).all()
+    predictions = lens(stream(model, SRC, TGT), top=10_000)
+    assert predictions.ids.shape[-1] == vocabulary
+    np.testing.assert_allclose(predictions.probabilities.sum(-1), 1, atol=1e-5)
+    assert (np.diff(predictions.probabilities, axis=-1) <= 0).all()

@@ -27,13 +27,13 @@ def test_the_parameters_of_a_t5_are_the_models_and_its_bias_is_in_the_first_laye
     model = small_t5_checkpoint(tied=tied).model
     parts = network(model, S, T)
     assert sum(part.parameters for part in parts) == count_parameters(model)
-    found = {(part.name, part.kind, part.layer): part for part in parts}
-    first, second = found["attention", "encoder", 0], found["attention", "encoder", 1]
+    part_at = {(part.name, part.kind, part.layer): part for part in parts}
+    first, second = part_at["attention", "encoder", 0], part_at["attention", "encoder", 1]
     maps, table = 4 * 16 * 20, 8 * 4
     assert (first.parameters, first.shared) == (maps + table, 0) and (second.parameters, second.shared) == (maps, table)
-    assert found["attention", "cross", 1].parameters == 4 * 16 * 10
-    assert found["ff", "encoder", 0].parameters == 3 * 16 * 32
-    assert found["embedding", "decoder", None].parameters == 0
+    assert part_at["attention", "cross", 1].parameters == 4 * 16 * 10
+    assert part_at["ff", "encoder", 0].parameters == 3 * 16 * 32
+    assert part_at["embedding", "decoder", None].parameters == 0
     assert {part.parameters for part in parts if "norm" in part.name} == {16}
 
 
@@ -45,16 +45,16 @@ def test_a_stored_table_is_not_trained() -> None:
 def test_each_part_counts_its_own() -> None:
     model = small_checkpoint(tied="output", positions="learned", logits_bias=True).model
     d, vocabulary = 16, model.config.target_vocab_size
-    found = {(part.name, part.kind, part.layer): part for part in network(model, S, T)}
-    assert found["attention", "encoder", 0].parameters == 4 * (d * d + d)
-    assert found["attention", "cross", 2].parameters == 4 * (d * d + d)
-    assert found["ff", "encoder", 1].parameters == d * 32 + 32 + 32 * d + d
-    assert found["ff", "decoder", 1].parameters == d * 24 + 24 + 24 * d + d
-    assert {part.parameters for part in found.values() if "norm" in part.name} == {2 * d}
-    assert found["embedding", "encoder", None].parameters == vocabulary * d + 32 * d
-    output = found["output", "decoder", None]
+    part_at = {(part.name, part.kind, part.layer): part for part in network(model, S, T)}
+    assert part_at["attention", "encoder", 0].parameters == 4 * (d * d + d)
+    assert part_at["attention", "cross", 2].parameters == 4 * (d * d + d)
+    assert part_at["ff", "encoder", 1].parameters == d * 32 + 32 + 32 * d + d
+    assert part_at["ff", "decoder", 1].parameters == d * 24 + 24 + 24 * d + d
+    assert {part.parameters for part in part_at.values() if "norm" in part.name} == {2 * d}
+    assert part_at["embedding", "encoder", None].parameters == vocabulary * d + 32 * d
+    output = part_at["output", "decoder", None]
     assert (output.parameters, output.shared) == (vocabulary, vocabulary * d)
-    assert sum(part.shared for part in found.values()) == vocabulary * d
+    assert sum(part.shared for part in part_at.values()) == vocabulary * d
 
 
 def test_what_is_shared_by_all_counts_in_the_first() -> None:

@@ -26,8 +26,8 @@ def passed(**changes: Any) -> Stream:
     return stream(model, SRC, TGT)
 
 
-def same(found: np.ndarray, own: torch.Tensor) -> None:
-    np.testing.assert_allclose(found, own.detach().double().numpy(), atol=1e-5)
+def same(vector: np.ndarray, own: torch.Tensor) -> None:
+    np.testing.assert_allclose(vector, own.detach().double().numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "stored", "none"])
@@ -37,17 +37,17 @@ def test_an_embedding_is_a_row_of_the_table_and_a_place(positions: str, scaled: 
     here = passed(positions=positions, scale_embeddings=scaled, embedding_norm=normed)
     embedding = here.model.decoder.embedding
     for token, i in enumerate(TGT[:-1]):
-        found = parts.embedding(here, "decoder", token)
+        taken = parts.embedding(here, "decoder", token)
         row = math.sqrt(16) * embedding.tokens.weight[i] if scaled else embedding.tokens.weight[i]
-        same(found.vectors["token"], row)
-        assert ("position" in found.vectors) == (positions != "none")
+        same(taken.vectors["token"], row)
+        assert ("position" in taken.vectors) == (positions != "none")
         if positions != "none":
-            same(found.vectors["position"], embedding.positions.table[token])
+            same(taken.vectors["position"], embedding.positions.table[token])
             row = row + embedding.positions.table[token]
-        same(found.vectors["sum"], row)
-        assert ("after" in found.vectors) == normed
-        same(list(found.vectors.values())[-1], here.decoder.states[0][token])
-        assert found.difference < 1e-6
+        same(taken.vectors["sum"], row)
+        assert ("after" in taken.vectors) == normed
+        same(list(taken.vectors.values())[-1], here.decoder.states[0][token])
+        assert taken.difference < 1e-6
 
 
 @pytest.mark.parametrize("gated", [True, False])
@@ -59,19 +59,19 @@ def test_the_parts_of_a_t5_are_put_together_from_its_weights(gated: bool, activa
     block = layer_blocks(here, "decoder", 1)["feed-forward"]
     theirs = {"relu": F.relu, "gelu": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu}[activation]
     for token in range(5):
-        found = parts.feed_forward(here, "decoder", 1, token)
+        taken = parts.feed_forward(here, "decoder", 1, token)
         x = block.before[token]
         read = gain * x / (x.square().mean() + 1e-6).sqrt()
-        same(found.vectors["norm"], read)
+        same(taken.vectors["norm"], read)
         inside = theirs(read @ forward.inner.weight.T)
-        same(found.vectors["active"], inside)
-        assert ("gate" in found.vectors) == ("product" in found.vectors) == gated
+        same(taken.vectors["active"], inside)
+        assert ("gate" in taken.vectors) == ("product" in taken.vectors) == gated
         if gated:
-            same(found.vectors["gate"], read @ forward.gate.weight.T)
+            same(taken.vectors["gate"], read @ forward.gate.weight.T)
             inside = inside * (read @ forward.gate.weight.T)
-            same(found.vectors["product"], inside)
-        same(found.vectors["sum"], x + inside @ forward.outer.weight.T)
-        assert found.difference < 1e-6
+            same(taken.vectors["product"], inside)
+        same(taken.vectors["sum"], x + inside @ forward.outer.weight.T)
+        assert taken.difference < 1e-6
 
         normed = parts.block_norm(here, "decoder", 1, "feed-forward", token)
         assert (normed.vectors["standard"] ** 2).mean() == pytest.approx(1, abs=1e-3)
@@ -90,16 +90,16 @@ def test_a_feed_forward_network_is_two_maps(norm: str, activation: str, stack: s
     layer = here.layer(stack, 1)
     for token in range(5):
         block = layer_blocks(here, stack, 1)["feed-forward"]
-        found = parts.feed_forward(here, stack, 1, token)
+        taken = parts.feed_forward(here, stack, 1, token)
         read = layer.residuals[-1].norm(block.before[token]) if norm == "pre" else block.before[token]
         inner = F.linear(read, layer.feed_forward.inner.weight, layer.feed_forward.inner.bias)
-        same(found.vectors["inner"], inner)
-        same(found.vectors["active"], getattr(F, activation)(inner))
-        same(found.vectors["given"], layer.feed_forward(read))
-        same(found.vectors["sum"], block.before[token] + layer.feed_forward(read))
-        assert ("after" in found.vectors) == (norm == "post") == ("norm" not in found.vectors)
-        same(list(found.vectors.values())[-1], here.stack(stack).states[2][token])
-        assert found.difference < 1e-6
+        same(taken.vectors["inner"], inner)
+        same(taken.vectors["active"], getattr(F, activation)(inner))
+        same(taken.vectors["given"], layer.feed_forward(read))
+        same(taken.vectors["sum"], block.before[token] + layer.feed_forward(read))
+        assert ("after" in taken.vectors) == (norm == "post") == ("norm" not in taken.vectors)
+        same(list(taken.vectors.values())[-1], here.stack(stack).states[2][token])
+        assert taken.difference < 1e-6
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -110,17 +110,17 @@ def test_a_norm_is_torchs(norm: str) -> None:
         for token in range(5):
             check_norm(parts.block_norm(here, "decoder", 2, block, token), own)
     for token in range(5):
-        found = parts.final_norm(here, "encoder", token)
-        check_norm(found, here.model.encoder.norm)
-        same(found.vectors["x"], here.encoder.states[-1][token])
-        same(found.vectors["after"], here.encoder.last[token])
+        taken = parts.final_norm(here, "encoder", token)
+        check_norm(taken, here.model.encoder.norm)
+        same(taken.vectors["x"], here.encoder.states[-1][token])
+        same(taken.vectors["after"], here.encoder.last[token])
 
 
-def check_norm(found: Taken, own: torch.nn.Module) -> None:
-    same(found.vectors["after"], own(torch.tensor(found.vectors["x"]).float()))
-    assert found.vectors["standard"].mean() == pytest.approx(0, abs=1e-9)
-    assert found.vectors["standard"].std() == pytest.approx(1, abs=1e-3)
-    assert found.difference < 1e-6
+def check_norm(taken: Taken, own: torch.nn.Module) -> None:
+    same(taken.vectors["after"], own(torch.tensor(taken.vectors["x"]).float()))
+    assert taken.vectors["standard"].mean() == pytest.approx(0, abs=1e-9)
+    assert taken.vectors["standard"].std() == pytest.approx(1, abs=1e-3)
+    assert taken.difference < 1e-6
 
 
 def test_a_model_without_last_norms_says_so() -> None:
@@ -135,11 +135,11 @@ def test_the_output_is_what_the_model_writes(changes: dict[str, Any]) -> None:
     with torch.no_grad():
         own = model(torch.tensor([SRC]), torch.tensor([TGT[:-1]]))[0]
     for token in range(5):
-        found = parts.output(here, token)
-        same(found.vectors["logits"], own[token])
-        same(found.vectors["probability"], own[token].softmax(-1))
-        assert found.vectors["probability"].sum() == pytest.approx(1)
-        assert found.difference < 1e-6
+        taken = parts.output(here, token)
+        same(taken.vectors["logits"], own[token])
+        same(taken.vectors["probability"], own[token].softmax(-1))
+        assert taken.vectors["probability"].sum() == pytest.approx(1)
+        assert taken.difference < 1e-6
 
 
 def test_a_difference_is_measured() -> None:

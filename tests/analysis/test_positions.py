@@ -49,8 +49,8 @@ def test_the_other_schemes_are_what_they_are_called() -> None:
 def test_one_position_is_enough(scheme: str) -> None:
     table = encoding(scheme, 1, 4)
     assert len(table) == 1
-    found = properties(table, encoding(scheme, 2, 4))
-    assert math.isnan(found.closest) and math.isnan(found.misfit)
+    measures = properties(table, encoding(scheme, 2, 4))
+    assert math.isnan(measures.closest) and math.isnan(measures.misfit)
 
 
 def test_what_is_no_scheme_is_refused() -> None:
@@ -123,50 +123,50 @@ def measured(scheme: str, n: int = 200, d_model: int = 32):  # type: ignore[no-u
 
 
 def test_integers_count_without_end() -> None:
-    found = measured("integer")
-    assert (found.closest, found.largest, found.reach, found.moved, found.added) == (1, 199, 399, 0, 0)
-    assert found.misfit < 1e-9
-    assert found.step == pytest.approx(3 / 201)  # the mean distance of n numbers in a row is (n + 1) / 3
+    measures = measured("integer")
+    assert (measures.closest, measures.largest, measures.reach, measures.moved, measures.added) == (1, 199, 399, 0, 0)
+    assert measures.misfit < 1e-9
+    assert measures.step == pytest.approx(3 / 201)  # the mean distance of n numbers in a row is (n + 1) / 3
 
 
 def test_normalised_integers_crowd_and_move() -> None:
-    found = measured("normalised")
-    assert found.closest == pytest.approx(1 / 199)
-    assert (found.largest, found.reach) == (1, 1)
-    assert found.moved == pytest.approx(1 - 199 / 399)  # the last word, in a text twice as long
-    assert found.misfit == pytest.approx((1 / 199 - 1 / 399) / (1 / 399))
+    measures = measured("normalised")
+    assert measures.closest == pytest.approx(1 / 199)
+    assert (measures.largest, measures.reach) == (1, 1)
+    assert measures.moved == pytest.approx(1 - 199 / 399)  # the last word, in a text twice as long
+    assert measures.misfit == pytest.approx((1 / 199 - 1 / 399) / (1 / 399))
 
 
 def test_bits_jump_and_run_out() -> None:
-    found = measured("binary", n=128)
-    assert (found.closest, found.largest, found.added) == (1, 1, 1)
+    measures = measured("binary", n=128)
+    assert (measures.closest, measures.largest, measures.added) == (1, 1, 1)
     bits = encoding("binary", 128, 1)
     apart = [np.linalg.norm(bits[p] - bits[q]) for p in range(128) for q in range(p)]
-    assert found.step == pytest.approx(math.sqrt(7) / np.mean(apart))  # 63 to 64 flips seven bits
-    assert found.misfit > 0.5
+    assert measures.step == pytest.approx(math.sqrt(7) / np.mean(apart))  # 63 to 64 flips seven bits
+    assert measures.misfit > 0.5
 
 
-def test_no_positions_are_all_alike() -> None:
-    found = measured("none")
-    assert (found.closest, found.largest, found.misfit) == (0, 0, 0)
-    assert math.isnan(found.step)
+def test_without_positions_all_are_equal() -> None:
+    measures = measured("none")
+    assert (measures.closest, measures.largest, measures.misfit) == (0, 0, 0)
+    assert math.isnan(measures.step)
 
 
 @pytest.mark.parametrize("d_model", [2, 16, 256])
 def test_the_sinusoid_has_them_all(d_model: int) -> None:
-    found = measured("sinusoidal", 1_000, d_model)
-    assert found.closest > 1e-5
-    assert found.largest <= 1 and found.reach is not None and found.reach <= 1
-    assert found.step < 1
-    assert found.misfit < 1e-6
-    assert (found.moved, found.added) == (0, 0)
+    measures = measured("sinusoidal", 1_000, d_model)
+    assert measures.closest > 1e-5
+    assert measures.largest <= 1 and measures.reach is not None and measures.reach <= 1
+    assert measures.step < 1
+    assert measures.misfit < 1e-6
+    assert (measures.moved, measures.added) == (0, 0)
 
 
 def test_random_vectors_have_no_law_and_an_end() -> None:
-    found = properties(RANDOM, None)
-    assert found.reach is None
-    assert found.misfit > 0.5
-    assert found.step > 1
+    measures = properties(RANDOM, None)
+    assert measures.reach is None
+    assert measures.misfit > 0.5
+    assert measures.step > 1
 
 
 @pytest.mark.parametrize("k", [1, 3])

@@ -53,7 +53,7 @@ def test_the_scores_of_a_sentence() -> None:
 def test_where_two_sentences_part(
     before: list[int], after: list[int], shared: int, gone: list[int], new: list[int]
 ) -> None:
-    found = branching(before, after)
-    assert found.shared == shared
-    assert found.before_differs == [bool(x) for x in gone]
-    assert found.after_differs == [bool(x) for x in new]
+    difference = branching(before, after)
+    assert difference.shared == shared
+    assert difference.before_differs == [bool(x) for x in gone]
+    assert difference.after_differs == [bool(x) for x in new]

@@ -10,16 +10,16 @@ from transformer.analysis.typical import FEWEST, SHARE, lowest, threshold_of, un
 
 
 def test_the_threshold_leaves_its_share_of_the_held_out_sentences_below() -> None:
-    found = [-n / 1000 for n in range(1000)]
-    threshold = lowest({"captions": found})
-    assert sum(value < threshold for value in found) == round(SHARE * 1000)
+    scores = [-n / 1000 for n in range(1000)]
+    threshold = lowest({"captions": scores})
+    assert sum(value < threshold for value in scores) == round(SHARE * 1000)
 
 
 def test_of_several_kinds_none_has_more_than_its_share_below() -> None:
     kinds = {"easy": [-n / 10_000 for n in range(1000)], "hard": [-1 - n / 1000 for n in range(FEWEST)]}
     threshold = lowest(kinds)
     assert threshold == lowest({"hard": kinds["hard"]}) < min(kinds["easy"])
-    assert all(sum(value < threshold for value in found) <= SHARE * len(found) for found in kinds.values())
+    assert all(sum(value < threshold for value in scores) <= SHARE * len(scores) for scores in kinds.values())
 
 
 def test_too_few_sentences_are_refused() -> None:

@@ -22,16 +22,16 @@ def test_every_cell_is_the_norm_of_its_vector(model: Transformer, trace: Trace) 
     patterns, inputs = recorded(model, trace)
     for site in model.sites():
         attention, pattern = attention_at(model, site), patterns[site][0][0]
-        found = value_weighted(pattern.numpy(), inputs[site], attention)
+        norms = value_weighted(pattern.numpy(), inputs[site], attention)
         n_heads, queries, keys = pattern.shape
         d_head = attention.output.in_features // n_heads
-        assert found.shape == pattern.shape
+        assert norms.shape == pattern.shape
         for h in range(n_heads):
             projection = attention.output.weight[:, h * d_head : (h + 1) * d_head]
             for i in range(queries):
                 for j in range(keys):
                     vector = projection @ (pattern[h, i, j] * inputs[site].v[0, h, j])
-                    assert found[h, i, j] == pytest.approx(vector.norm().item(), abs=1e-5)
+                    assert norms[h, i, j] == pytest.approx(vector.norm().item(), abs=1e-5)
 
 
 def test_one_key_alone_makes_the_whole_output(model: Transformer) -> None:
@@ -42,24 +42,24 @@ def test_one_key_alone_makes_the_whole_output(model: Transformer) -> None:
     with torch.no_grad():
         model(torch.tensor([[7]]), torch.tensor([[2, 11]]), inputs)
     hook.remove()
-    found = value_weighted(np.ones((4, 1, 1), dtype=np.float32), inputs[site], attention)
+    norms = value_weighted(np.ones((4, 1, 1), dtype=np.float32), inputs[site], attention)
     for head in range(4):
         joined = torch.zeros(24)
         joined[head * 6 : head * 6 + 6] = given[0][0, 0, head * 6 : head * 6 + 6]
         added = attention.output(joined) - attention.output.bias
-        assert found[head, 0, 0] == pytest.approx(added.norm().item(), abs=1e-5)
+        assert norms[head, 0, 0] == pytest.approx(added.norm().item(), abs=1e-5)
 
 
 def test_every_kind_in_one_pass(model: Transformer, trace: Trace) -> None:
-    found = value_weighted_patterns(model, trace.source.ids, trace.target.ids)
+    norms = value_weighted_patterns(model, trace.source.ids, trace.target.ids)
     patterns, inputs = recorded(model, trace)
-    assert set(found) == {"encoder", "decoder", "cross"}
+    assert set(norms) == {"encoder", "decoder", "cross"}
     for site in model.sites():
         kind = kind_of(site)
-        assert found[kind].shape == trace.pattern(kind).shape
+        assert norms[kind].shape == trace.pattern(kind).shape
         one = value_weighted(patterns[site][0][0].numpy(), inputs[site], attention_at(model, site))
-        np.testing.assert_allclose(found[kind][site.layer], one, atol=1e-6)
-    assert (found["decoder"][..., trace.masked("decoder")] == 0).all()
+        np.testing.assert_allclose(norms[kind][site.layer], one, atol=1e-6)
+    assert (norms["decoder"][..., trace.masked("decoder")] == 0).all()
 
 
 def test_interventions_reach_the_values(model: Transformer, trace: Trace) -> None:

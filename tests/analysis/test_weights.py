@@ -44,9 +44,9 @@ def test_pieces_are_the_tensor(file: Path, size: int, monkeypatch: pytest.Monkey
     torch.manual_seed(0)
     matrix = torch.randn(40, 7)
     matrix[3] = 0
-    found = list(pieces(file, ["matrix"]))
-    assert len(found) == {1: 40, 10: 40, 2**21: 1}[size]
-    np.testing.assert_array_equal(np.concatenate(found), matrix.numpy().ravel())
+    chunks = list(pieces(file, ["matrix"]))
+    assert len(chunks) == {1: 40, 10: 40, 2**21: 1}[size]
+    np.testing.assert_array_equal(np.concatenate(chunks), matrix.numpy().ravel())
     assert [part.tolist() for part in pieces(file, ["one", "none"])] == [[3.0]]
 
 
@@ -54,30 +54,30 @@ def test_measures_are_those_of_numpy(file: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(weights, "PIECE", 16)
     measured = measure_file(file)
     both = np.concatenate([*pieces(file, ["matrix", "half"])]).astype(np.float64)
-    found = together(measured, ["matrix", "half"])
-    assert (found.count, found.zeros, found.broken) == (313, 7, 0)
-    assert found.mean == pytest.approx(both.mean())
-    assert found.deviation == pytest.approx(both.std(), rel=1e-5)
-    assert found.norm == pytest.approx(np.linalg.norm(both), rel=1e-5)
-    assert (found.smallest, found.largest) == (both.min(), both.max())
+    statistics = together(measured, ["matrix", "half"])
+    assert (statistics.count, statistics.zeros, statistics.broken) == (313, 7, 0)
+    assert statistics.mean == pytest.approx(both.mean())
+    assert statistics.deviation == pytest.approx(both.std(), rel=1e-5)
+    assert statistics.norm == pytest.approx(np.linalg.norm(both), rel=1e-5)
+    assert (statistics.smallest, statistics.largest) == (both.min(), both.max())
     assert measured["none"] == Numbers()
 
 
 def test_broken_numbers_are_counted_and_left_out() -> None:
-    found = measure([np.array([1, np.nan, 3, np.inf, -np.inf], np.float32), np.array([np.nan], np.float32)])
-    assert (found.count, found.broken, found.mean, found.largest) == (2, 4, 2.0, 3.0)
+    statistics = measure([np.array([1, np.nan, 3, np.inf, -np.inf], np.float32), np.array([np.nan], np.float32)])
+    assert (statistics.count, statistics.broken, statistics.mean, statistics.largest) == (2, 4, 2.0, 3.0)
     assert measure([np.array([1e30, -1e30], np.float32)]).norm == pytest.approx(2**0.5 * 1e30)
 
 
 @given(floats, floats)
 def test_a_histogram_loses_no_number(first: np.ndarray, second: np.ndarray) -> None:
-    found = measure([first, second])
-    bars = histogram([first, second], found)
+    statistics = measure([first, second])
+    bars = histogram([first, second], statistics)
     assert bars.counts.sum() == first.size + second.size
     assert (np.diff(bars.edges) > 0).all()
     both = np.concatenate([first, second])
     assert (bars.below, bars.above) == ((both < bars.edges[0]).sum(), (both > bars.edges[-1]).sum())
-    if found.smallest < 0 < found.largest:
+    if statistics.smallest < 0 < statistics.largest:
         assert bars.edges[0] == pytest.approx(-bars.edges[-1])
 
 

@@ -118,17 +118,17 @@ def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url
     expect(page.locator(".check").first).to_contain_text(
         re.compile(r"Equal to the model's own: weights within \d\.\de−\d")
     )
-    found = lens(stream(shipped.model, trace.source.ids, trace.target.ids))
-    expect(page.locator(".lens .c")).to_have_count(found.ids.shape[0] * found.ids.shape[1])
+    predictions = lens(stream(shipped.model, trace.source.ids, trace.target.ids))
+    expect(page.locator(".lens .c")).to_have_count(predictions.ids.shape[0] * predictions.ids.shape[1])
     expect(page.locator('.lens [data-row="3"][data-token="2"] small')).to_have_text(
-        f"{share:.2f}" if (share := found.probabilities[3, 2, 0]) >= 0.005 else "<0.01"
+        f"{share:.2f}" if (share := predictions.probabilities[3, 2, 0]) >= 0.005 else "<0.01"
     )
 
 
 def test_the_stages_are_stepped_through(page: Page, url: str, small: Translator, trace: Trace) -> None:
     """By the keys, the buttons and the headers; the address follows, and the row that is followed goes along."""
     go(page, url, f"{TYPED}&head=2&query=4")
-    found = numbers(small, trace, Site("decoder", 0, "self"), 1, 3)
+    walk = numbers(small, trace, Site("decoder", 0, "self"), 1, 3)
     expect(stage(page, 1)).to_have_attribute("aria-current", "step")
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Next stage").click()
@@ -140,15 +140,15 @@ def test_the_stages_are_stepped_through(page: Page, url: str, small: Translator,
     page.keyboard.press("Home")
     page.keyboard.press("End")
     expect(stage(page, 9)).to_have_attribute("aria-current", "step")
-    expect(page.locator(".words")).to_contain_text(f"{np.linalg.norm(found.own.total):.2f}")
+    expect(page.locator(".words")).to_contain_text(f"{np.linalg.norm(walk.own.total):.2f}")
     stage(page, 6).click()
-    agree(page, found.own.weights, found.visible)
+    agree(page, walk.own.weights, walk.visible)
     page.locator(".aside.key").nth(2).click()
-    expect(page.locator(".worked")).to_contain_text(written(found.own.weights[2]))
+    expect(page.locator(".worked")).to_contain_text(written(walk.own.weights[2]))
     expect(page).to_have_url(re.compile("key=3&stage=6"))
     page.locator(".board").focus()
     page.keyboard.press("ArrowUp")
-    expect(page.locator(".worked")).to_contain_text(written(found.own.weights[1]))
+    expect(page.locator(".worked")).to_contain_text(written(walk.own.weights[1]))
 
 
 def test_play_goes_to_the_end(page: Page, url: str) -> None:
@@ -170,17 +170,17 @@ def test_heads_and_tokens_are_chosen(page: Page, url: str, small: Translator, tr
 
 def test_the_switches_change_what_comes_after_and_say_so(page: Page, url: str, small: Translator, trace: Trace) -> None:
     go(page, url, f"{TYPED}&head=1&query=2&stage=6")
-    found = numbers(small, trace, Site("decoder", 0, "self"), 0, 1)
-    everything = np.ones_like(found.visible)
+    walk = numbers(small, trace, Site("decoder", 0, "self"), 0, 1)
+    everything = np.ones_like(walk.visible)
     expect(page.locator(".note")).to_be_hidden()
     page.get_by_role("switch", name="Without the mask").click()
-    agree(page, found.variants[True, False].weights, everything)
+    agree(page, walk.variants[True, False].weights, everything)
     expect(page.locator(".note")).to_contain_text("The model did not compute it")
     expect(page.locator(".foot .check")).to_contain_text("Not what the model computed")
     page.get_by_role("switch", name="Without √d").click()
-    agree(page, found.variants[False, False].weights, everything)
+    agree(page, walk.variants[False, False].weights, everything)
     page.get_by_role("switch", name="Without the mask").click()
-    agree(page, found.variants[False, True].weights, found.visible)
+    agree(page, walk.variants[False, True].weights, walk.visible)
     expect(page).to_have_url(re.compile("unscaled=1"))
     part(page, "Decoder layer 1, cross-attention").click()
     expect(page.get_by_role("switch", name="Without the mask")).to_be_disabled()
@@ -243,25 +243,25 @@ def test_a_link_back_and_another_page_keep_the_view(page: Page, new_page: Callab
 
 def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Translator, trace: Trace) -> None:
     go(page, url, TYPED)
-    found = lens(stream(small.model, trace.source.ids, trace.target.ids))
+    predictions = lens(stream(small.model, trace.source.ids, trace.target.ids))
     page.locator('.lens [data-row="2"][data-token="1"]').hover()
-    expect(page.locator(".most .number")).to_have_text([written(share) for share in found.probabilities[2, 1]])
-    same = (found.ids[:, :, 0] == found.ids[-1, :, 0]).sum()
+    expect(page.locator(".most .number")).to_have_text([written(share) for share in predictions.probabilities[2, 1]])
+    same = (predictions.ids[:, :, 0] == predictions.ids[-1, :, 0]).sum()
     expect(page.locator(".lens .same")).to_have_count(int(same))
     page.get_by_text("The most probable tokens as a table").click()
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
 
-def test_a_number_is_told_under_the_pointer(page: Page, url: str, small: Translator, trace: Trace) -> None:
+def test_a_number_is_shown_under_the_pointer(page: Page, url: str, small: Translator, trace: Trace) -> None:
     go(page, url, f"{TYPED}&head=1&query=3&stage=2")
-    found = numbers(small, trace, Site("decoder", 0, "self"), 0, 2)
+    walk = numbers(small, trace, Site("decoder", 0, "self"), 0, 2)
     strip = page.locator(".over canvas").nth(1)  # the first is the query's stream
     box = strip.bounding_box()
     assert box is not None
-    strip.hover(position={"x": (2 + 0.5) * box["width"] / len(found.q), "y": 10})
-    expect(page.locator(".tip:visible")).to_contain_text(f"number 3 of {len(found.q)}")
-    told = page.locator(".tip:visible .value").inner_text().replace("−", "-")
-    assert float(told) == pytest.approx(found.q[2], abs=1e-4, rel=1e-2)
+    strip.hover(position={"x": (2 + 0.5) * box["width"] / len(walk.q), "y": 10})
+    expect(page.locator(".tip:visible")).to_contain_text(f"number 3 of {len(walk.q)}")
+    shown = page.locator(".tip:visible .value").inner_text().replace("−", "-")
+    assert float(shown) == pytest.approx(walk.q[2], abs=1e-4, rel=1e-2)
 
 
 def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> None:
@@ -271,18 +271,18 @@ def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> 
     agree(page, trace.cross[11, 1, 1], np.ones(len(trace.source), dtype=bool))
     expect(part(page, "Decoder layer 12, cross-attention")).to_be_in_viewport()
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-    found = numbers(deep, trace, Site("decoder", 11, "cross"), 1, 1)
+    walk = numbers(deep, trace, Site("decoder", 11, "cross"), 1, 1)
     stage(page, 9).click()
     expect(page.locator(".words")).to_contain_text(
-        f"The layer norm then brings it back to length {np.linalg.norm(found.own.after):.2f}"
+        f"The layer norm then brings it back to length {np.linalg.norm(walk.own.after):.2f}"
     )
     expect(page.get_by_text("sent straight through the output projection")).to_be_visible()
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "empty"), ("one " * 700, "at most 600")])
-def test_a_sentence_that_cannot_be_read_is_answered(page: Page, url: str, text: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [("", "empty"), ("one " * 700, "at most 600")])
+def test_a_sentence_that_cannot_be_read_is_answered(page: Page, url: str, text: str, message: str) -> None:
     page.goto(f"{url}/anatomy?text={quote(text)}")
-    expect(page.get_by_text(said).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(message).first).to_be_visible(timeout=60_000)
     box = page.get_by_role("textbox").first
     box.fill("one two")
     box.press("Enter")

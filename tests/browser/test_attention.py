@@ -104,12 +104,12 @@ def over(page: Page, q: int, k: int) -> None:
 def agree(page: Page, expected: np.ndarray, apart: float = 1e-6) -> None:
     """The picture shows these weights, after at most a few seconds of drawing."""
     for _ in range(100):
-        found = drawn(page)
-        if found.shape == expected.shape and np.allclose(np.nan_to_num(found), expected, atol=apart):
+        cells = drawn(page)
+        if cells.shape == expected.shape and np.allclose(np.nan_to_num(cells), expected, atol=apart):
             return
         page.wait_for_timeout(100)
-    assert found.shape == expected.shape
-    assert np.allclose(np.nan_to_num(found), expected, atol=apart)
+    assert cells.shape == expected.shape
+    assert np.allclose(np.nan_to_num(cells), expected, atol=apart)
 
 
 def thumb(page: Page, layer: int, head: int) -> Locator:
@@ -410,7 +410,7 @@ def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "empty"),
         ("   ", "empty"),
@@ -418,10 +418,10 @@ def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
         ("😀 日本語 שלום", "not in the model's vocabulary"),
     ],
 )
-def test_bad_input_is_answered_in_plain_words(page: Page, odd_url: str, text: str, said: str) -> None:
+def test_bad_input_is_answered_in_plain_words(page: Page, odd_url: str, text: str, message: str) -> None:
     go(page, odd_url)
     type_sentence(page, text)
-    expect(page.get_by_text(said).first).to_be_visible()
+    expect(page.get_by_text(message).first).to_be_visible()
     type_sentence(page, "one two")
     expect(page.locator(".thumb")).to_have_count(6)
 

@@ -137,7 +137,7 @@ def test_a_tutorial_file_from_the_upload_to_its_attention(page: Page, shelves: s
     page.get_by_role("radio", name="4", exact=True).click()
     for question, id in (("is padding", "1"), ("starts a sentence", "2"), ("ends a sentence", "3")):
         expect(page.get_by_text("Answer this to import")).to_contain_text(question)
-        wait_until_idle(page)  # a number that is entered while the page is drawn anew is now and then not taken in
+        wait_until_idle(page)  # a number that is entered while the page is redrawn is now and then not taken in
         box = page.get_by_role("spinbutton", name=re.compile(question))
         box.fill(id)
         box.press("Enter")

@@ -85,7 +85,7 @@ def step(page: Page, number: int) -> None:
     expect(page.locator(".player")).to_have_attribute("data-step", str(number))
 
 
-def said(value: float) -> str:
+def score_text(value: float) -> str:
     return signed(value)
 
 
@@ -96,23 +96,23 @@ def candidate(page: Page, token: int) -> Locator:
 def test_the_shipped_app_steps_through_its_translation(page: Page, app_url: str) -> None:
     model = Translator.load(ROOT / "checkpoints" / "en-fr")
     text = examples(model.card)[0].text
-    found = decoded(model, text=text)
+    search = decoded(model, text=text)
     page.goto(app_url)
     page.get_by_role("link", name="Decoding").click()
     page.locator(".player[data-step]").wait_for(timeout=60_000)
     wait_until_idle(page)
-    own = line_in(found, found.tree.winner, 3)
+    own = line_in(search, search.tree.winner, 3)
     expect(page.locator(".stop")).to_have_count(len(own.ids) + 1)
     expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[0]))
-    expect(page.locator("tr.winner")).to_contain_text(said(own.score))
+    expect(page.locator("tr.winner")).to_contain_text(score_text(own.score))
     page.get_by_role("button", name="Step forward (right arrow)").click()
     step(page, 2)
     expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[1]))
 
 
 def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, odd_url: str, odd: Translator) -> None:
-    found = decoded(odd)
-    own = line_in(found, found.tree.winner, 3)
+    search = decoded(odd)
+    own = line_in(search, search.tree.winner, 3)
     last = len(own.ids)
     go(page, odd_url, "?layer=3&head=2")
     step(page, 1)
@@ -127,7 +127,7 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
     expect(decoder.locator(".word:not(.later)")).to_have_count(3)
     expect(decoder.locator(".later")).to_have_count(last - 3)
     best = int(row.argmax())
-    expect(page.locator('.attention[data-kind="encoder"] .over')).to_contain_text(found.source.labels[best])
+    expect(page.locator('.attention[data-kind="encoder"] .over')).to_contain_text(search.source.labels[best])
     page.keyboard.press("End")
     step(page, last)
     page.keyboard.press("Home")
@@ -150,8 +150,8 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
 
 def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, odd: Translator) -> None:
     """By key and by box, carried by the link, in the scrubber, the masked tokens, the tree and what stands below."""
-    found = decoded(odd)
-    own = line_in(found, found.tree.winner, 3)
+    search = decoded(odd)
+    own = line_in(search, search.tree.winner, 3)
     last, words = len(own.ids), ["[SOS]", *names(odd, own.ids)]
     go(page, odd_url, f"?step=2&branches={own.ids[0]}.5")
     page.locator(".card").first.wait_for()
@@ -165,7 +165,7 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
         reads = page.locator('.attention[data-kind="decoder"] .word')
         expect(reads).to_have_text([*words[:at], *(["…"] if at < last else [])])
         levels = drawn.evaluate_all("items => items.map(item => +item.ariaLevel)")
-        assert len(levels) == sum(0 < node.step <= at for node in found.tree.nodes)
+        assert len(levels) == sum(0 < node.step <= at for node in search.tree.nodes)
         assert not [text for text in drawn.evaluate_all("items => items.map(e => e.ariaLabel)") if "best" in text]
         expect(page.locator("table.found")).to_be_hidden()
 
@@ -204,16 +204,16 @@ def test_a_step_needs_no_server(page: Page, odd_url: str) -> None:
 
 
 def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str, odd: Translator) -> None:
-    found = decoded(odd)
-    other = next(i for i in found.tree.hypotheses[1:] if found.tree.nodes[i].step > 3)
-    node = next(i for i in found.tree.path(other)[1:] if found.tree.nodes[i].outcome != "winner")
-    go(page, odd_url, f"?layer=1&head=1&step={found.tree.nodes[node].step}")
+    search = decoded(odd)
+    other = next(i for i in search.tree.hypotheses[1:] if search.tree.nodes[i].step > 3)
+    node = next(i for i in search.tree.path(other)[1:] if search.tree.nodes[i].outcome != "winner")
+    go(page, odd_url, f"?layer=1&head=1&step={search.tree.nodes[node].step}")
     page.locator(f'.node[data-node="{node}"]').click()
-    step(page, found.tree.nodes[node].step)
-    expect(candidate(page, found.tree.nodes[node].token)).to_have_class(re.compile("chosen"))
-    expect(page.locator(".facts")).to_contain_text(said(found.tree.nodes[node].total))
+    step(page, search.tree.nodes[node].step)
+    expect(candidate(page, search.tree.nodes[node].token)).to_have_class(re.compile("chosen"))
+    expect(page.locator(".facts")).to_contain_text(score_text(search.tree.nodes[node].total))
     expect(page.locator(".fate")).to_contain_text("This is another finished hypothesis")
-    row = found.cross[found.answers[found.tree.nodes[node].parent or 0], 0, 0]
+    row = search.cross[search.answers[search.tree.nodes[node].parent or 0], 0, 0]
     shown = page.locator('.attention[data-kind="cross"] .words').get_attribute("aria-label") or ""
     assert [float(number) for number in re.findall(r" (\d\.\d{3})(?:,|$)", shown)] == pytest.approx(row, abs=6e-4)
     expect(page).to_have_url(re.compile("path="))
@@ -225,7 +225,7 @@ def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str,
 
 
 def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator) -> None:
-    found = decoded(odd)
+    search = decoded(odd)
     go(page, odd_url)
     seen: set[int] = set()
     for left in range(0, 6_000, 400):  # what is far from the visible part is not drawn
@@ -234,30 +234,30 @@ def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: 
         drawn = page.locator(".treebox .node:not([data-node='0'])").evaluate_all(
             "nodes => nodes.map(e => [+e.dataset.node, e.querySelector('.sum').textContent])"
         )
-        assert drawn == [[i, said(found.tree.nodes[i].total)] for i, _ in drawn]
+        assert drawn == [[i, score_text(search.tree.nodes[i].total)] for i, _ in drawn]
         seen |= {i for i, _ in drawn}
-    assert seen == set(range(1, len(found.tree.nodes)))
+    assert seen == set(range(1, len(search.tree.nodes)))
     page.locator(".track").focus()
     page.keyboard.press("End")
     page.locator("select[aria-label='Under each token']").select_option("score")
-    expect(page.locator(f'.node[data-node="{found.tree.winner}"] .sum')).to_have_text(
-        said(found.tree.nodes[found.tree.winner].score)
+    expect(page.locator(f'.node[data-node="{search.tree.winner}"] .sum')).to_have_text(
+        score_text(search.tree.nodes[search.tree.winner].score)
     )
     page.get_by_label("Show pruned hypotheses").click()
     expect(page.locator(".treebox .node.pruned")).to_have_count(0)
     expect(page).to_have_url(re.compile("pruned=0"))
-    for place, end in enumerate(found.tree.hypotheses[:3]):
-        node = found.tree.nodes[end]
+    for place, end in enumerate(search.tree.hypotheses[:3]):
+        node = search.tree.nodes[end]
         row = page.locator("table.found tbody tr").nth(place)
-        expect(row).to_contain_text(said(node.total))
+        expect(row).to_contain_text(score_text(node.total))
         expect(row.locator("td").nth(3)).to_have_text(str(node.step))
 
 
 def test_a_fork_and_a_pointed_step_stand_beside_what_was(page: Page, odd_url: str, odd: Translator) -> None:
-    found = decoded(odd)
-    own = line_in(found, found.tree.winner, 3)
-    answer = found.answers[found.tree.path(found.tree.winner)[1]]
-    token = next(c.id for c in found.candidates[answer] if c.id not in (0, 2, 3, own.ids[1]))
+    search = decoded(odd)
+    own = line_in(search, search.tree.winner, 3)
+    answer = search.answers[search.tree.path(search.tree.winner)[1]]
+    token = next(c.id for c in search.candidates[answer] if c.id not in (0, 2, 3, own.ids[1]))
     go(page, odd_url, "?step=2")
     candidate(page, token).click()
     cards = page.locator(".card")
@@ -266,9 +266,9 @@ def test_a_fork_and_a_pointed_step_stand_beside_what_was(page: Page, odd_url: st
     expected = odd.n_best(SENTENCE, 3, 1.0, prefix=prefix)[0]
     expect(cards.nth(1).locator(".said")).to_have_text(names(odd, expected.ids))
     expect(cards.nth(1).locator(".forced")).to_have_text(names(odd, [token]))
-    expect(cards.nth(1)).to_contain_text(said(expected.score))
+    expect(cards.nth(1)).to_contain_text(score_text(expected.score))
     change = expected.score - own.score
-    expect(cards.nth(1)).to_contain_text(("+" if change > 0 else "") + said(change))
+    expect(cards.nth(1)).to_contain_text(("+" if change > 0 else "") + score_text(change))
     expect(page).to_have_url(re.compile(f"branches={prefix[0]}.{prefix[1]}"))
 
     page.get_by_role("button", name="Point it at another word").click()
@@ -315,13 +315,13 @@ def test_a_reference_is_read_token_by_token(page: Page, odd_url: str, odd: Trans
     page.locator(".reference").wait_for(timeout=30_000)
     trace = odd.trace(SENTENCE, target="five four three")
     expect(page.locator(".reference > span")).to_have_count(4)
-    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{said(trace.log_prob)} nats")
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{score_text(trace.log_prob)} nats")
     expect(page.get_by_text("Sentence BLEU")).to_be_visible()
     expect(page).to_have_url(re.compile("reference=five"))
 
 
 def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Translator, tmp_path: Path) -> None:
-    found = decoded(odd)
+    search = decoded(odd)
     go(page, odd_url)
     page.get_by_role("button", name="Export").click()
     saved = []
@@ -331,8 +331,8 @@ def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Transla
         saved.append(tmp_path / waiting.value.suggested_filename)
         waiting.value.save_as(saved[-1])
     content = json.loads(saved[0].read_text())
-    assert content["found"][0]["ids"] == found.tree.ids(found.tree.winner)
-    assert len(content["nodes"]) == len(found.tree.nodes)
+    assert content["found"][0]["ids"] == search.tree.ids(search.tree.winner)
+    assert len(content["nodes"]) == len(search.tree.nodes)
     assert saved[1].read_text().startswith("<svg")
     assert [path.name.split("-img-")[0] for path in saved] == ["a-odd-decoding", "a-odd-tree"]
 
@@ -349,10 +349,10 @@ def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
     expect(page.locator(".reference > span").first).to_contain_text(HOSTILE[0])
 
 
-@pytest.mark.parametrize(("text", "told"), [("", "empty"), ("one " * 64, "at most 64")])
-def test_a_sentence_that_cannot_be_read_says_so(page: Page, odd_url: str, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [("", "empty"), ("one " * 64, "at most 64")])
+def test_a_sentence_that_cannot_be_read_says_so(page: Page, odd_url: str, text: str, message: str) -> None:
     page.goto(f"{odd_url}/decoding?text={quote(text)}")
-    expect(page.get_by_text(told).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(message).first).to_be_visible(timeout=60_000)
     box = page.get_by_role("textbox").first
     box.fill("one zzz")
     box.press("Enter")

@@ -26,8 +26,8 @@ PAGES = len(list((ROOT / "pages").glob("*.py")))
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """That of a server which nobody has asked anything. It outlives the page, which would miss it."""
-    with serve(ROOT / "app.py", tmp_path / "log.txt") as found:
-        yield found
+    with serve(ROOT / "app.py", tmp_path / "log.txt") as url:
+        yield url
 
 
 @pytest.mark.parametrize(("link", "title"), LINKS.items(), ids=LINKS)

@@ -103,8 +103,8 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
 def test_the_heads_of_a_grammar(page: Page, atlas_url: str) -> None:
     """What came measured with the model: its names, with what they are better than, and the JSON."""
     go(page, atlas_url, "?model=english-french")
-    said = r"Looks at the antecedent: \d+.% of [\d,]+ pronouns; (nearest|first) noun \d+.%; since step [\d,]+"
-    expect(page.get_by_text(re.compile(said))).to_be_visible(timeout=PATIENCE)
+    role = r"Looks at the antecedent: \d+.% of [\d,]+ pronouns; (nearest|first) noun \d+.%; since step [\d,]+"
+    expect(page.get_by_text(re.compile(role))).to_be_visible(timeout=PATIENCE)
     expect(
         page.get_by_text(re.compile(r"Looks at what it is translating: \d+.% of [\d,]+ words; chance \d+.%"))
     ).to_be_visible()

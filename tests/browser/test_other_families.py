@@ -72,10 +72,10 @@ def go(page: Page, address: str) -> None:
 
 def agrees(page: Page) -> None:
     """The line below a head: its numbers beside the model's own."""
-    said = page.locator(".check").first.inner_text()
-    found = re.search(r"weights within ([\de.−]+), output within ([\de.−]+)", said)
-    assert found is not None, said
-    assert all(float(number.replace("−", "-")) < 1e-5 for number in found.groups())
+    caption = page.locator(".check").first.inner_text()
+    match = re.search(r"weights within ([\de.−]+), output within ([\de.−]+)", caption)
+    assert match is not None, caption
+    assert all(float(number.replace("−", "-")) < 1e-5 for number in match.groups())
 
 
 def test_a_t5_goes_through_every_page(page: Page, url: str) -> None:

@@ -64,8 +64,8 @@ def maps(page: Page, selector: str) -> list[np.ndarray]:
 
 
 def cells(page: Page, name: str) -> list[float]:
-    found = page.locator(f'.matrix[data-name="{name}"] span').all_inner_texts()
-    return [float(text.replace("−", "-")) for text in found]
+    texts = page.locator(f'.matrix[data-name="{name}"] span').all_inner_texts()
+    return [float(text.replace("−", "-")) for text in texts]
 
 
 def number(text: str) -> float:
@@ -159,7 +159,7 @@ def test_a_model_opens_with_its_own_positions(page: Page, small_url: str) -> Non
     assert same[0] == same[1]
 
 
-def test_what_can_not_be_is_said_in_words(page: Page, small_url: str) -> None:
+def test_impossible_values_are_answered_in_words(page: Page, small_url: str) -> None:
     go(page, small_url, "?model=a-waves&d_model=7")
     expect(page.get_by_text("d_model is 7; sinusoidal positions pair a sine with a cosine")).to_be_visible()
     box = page.get_by_role("combobox", name="Base")

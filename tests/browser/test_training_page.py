@@ -168,8 +168,8 @@ def test_one_step_links_film_curves_and_translations(page: Page, looking: str, l
     go(page, looking, "?run=first&kind=cross&layer=1&head=2")
     frames, rows = page.locator(".film .frame"), page.locator(".writes tr[data-step]")
     run = RunFolder(looked_at / "first")
-    found = film.history("first", run.checkpoints / "best", run.history, run.config)
-    steps = [snapshot.step for snapshot in found.snapshots]
+    history = film.history("first", run.checkpoints / "best", run.history, run.config)
+    steps = [snapshot.step for snapshot in history.snapshots]
     expect(frames).to_have_count(len(steps))
     expect(rows).to_have_count(3)  # evaluations after 25, 50 and 60 updates
     expect(frames.last).to_have_attribute("aria-current", "step")
@@ -191,7 +191,7 @@ def test_one_step_links_film_curves_and_translations(page: Page, looking: str, l
     page.get_by_role("button", name="Play the snapshots").click()
     expect(frames.last).to_have_attribute("aria-current", "step", timeout=15_000)
     # The number under the pointer is the weight of the snapshot.
-    weight = film.strip(found.frames("one two"), ("cross", 1, 2))[2][0, 0]
+    weight = film.strip(history.frames("one two"), ("cross", 1, 2))[2][0, 0]
     page.locator(".film .picture").nth(2).hover(position={"x": 3, "y": 3})
     expect(page.locator(".tip .value").last).to_have_text(f"{weight:.3f}")
 

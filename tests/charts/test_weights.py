@@ -17,7 +17,7 @@ def test_bars_stand_between_the_edges(theme: str) -> None:
     assert "1,008 numbers; most, 1,000, lie from −1 to 1" in figure.layout.meta
 
 
-def test_what_lies_further_out_is_said() -> None:
+def test_what_lies_further_out_is_counted() -> None:
     figure = weight_histogram(EDGES, COUNTS, below=2, above=1)
     assert figure.layout.xaxis.ticktext[0] == "≤ −2" and figure.layout.xaxis.ticktext[-1] == "≥ 2"
     assert figure.data[0].customdata[0] == "up to −1"

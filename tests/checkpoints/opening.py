@@ -27,9 +27,9 @@ def opened(path: Path) -> dict[str, Tensor]:
         return {name: source.weights.tensor(name) for name in source.weights.infos}
 
 
-def same(found: dict[str, Tensor], due: dict[str, Tensor]) -> bool:
-    return found.keys() == due.keys() and all(
-        found[name].dtype == due[name].dtype and torch.equal(found[name], due[name]) for name in due
+def same(tensors: dict[str, Tensor], due: dict[str, Tensor]) -> bool:
+    return tensors.keys() == due.keys() and all(
+        tensors[name].dtype == due[name].dtype and torch.equal(tensors[name], due[name]) for name in due
     )
 
 

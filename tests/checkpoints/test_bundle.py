@@ -55,8 +55,8 @@ def test_the_same_folder_gives_the_same_bytes(model: Path, tmp_path: Path, name:
 
 def test_other_programs_read_them(model: Path, tmp_path: Path) -> None:
     one_file(model, tmp_path / "one.safetensors")
-    found, due = load_file(tmp_path / "one.safetensors"), load_file(model / "model.safetensors")
-    assert found.keys() == due.keys() and all(torch.equal(found[name], due[name]) for name in due)
+    tensors, due = load_file(tmp_path / "one.safetensors"), load_file(model / "model.safetensors")
+    assert tensors.keys() == due.keys() and all(torch.equal(tensors[name], due[name]) for name in due)
     zip_folder(model, tmp_path / "m.zip")
     with zipfile.ZipFile(tmp_path / "m.zip") as archive:
         assert archive.testzip() is None

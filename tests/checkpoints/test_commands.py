@@ -1,4 +1,4 @@
-"""`python -m transformer import` and `export --as`: what is said, where, and how it ends."""
+"""`python -m transformer import` and `export --as`: what is printed, where, and the exit status."""
 
 import pickle
 from pathlib import Path
@@ -18,19 +18,19 @@ ANSWERS = ["--heads", "4", "--pad-id", "1", "--sos-id", "2", "--eos-id", "3"]
 def test_import_says_what_it_read_folded_and_misses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "model"
     assert main(["import", str(file("ground-up")), "--out", str(out), *ANSWERS]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for what in ("Building a transformer from the ground up", "2 and 2", "√(31/32)", "No vocabulary", str(out)):
-        assert what in said
-    assert "--source-vocab" not in said
+        assert what in output
+    assert "--source-vocab" not in output
     assert Translator.load(out).encode("17 4") == [17, 4, 3]
 
 
 def test_import_without_the_answers_asks_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(file("nlp7-en-hi")), "--out", str(tmp_path / "model"), "--heads", "4"]) == 1
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     for what in ("NLP 7", "--pad-id", "--sos-id", "--eos-id", "--source-vocab", "0 to 52", "usually 1"):
-        assert what in said.out
-    assert "--heads" not in said.out and "--pad-id" in said.err and said.err.count("\n") == 1
+        assert what in output.out
+    assert "--heads" not in output.out and "--pad-id" in output.err and output.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -49,10 +49,10 @@ def test_import_describes_what_it_does_not_know(tmp_path: Path, capsys: pytest.C
     tensors = {f"blocks.{n}.weight": torch.zeros(4, 6) for n in range(3)}
     torch.save({**tensors, "\x1b[2Jbell\x07": torch.zeros(1)}, tmp_path / "x.pt")
     assert main(["import", str(tmp_path / "x.pt"), "--out", str(tmp_path / "model")]) == 1
-    said = capsys.readouterr()
-    assert "blocks.*.weight" in said.out and "(4, 6)" in said.out
-    assert "bell" in said.out and "\x1b" not in said.out and "\x07" not in said.out  # nothing steers the terminal
-    assert said.err.count("\n") == 1 and not (tmp_path / "model").exists()
+    output = capsys.readouterr()
+    assert "blocks.*.weight" in output.out and "(4, 6)" in output.out
+    assert "bell" in output.out and "\x1b" not in output.out and "\x07" not in output.out  # nothing steers the terminal
+    assert output.err.count("\n") == 1 and not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,9 @@ def test_export_and_import_give_the_model_back(tmp_path: Path, form: str, capsys
 
 
 @pytest.mark.parametrize("form", ["zip", "safetensors", "marian"])
-def test_export_of_nothing_is_said_in_one_line(tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_of_nothing_is_refused_in_one_line(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["export", str(tmp_path / "none"), "--as", form, "--out", str(tmp_path / "x")]) == 1
     error = capsys.readouterr().err
     assert "none" in error and error.count("\n") == 1

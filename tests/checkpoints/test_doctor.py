@@ -37,8 +37,8 @@ def diagnosis(tmp_path: Path, shapes: Mapping[str, tuple[int, ...]], *forms: Kno
 
 
 def test_missing_unexpected_and_misshapen_are_listed(tmp_path: Path) -> None:
-    found = {"embed.weight": (9, 4), "layers.0.w": (4, 4), "layers.1.w": (4, 4), "extra": (2,), "layers.7.w": (1,)}
-    result = diagnosis(tmp_path, found, Known("far", {"embed.weight": (9, 4)}), Known("near", DUE))
+    shapes = {"embed.weight": (9, 4), "layers.0.w": (4, 4), "layers.1.w": (4, 4), "extra": (2,), "layers.7.w": (1,)}
+    result = diagnosis(tmp_path, shapes, Known("far", {"embed.weight": (9, 4)}), Known("near", DUE))
     assert result.nearest == "near"
     assert result.missing == ("layers.1.b",)
     assert result.unexpected == ("extra", "layers.7.w")

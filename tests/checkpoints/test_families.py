@@ -91,18 +91,18 @@ def test_a_model_saved_without_its_output_is_read_too(tmp_path: Path) -> None:
     assert_equal(model, tmp_path / "ours")
 
 
-def test_what_was_read_is_said(tmp_path: Path) -> None:
+def test_the_examination_reports_what_was_read(tmp_path: Path) -> None:
     save(random_model("mbart", decoder_start_token_id=2), tmp_path / "theirs")
-    found = examine(tmp_path / "theirs")
-    assert found.form == "Hugging Face mBART" and not found.questions
-    facts = dict(found.facts)
+    examination = examine(tmp_path / "theirs")
+    assert examination.form == "Hugging Face mBART" and not examination.questions
+    facts = dict(examination.facts)
     assert facts["Layers"] == "2 and 3" and facts["Heads"] == "4 and 2"
-    assert "first 2 rows" in dict(found.folded)["Positions"]
-    assert "shown as ids" in found.warnings[0]
+    assert "first 2 rows" in dict(examination.folded)["Positions"]
+    assert "shown as ids" in examination.warnings[0]
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"model_type": "bert"}, "'bert'"),
         ({"model_type": "nllb-moe"}, "many feed-forward networks"),
@@ -121,12 +121,12 @@ def test_what_was_read_is_said(tmp_path: Path) -> None:
         ({"scale_embedding": "yes"}, "scale_embedding"),
     ],
 )
-def test_other_models_are_refused_in_a_sentence(tmp_path: Path, values: dict[str, Any], said: str) -> None:
+def test_other_models_are_refused_in_a_sentence(tmp_path: Path, values: dict[str, Any], message: str) -> None:
     folder = save(random_model("bart"), tmp_path / "theirs")
     (folder / "generation_config.json").unlink()
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | values))
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(Refused, match=message) as refused:
         import_model(folder, tmp_path / "ours")
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
     assert not (tmp_path / "ours").exists()
@@ -147,6 +147,6 @@ def test_a_file_that_lacks_a_layer_is_diagnosed(tmp_path: Path) -> None:
     folder = save(random_model("bart", encoder_layers=1), tmp_path / "theirs")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"encoder_layers": 2}))
-    found = examine(folder)
-    assert found.diagnosis is not None and found.diagnosis.nearest == "Hugging Face BART"
-    assert "model.encoder.layers.1.fc1.weight" in found.diagnosis.missing
+    examination = examine(folder)
+    assert examination.diagnosis is not None and examination.diagnosis.nearest == "Hugging Face BART"
+    assert "model.encoder.layers.1.fc1.weight" in examination.diagnosis.missing

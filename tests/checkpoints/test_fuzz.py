@@ -114,21 +114,21 @@ def shapes(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Size]:
 
 
 def _faulty(known: dict[str, torch.Tensor], chance: random.Random) -> dict[str, torch.Tensor]:
-    found = dict(known)
+    tensors = dict(known)
     for _ in range(chance.choice((1, 1, 3, 30))):
-        name = chance.choice(list(found))
-        tensor = found.pop(name)
+        name = chance.choice(list(tensors))
+        tensor = tensors.pop(name)
         fault = chance.choice(("missing", "renamed", "reshaped", "retyped", "nothing"))
         if fault == "renamed":
             name = re.sub(r"\d+", str(chance.choice((0, 7, 10**4, 10**30))), name) + chance.choice(("", "x"))
-            found[name] = tensor
+            tensors[name] = tensor
         elif fault == "reshaped":
-            found[name] = chance.choice((tensor.reshape(-1), tensor[None], tensor.flatten()[:1], tensor.sum()))
+            tensors[name] = chance.choice((tensor.reshape(-1), tensor[None], tensor.flatten()[:1], tensor.sum()))
         elif fault == "retyped":
-            found[name] = tensor.long() if chance.random() < 0.5 else tensor.half()
+            tensors[name] = tensor.long() if chance.random() < 0.5 else tensor.half()
         elif fault == "nothing":
-            found[name] = tensor[:0] if tensor.dim() else tensor
-    return found
+            tensors[name] = tensor[:0] if tensor.dim() else tensor
+    return tensors
 
 
 HUGGING_FACE = ("config.json", "generation_config.json", "pytorch_model.bin", "vocab.json", "source.spm")

@@ -1,4 +1,4 @@
-"""A model that opens but does not work is said to be so, and a sound one is not."""
+"""A model that opens but does not work gets a warning, and a sound one gets none."""
 
 from pathlib import Path
 

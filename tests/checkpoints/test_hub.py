@@ -1,4 +1,4 @@
-"""Models by name from a hub on the loopback: what is fetched, and what is said where that cannot be."""
+"""Models by name from a hub on the loopback: what is fetched, and the message where that fails."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class Hub(BaseHTTPRequestHandler):
     """The two addresses that a download asks for: what files there are, and each of them."""
 
     files: dict[str, dict[str, bytes]] = {}
-    sizes: dict[str, int] = {}  # said instead of the true ones
+    sizes: dict[str, int] = {}  # announced instead of the true ones
     asked: list[str] = []
 
     def do_HEAD(self) -> None:
@@ -115,20 +115,20 @@ def test_a_model_is_fetched_imported_and_kept(tmp_path: Path, endpoint: str) -> 
     assert hub.fetch("owner/tiny", None, nobody_listens()) == folder  # nor is a network needed
 
 
-def test_what_is_not_there_or_no_model_is_said(tmp_path: Path, endpoint: str) -> None:
+def test_what_is_not_there_or_no_model_is_refused(tmp_path: Path, endpoint: str) -> None:
     Hub.files |= {
         "owner/empty": {"README.md": b""},
         "owner/keras": {"config.json": b"{}", "tf_model.h5": b"x"},
         "owner/huge": {"config.json": b"{}", "model.safetensors": b"x"},
     }
     Hub.sizes["model.safetensors"] = 10**12
-    for name, said in (
+    for name, message in (
         ("owner/none", "There is no model owner/none"),
         ("owner/empty", r"no config\.json"),
         ("owner/keras", "no PyTorch weights"),
         ("owner/huge", "1,000,000,000,002 bytes"),
     ):
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(Refused, match=message):
             hub.fetch(name, None, endpoint)
     assert not any("resolve" in path for path in Hub.asked)
 
@@ -138,10 +138,10 @@ def test_sharded_and_pickled_weights_are_chosen_in_order(tmp_path: Path, endpoin
     common = {"config.json": b"{}", "pytorch_model.bin": b"x", "vocab.json": b"{}", "flax_model.msgpack": b"x"}
     Hub.files["owner/sharded"] = {**common, **shards, "model.safetensors.index.json": b"{}"}
     Hub.files["owner/old"] = common
-    found = {path.name for path in hub.fetch("owner/sharded", None, endpoint).iterdir()}
-    assert found == {"config.json", "vocab.json", "model.safetensors.index.json", *shards}
-    found = {path.name for path in hub.fetch("owner/old", None, endpoint).iterdir()}
-    assert found == {"config.json", "vocab.json", "pytorch_model.bin"}
+    names = {path.name for path in hub.fetch("owner/sharded", None, endpoint).iterdir()}
+    assert names == {"config.json", "vocab.json", "model.safetensors.index.json", *shards}
+    names = {path.name for path in hub.fetch("owner/old", None, endpoint).iterdir()}
+    assert names == {"config.json", "vocab.json", "pytorch_model.bin"}
 
 
 def test_without_a_network_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

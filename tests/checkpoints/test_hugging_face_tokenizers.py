@@ -84,7 +84,7 @@ def test_the_language_that_was_asked_for_stands_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "rule"), [("bpe", "nmt_nfkc"), ("unigram", "identity"), ("bpe", "identity")])
-def test_other_sentencepiece_models_are_cut_alike(tmp_path: Path, kind: str, rule: str) -> None:
+def test_other_sentencepiece_models_are_split_the_same_way(tmp_path: Path, kind: str, rule: str) -> None:
     text = tmp_path / "text.txt"
     text.write_text("\n".join(sentences(300)), encoding="utf-8")
     sentencepiece.SentencePieceTrainer.train(

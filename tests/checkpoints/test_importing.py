@@ -31,13 +31,13 @@ SRC, TGT = [[5, 6, 7, 3]], [[2, 8, 9]]
 
 
 @pytest.mark.parametrize("open_one", ["heads", "pad_id", "sos_id", "eos_id"])
-def test_an_open_question_is_said_with_its_flag_and_choices(tmp_path: Path, open_one: str) -> None:
+def test_an_open_question_names_its_flag_and_choices(tmp_path: Path, open_one: str) -> None:
     with pytest.raises(Unready) as caught:
         import_model(file(NAME), tmp_path / "model", answers(NAME, **{open_one: None}))
     (question,) = [question for question in caught.value.examination.questions if question.required]
     assert question.field == open_one
-    said = str(caught.value)
-    assert flag(question) in said and possible_answers(question) in said and "\n" not in said
+    message = str(caught.value)
+    assert flag(question) in message and possible_answers(question) in message and "\n" not in message
     assert list(tmp_path.iterdir()) == []
 
 
@@ -204,15 +204,15 @@ def test_two_who_import_to_one_name_make_one_whole_model(tmp_path: Path) -> None
     assert Translator.load(tmp_path / "model").log_probs(SRC, TGT).isfinite().all()
 
 
-def test_what_is_wrong_with_the_weights_is_said_at_the_import(tmp_path: Path) -> None:
+def test_what_is_wrong_with_the_weights_is_reported_at_the_import(tmp_path: Path) -> None:
     checkpoint = small_checkpoint()
     with torch.no_grad():
         checkpoint.model.encoder.layers[0].feed_forward.inner.weight[0, 0] = torch.nan
         checkpoint.model.decoder.norm.weight.zero_()
     checkpoints.save(checkpoint, tmp_path / "ill")
-    said = import_model(tmp_path / "ill", tmp_path / "model").warnings
-    assert said == health(checkpoint) == health(checkpoints.load(tmp_path / "model"))
-    assert len(said) == 2 and "NaN at 1 of" in said[0] and "decoder.norm" in said[1]
+    warnings = import_model(tmp_path / "ill", tmp_path / "model").warnings
+    assert warnings == health(checkpoint) == health(checkpoints.load(tmp_path / "model"))
+    assert len(warnings) == 2 and "NaN at 1 of" in warnings[0] and "decoder.norm" in warnings[1]
 
 
 def test_what_a_killed_import_left_is_cleared_by_the_next(tmp_path: Path) -> None:

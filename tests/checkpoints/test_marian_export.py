@@ -46,8 +46,8 @@ def checkpoint(**changes: Any) -> Checkpoint:
 def test_transformers_opens_it_with_the_same_logits(tmp_path: Path, changes: dict[str, Any]) -> None:
     ours = checkpoint(**changes)
     export_marian(ours, tmp_path / "marian")
-    theirs, found = transformers.MarianMTModel.from_pretrained(tmp_path / "marian", output_loading_info=True)
-    assert not found["missing_keys"] and not found["unexpected_keys"] and not found["mismatched_keys"]
+    theirs, loading = transformers.MarianMTModel.from_pretrained(tmp_path / "marian", output_loading_info=True)
+    assert not loading["missing_keys"] and not loading["unexpected_keys"] and not loading["mismatched_keys"]
     theirs.eval()
     seen = (SRC != PAD).long()
     with torch.no_grad():
@@ -94,7 +94,7 @@ def test_what_came_from_marian_goes_back_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"norm": "pre"}, "norms stand before"),
         ({"final_norm": True}, "norms stand before"),
@@ -105,9 +105,9 @@ def test_what_came_from_marian_goes_back_as_it_was(tmp_path: Path) -> None:
         ({"positions": "stored"}, "not Marian's sines"),
     ],
 )
-def test_other_architectures_are_refused_with_the_reason(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_other_architectures_are_refused_with_the_reason(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     made = small_checkpoint(**{**LIKE_MARIAN, **changes})
-    with pytest.raises(Refused, match=f"cannot be written as a Marian model: .*{said}"):
+    with pytest.raises(Refused, match=f"cannot be written as a Marian model: .*{message}"):
         export_marian(made, tmp_path / "marian")
     assert list(tmp_path.iterdir()) == []
     reason = why_not(made.model.config)

@@ -97,8 +97,8 @@ def test_the_byte_is_where_the_pickle_has_it(tmp_path: Path) -> None:
     """As in `pickletools.dis`: the instruction that would have made the call."""
     program = pickle.dumps({"weights": torch.Size([2]), "x": Calls(posix.system, "true")}, 2)
     (tmp_path / "a.pkl").write_bytes(program)
-    found = dict(refusal(tmp_path / "a.pkl").found)
-    assert found == {"Found at": f"byte {program.rindex(b'R')}, instruction REDUCE", "Weights inside": "none"}
+    facts = dict(refusal(tmp_path / "a.pkl").found)
+    assert facts == {"Found at": f"byte {program.rindex(b'R')}, instruction REDUCE", "Weights inside": "none"}
 
 
 class Model(nn.Module):

@@ -71,9 +71,9 @@ def test_a_training_checkpoint_is_opened_to_its_model(tmp_path: Path) -> None:
 
 def test_encoder_and_decoder_saved_apart_are_put_together(tmp_path: Path) -> None:
     torch.save({"encoder": tensors(1), "decoder": tensors(2), "optimizer": tensors()}, tmp_path / "a.pt")
-    found = opened(tmp_path / "a.pt")
+    joined = opened(tmp_path / "a.pt")
     assert same(
-        found, {f"{p}.{n}": t for p, part in (("encoder", 1), ("decoder", 2)) for n, t in tensors(part).items()}
+        joined, {f"{p}.{n}": t for p, part in (("encoder", 1), ("decoder", 2)) for n, t in tensors(part).items()}
     )
 
 

@@ -39,8 +39,8 @@ def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def test_log_probs_are_those_of_the_tutorials_own_code(imported: tuple[str, Translator]) -> None:
     name, translator = imported
     due = expected(name)
-    found = translator.log_probs(due["src"], due["tgt"]).numpy()
-    np.testing.assert_allclose(found, due["log_probs"], rtol=0, atol=1e-5)  # asked for is 1e-4
+    log_probs = translator.log_probs(due["src"], due["tgt"]).numpy()
+    np.testing.assert_allclose(log_probs, due["log_probs"], rtol=0, atol=1e-5)  # asked for is 1e-4
 
 
 def test_sizes_are_read_off_the_tensors(imported: tuple[str, Translator]) -> None:
@@ -65,8 +65,8 @@ def test_stored_tables_are_used_as_they_stand(imported: tuple[str, Translator]) 
 def test_a_wrong_answer_gives_other_log_probs(tmp_path: Path, changes: dict[str, Any]) -> None:
     import_model(file("nlp7-en-hi"), tmp_path / "model", answers("nlp7-en-hi", **changes))
     due = expected("nlp7-en-hi")
-    found = Translator.load(tmp_path / "model").log_probs(due["src"], due["tgt"]).numpy()
-    assert np.abs(found - due["log_probs"]).max() > 1e-3
+    log_probs = Translator.load(tmp_path / "model").log_probs(due["src"], due["tgt"]).numpy()
+    assert np.abs(log_probs - due["log_probs"]).max() > 1e-3
 
 
 @pytest.mark.parametrize("name", TITLES)
@@ -106,7 +106,7 @@ def test_a_folded_norm_is_theirs_to_within_epsilon(deviation: Deviation) -> None
 
 
 @pytest.mark.parametrize("name", SPREAD)
-def test_a_gain_of_one_number_is_said_to_be_written_out(name: str) -> None:
+def test_a_gain_of_one_number_is_reported_as_written_out(name: str) -> None:
     folded = dict(examine(file(name)).folded)
     norms = sum("norm" in key and key.endswith("alpha") for key in weights(name))
     assert f"{norms} norms" in folded and "√(31/32)" in folded["Deviation by n − 1"]

@@ -29,9 +29,9 @@ def entry(dtype: Any = "F32", shape: Any = (4,), offsets: Any = (0, 16)) -> dict
 def test_each_type_of_number_is_read_as_safetensors_writes_it(tmp_path: Path, name: str) -> None:
     due = {"a": torch.tensor([0.0, 1.0, 3.0]).to(DTYPES[name]), "b": torch.ones(2, 0).to(DTYPES[name])}
     save_file(due, tmp_path / "a.safetensors")
-    found = opened(tmp_path / "a.safetensors")
-    assert found["a"].dtype == due["a"].dtype and found["b"].shape == (2, 0)
-    assert torch.equal(found["a"].float(), due["a"].float())
+    weights = opened(tmp_path / "a.safetensors")
+    assert weights["a"].dtype == due["a"].dtype and weights["b"].shape == (2, 0)
+    assert torch.equal(weights["a"].float(), due["a"].float())
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_no_more_than_a_pool_is_read_ahead() -> None:
     assert len(read) == 60
 
 
-def test_epochs_mix_examples_of_one_length_anew() -> None:
+def test_epochs_shuffle_examples_of_one_length_again() -> None:
     stream = BatchStream([example(number, 5, 5) for number in range(10, 60)], budget=50)
     first, second = ({frozenset(numbers(batch)) for batch in stream.epoch()} for _ in range(2))
     assert first != second

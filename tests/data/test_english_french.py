@@ -93,8 +93,8 @@ def test_the_example_of_the_tutorials_in_both_meanings() -> None:
         negation = [(here, there) for here in (2, 3, 4) for there in (3, 4, 5, 6)]
         because = [(8, 10), (8, 11), (8, 12), (9, 13), (10, 14), (11, 15), (12, 16), (13, 17)]
         assert pair.links == tuple(sorted([(0, 0), (0, 1), (1, 2), *negation, *cross, *because]))
-        (found,) = pair.pronouns
-        assert (found.word, found.antecedent, found.written) == (9, antecedent, shown - 1)
+        (gold,) = pair.pronouns
+        assert (gold.word, gold.antecedent, gold.written) == (9, antecedent, shown - 1)
 
 
 def noun_named(name: str) -> Noun:
@@ -105,7 +105,7 @@ def test_one_source_has_one_target(pairs: list[GoldPair]) -> None:
     targets: dict[str, set[str]] = {}
     for pair in pairs:
         targets.setdefault(pair.source, set()).add(pair.target)
-    assert all(len(found) == 1 for found in targets.values())
+    assert all(len(translations) == 1 for translations in targets.values())
 
 
 def test_there_are_more_than_a_million(pairs: list[GoldPair]) -> None:
@@ -126,14 +126,14 @@ def test_a_small_vocabulary(pairs: list[GoldPair]) -> None:
 
 def test_elision_is_where_it_must_be_and_nowhere_else(pairs: list[GoldPair]) -> None:
     for pair in pairs:
-        found = tokens(pair.target)
-        for index, (word, following) in enumerate(zip(found, found[1:], strict=False)):
+        target = tokens(pair.target)
+        for index, (word, following) in enumerate(zip(target, target[1:], strict=False)):
             if word in ("le", "la", "de", "ne", "que", "je", "me", "ce", "ma", "sa"):
                 # "parce" etc. never end a phrase here, so whatever follows is spoken with it
                 assert not hears_vowel(following), pair.target
             if following == "'":
                 assert word in ("l", "d", "n", "qu", "j", "m"), pair.target
-                assert hears_vowel(found[index + 2]), pair.target
+                assert hears_vowel(target[index + 2]), pair.target
             if word == "cet":
                 assert hears_vowel(following), pair.target
 
@@ -149,15 +149,15 @@ def test_prepositions_contract_with_articles(pairs: list[GoldPair]) -> None:
 def test_determiners_and_adjectives_agree_with_their_noun(pairs: list[GoldPair]) -> None:
     checked = Counter[str]()
     for pair in pairs:
-        found = tokens(pair.target)
-        for index, word in enumerate(found):
+        target = tokens(pair.target)
+        for index, word in enumerate(target):
             # "le lit" after "et" is "reads it"
-            if (word not in NOUN and word not in BOTH_NUMBERS) or found[index - 2] in ("et", "ne"):
+            if (word not in NOUN and word not in BOTH_NUMBERS) or target[index - 2] in ("et", "ne"):
                 continue
             before = index - 1
-            while found[before] in ADJECTIVE or found[before] == "'":
+            while target[before] in ADJECTIVE or target[before] == "'":
                 before -= 1
-            determiner = found[before]
+            determiner = target[before]
             if determiner not in SINGULAR_DETERMINERS["m"] | SINGULAR_DETERMINERS["f"] | EITHER | PLURAL_DETERMINERS | {
                 "du", "au"
             }:  # fmt: skip
@@ -176,10 +176,10 @@ def test_determiners_and_adjectives_agree_with_their_noun(pairs: list[GoldPair])
             else:
                 assert determiner in SINGULAR_DETERMINERS[gender] | EITHER, pair.target
                 if gender == "f" and determiner in ("mon", "son"):
-                    assert hears_vowel(found[before + 1]), pair.target
-            adjectives = [each for each in found[before + 1 : index] if each != "'"]
-            if index + 1 < len(found) and found[index + 1] in ADJECTIVE:
-                adjectives.append(found[index + 1])
+                    assert hears_vowel(target[before + 1]), pair.target
+            adjectives = [each for each in target[before + 1 : index] if each != "'"]
+            if index + 1 < len(target) and target[index + 1] in ADJECTIVE:
+                adjectives.append(target[index + 1])
             for adjective in adjectives:
                 checked["adjective"] += 1
                 assert (gender, number) in ADJECTIVE[adjective], pair.target
@@ -189,13 +189,13 @@ def test_determiners_and_adjectives_agree_with_their_noun(pairs: list[GoldPair])
     assert set(checked) >= {"cet", "ces", "du", "des", "mes", "aux", "leurs", "deux"}
 
 
-def test_what_is_said_of_a_pronoun_agrees_with_it(pairs: list[GoldPair]) -> None:
+def test_verbs_and_qualities_agree_with_their_pronoun(pairs: list[GoldPair]) -> None:
     checked = 0
     agreement = {"il": ("m", "singular"), "elle": ("f", "singular"), "ils": ("m", "plural"), "elles": ("f", "plural")}
     be = {"singular": ("est", "était", "sera"), "plural": ("sont", "étaient", "seront")}
     for pair in pairs:
-        found = [word for word in tokens(pair.target) if word not in ("ne", "n", "'", "pas", "trop", "très", "si")]
-        for pronoun, verb, quality in zip(found, found[1:], found[2:], strict=False):
+        target = [word for word in tokens(pair.target) if word not in ("ne", "n", "'", "pas", "trop", "très", "si")]
+        for pronoun, verb, quality in zip(target, target[1:], target[2:], strict=False):
             if pronoun in agreement and quality in ADJECTIVE and verb in be["singular"] + be["plural"]:
                 assert verb in be[agreement[pronoun][1]], pair.target
                 assert agreement[pronoun] in ADJECTIVE[quality], pair.target
@@ -326,12 +326,12 @@ def test_no_shortcut_finds_the_antecedent(by_meaning: list[GoldPair]) -> None:
     forms = {words(form)[-1]: noun.gender for noun in NOUNS for form in (noun.english, noun.english_plural)}
     for pair in by_meaning:
         source = words(pair.source.lower())
-        (found,) = pair.pronouns
-        places = [place for place, word in enumerate(source[: found.word]) if word in forms]
+        (gold,) = pair.pronouns
+        places = [place for place, word in enumerate(source[: gold.word]) if word in forms]
         subject, object = places[0], places[-1]
-        assert found.antecedent in (subject, object)
-        of_subject = found.antecedent == subject
-        cases[of_subject, forms[source[found.antecedent]]] += 1
+        assert gold.antecedent in (subject, object)
+        of_subject = gold.antecedent == subject
+        cases[of_subject, forms[source[gold.antecedent]]] += 1
         differ += forms[source[subject]] != forms[source[object]]
         (reason,) = (name.split("+")[-1] for name in pair.combinations if name.startswith("antecedent+reason"))
         reasons_of.setdefault(reason, Counter())[of_subject] += 1
@@ -343,12 +343,12 @@ def test_no_shortcut_finds_the_antecedent(by_meaning: list[GoldPair]) -> None:
 
 
 def test_either_noun_could_be_meant_by_the_pronoun_alone(by_meaning: list[GoldPair]) -> None:
-    alike = 0
+    with_pronoun = 0
     for pair in by_meaning:
         assert re.search(r"\b(it|they) (was|were|is|are)\b", pair.source)
         assert not re.search(r"\b(he|she)\b", pair.source)
-        alike += " it " in pair.source or " they " in pair.source
-    assert alike == len(by_meaning)
+        with_pronoun += " it " in pair.source or " they " in pair.source
+    assert with_pronoun == len(by_meaning)
 
 
 def test_many_nouns_and_reasons_take_part(by_meaning: list[GoldPair]) -> None:
@@ -362,8 +362,8 @@ def test_what_is_loved_is_known(pairs: list[GoldPair]) -> None:
     """ "Aime le lait", not "aime du lait", nor "n'aime pas de lait"; "toujours" beside it would be "still"."""
     loved, nothing = 0, (".", "?")  # "l'a aimé", "qu'est-ce que Paul aime ?"
     for pair in pairs:
-        found = [word for word in tokens(pair.target) if word not in ("pas", "'")]
-        for word, following in zip(found, found[1:], strict=False):
+        target = [word for word in tokens(pair.target) if word not in ("pas", "'")]
+        for word, following in zip(target, target[1:], strict=False):
             if re.fullmatch("aim(e|ons|ez|ent|er(ai|a|ons|ez|ont)|ée?s?)", word) and following not in nothing:
                 known = set(listed("le la l les ce cet cette ces mon ma mes votre vos son sa ses notre nos leur leurs"))
                 assert following in known, pair.target
@@ -396,7 +396,7 @@ def test_every_construction_is_written(pairs: list[GoldPair]) -> None:
 
 def test_the_sample_for_readers_is_what_the_grammar_writes() -> None:
     pairs = GoldCorpus(EnglishFrench(), "test", 200).gold()
-    assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} anew, and read it"
+    assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} again, and read it"
 
 
 def test_sentences_of_every_kind_are_in_the_sample() -> None:

@@ -451,10 +451,10 @@ gave showed sent told worked rested travelled played""")
         source, target = read(pair.source), read(pair.target)
         if {"that", "because", "and", "but"} & set(source):
             continue
-        found = set(source) & (without | takes)
-        if not found or not {"has", "have", "had"}.isdisjoint(source):
+        verbs = set(source) & (without | takes)
+        if not verbs or not {"has", "have", "had"}.isdisjoint(source):
             continue
-        (verb,) = found
+        (verb,) = verbs
         marked = "ने" in target or bool(ERGATIVE_PRONOUNS & set(target))
         assert marked == (verb in takes), (pair.source, pair.target)
         checked[marked] += 1
@@ -482,15 +482,15 @@ def test_what_somebody_likes_or_feels_comes_to_him(pairs: list[GoldPair]) -> Non
 def test_i_like_pizza() -> None:
     wanted = {"I like pizza .": "मुझे पिज़्ज़ा पसंद है ।", "I do not like rice .": "मुझे चावल पसंद नहीं है ।"}
     rng = random.Random(0)
-    found = {}
+    translations = {}
     for _ in range(60_000):
         english, hindi = liked(Scene(rng))
         source = " ".join(word.text for word in english)
         if source in wanted:
-            found[source] = " ".join(word.text for word in hindi)
-            if len(found) == len(wanted):
+            translations[source] = " ".join(word.text for word in hindi)
+            if len(translations) == len(wanted):
                 break
-    assert found == {source: unicodedata.normalize("NFC", target) for source, target in wanted.items()}
+    assert translations == {source: unicodedata.normalize("NFC", target) for source, target in wanted.items()}
 
 
 def test_the_verb_is_last_and_its_negation_is_before_it(pairs: list[GoldPair]) -> None:
@@ -575,4 +575,4 @@ def test_combinations_are_in_the_sentence(pairs: list[GoldPair]) -> None:
 def test_the_sample_is_what_the_grammar_writes() -> None:
     rng = random.Random(2024)
     pairs = [GRAMMAR.pair(rng) for _ in range(200)]
-    assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} anew, and read it"
+    assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} again, and read it"

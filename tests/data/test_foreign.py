@@ -87,7 +87,7 @@ def test_an_attack_is_refused_in_a_sentence(attacked: dict[str, str], name: str)
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "message"),
     [
         ({"normalizer": {"type": "Lua"}}, "it uses the normalizer 'Lua', which is not supported"),
         ({"pre_tokenizer": {"type": "X" * 999}}, "it uses the pre-tokenizer 'XXX"),
@@ -112,8 +112,8 @@ def test_an_attack_is_refused_in_a_sentence(attacked: dict[str, str], name: str)
         ({"added_tokens": [{"id": 0, "content": 7}]}, "an added token has 7 as its 'content'"),
     ],
 )
-def test_what_is_not_understood_is_refused_by_its_name(part: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said) as refused:
+def test_what_is_not_understood_is_refused_by_its_name(part: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as refused:
         foreign.opened({**SMALL, **part})
     assert len(str(refused.value)) < 400
 
@@ -215,7 +215,7 @@ def test_the_costs_of_a_pattern() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trie", "texts", "said"),
+    ("trie", "texts", "message"),
     [
         ([1 << 10], b"a\0", "points out of itself"),  # a root whose children lie beyond the end
         ([(256 << 10) | 1 << 8, *[0] * 511], b"", "points out of itself"),  # a replacement where there are none
@@ -224,8 +224,8 @@ def test_the_costs_of_a_pattern() -> None:
         ([0] * 256, b"\xff\0", "not UTF-8"),
     ],
 )
-def test_a_table_is_followed_before_it_is_used(trie: list[int], texts: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_a_table_is_followed_before_it_is_used(trie: list[int], texts: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         foreign.opened({**SMALL, "normalizer": table(trie, texts)})
 
 
@@ -239,8 +239,8 @@ def test_the_tables_of_sentencepiece_are_whole(tmp_path: Path) -> None:
             input=str(tmp_path / "text.txt"), model_prefix=str(tmp_path / rule), vocab_size=30, minloglevel=2,
             normalization_rule_name=rule, hard_vocab_limit=False,
         )  # fmt: skip
-        found = sentencepiece_file.read(tmp_path / f"{rule}.model").charsmap
-        assert charsmap.growth(base64.b64encode(found).decode()) == 18
+        precompiled = sentencepiece_file.read(tmp_path / f"{rule}.model").charsmap
+        assert charsmap.growth(base64.b64encode(precompiled).decode()) == 18
 
 
 @pytest.mark.parametrize("kind", ["bpe", "words", "characters"])

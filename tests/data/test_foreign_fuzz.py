@@ -190,8 +190,8 @@ def test_what_is_accepted_does_no_harm() -> None:
     while (more := tried < COUNT or time.monotonic() < end) or waiting:
         while more and len(waiting) < TOGETHER:
             tried += 1
-            if found := _understood(start + tried):
-                waiting[start + tried] = found
+            if rebuilt := _understood(start + tried):
+                waiting[start + tried] = rebuilt
             more = tried < COUNT or time.monotonic() < end
         assert last_before_the_end(waiting, SENTENCES) == "done"
         for content in [*waiting.values()][:TRIED]:

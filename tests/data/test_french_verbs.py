@@ -49,7 +49,7 @@ JE, IL, NOUS, VOUS, ILS = range(5)  # the columns of the table
 
 class Subject(NamedTuple):
     person: int
-    gender: str = ""  # where it is told
+    gender: str = ""  # where the form shows it
 
 
 SUBJECTS = {

@@ -114,15 +114,15 @@ def test_a_right_translation_shows_every_pronoun(grammar: str) -> None:
 
 
 def test_a_held_out_combination_is_in_no_other_split() -> None:
-    found = {split: {pair.source for pair in GoldCorpus(Letters(), split, 15).gold()} for split in SPLITS}
-    found["train"] = {pair.source for pair in GoldCorpus(Letters(), "train", 10_000).gold()}
-    assert all(not one & other for one, other in combinations(found.values(), 2))
+    sources = {split: {pair.source for pair in GoldCorpus(Letters(), split, 15).gold()} for split in SPLITS}
+    sources["train"] = {pair.source for pair in GoldCorpus(Letters(), "train", 10_000).gold()}
+    assert all(not one & other for one, other in combinations(sources.values(), 2))
     everything = [(f"{chr(ord('A') + letter)} {number}", f"{number}.{chr(ord('A') + letter)}")
                   for letter in range(30) for number in range(30)]  # fmt: skip
     held = {source for source, _ in everything if held_out("pair: " + source.replace(" ", "+"))}
     assert 9 < len(held) < 54  # 3 % of 900 are 27
-    assert found["combinations"] <= held
-    assert not held & (found["train"] | found["validation"] | found["test"])
+    assert sources["combinations"] <= held
+    assert not held & (sources["train"] | sources["validation"] | sources["test"])
 
 
 @grammars
@@ -138,7 +138,7 @@ def test_same_seed_same_pairs_each_time(grammar: str) -> None:
 @grammars
 def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
     sizes = (3000, 30, 30, 30)
-    found = [
+    sentences = [
         {
             text
             for seed in range(2)
@@ -147,7 +147,7 @@ def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
         }
         for split, size in zip(SPLITS, sizes, strict=True)
     ]
-    assert all(not one & other for one, other in combinations(found, 2))
+    assert all(not one & other for one, other in combinations(sentences, 2))
 
 
 @grammars

@@ -92,7 +92,7 @@ def test_unknown_languages_splits_and_missing_files_are_named(tmp_path: Path) ->
         Multi30k(folder, "en", "fr")
 
 
-def test_corpus_downloads_itself_when_nobody_said_where_it_is(
+def test_corpus_downloads_itself_when_no_folder_is_given(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: Server
 ) -> None:
     monkeypatch.setattr(multi30k, "DEFAULT_URL", server[1])
@@ -107,14 +107,14 @@ def test_corpus_downloads_itself_when_nobody_said_where_it_is(
 
 
 def test_only_the_file_of_the_commit_is_kept(tmp_path: Path, server: Server) -> None:
-    """A cut file, an error page, nothing, a file that opens and is another, and one that is packed anew."""
+    """A cut file, an error page, nothing, a file that opens and is another, and one that is recompressed."""
     public, url, _ = server
     good = (public / "val.en.gz").read_bytes()
     again = gzip.compress(gzip.decompress(good), compresslevel=1, mtime=1)
     for content in (good[:-5], b"<html>busy</html>", b"", gzip.compress(b"another\n"), again):
         (public / "val.en.gz").write_bytes(content)
-        found = hashlib.sha256(content).hexdigest()
-        with pytest.raises(ValueError, match=rf"val\.en\.gz .*{found}, not {SHA256['val.en.gz']}.*HEADLIGHT_MULTI30K"):
+        digest = hashlib.sha256(content).hexdigest()
+        with pytest.raises(ValueError, match=rf"val\.en\.gz .*{digest}, not {SHA256['val.en.gz']}.*HEADLIGHT_MULTI30K"):
             fetch(tmp_path / "got", "val.en.gz", url)
         assert not (tmp_path / "got").exists()
     (public / "val.en.gz").unlink()
@@ -131,8 +131,8 @@ def test_what_is_downloaded_is_named_by_a_commit_and_known_by_its_checksum() -> 
 @pytest.mark.skipif(HERE is None, reason="HEADLIGHT_MULTI30K names no folder")
 def test_the_checksums_are_those_of_the_corpus() -> None:
     assert HERE
-    found = [path for path in Path(HERE).glob("*.gz") if path.name in SHA256]
-    assert found and all(hashlib.sha256(path.read_bytes()).hexdigest() == SHA256[path.name] for path in found)
+    files = [path for path in Path(HERE).glob("*.gz") if path.name in SHA256]
+    assert files and all(hashlib.sha256(path.read_bytes()).hexdigest() == SHA256[path.name] for path in files)
 
 
 def answering(tmp_path: Path, answer: Callable[[http.server.BaseHTTPRequestHandler], None]) -> None:

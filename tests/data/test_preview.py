@@ -18,18 +18,18 @@ def corpus(count: int = 200) -> Pairs:
 
 
 def test_lengths_are_those_that_the_model_would_see() -> None:
-    found = preview(corpus(), "characters", 50)
+    summary = preview(corpus(), "characters", 50)
     tokenizer = Tokenizer.train((text for pair in corpus() for text in pair[1:3]), "characters", 50)
-    assert found.source.lengths == [len(tokenizer.encode(pair.source)) + 1 for pair in corpus()]
-    assert found.target.lengths == [2] * 200
-    assert [pair.line for pair in found.pairs] == list(range(1, 11))
-    assert found.complete and found.report.kept == 200 and found.tokens == 400
+    assert summary.source.lengths == [len(tokenizer.encode(pair.source)) + 1 for pair in corpus()]
+    assert summary.target.lengths == [2] * 200
+    assert [pair.line for pair in summary.pairs] == list(range(1, 11))
+    assert summary.complete and summary.report.kept == 200 and summary.tokens == 400
 
 
 def test_coverage_is_measured_on_pairs_that_were_not_learned_from() -> None:
     """Of "jjjz" neither letter was seen: both stand in every tenth pair alone."""
-    found = preview(corpus(), "characters", 50, separate=True)
-    assert found.source.covered == 0.0 and found.target.covered == 0.0
+    summary = preview(corpus(), "characters", 50, separate=True)
+    assert summary.source.covered == 0.0 and summary.target.covered == 0.0
     again = preview(Pairs("same", [Pair(n, "ab", "ba") for n in range(1, 101)]), "characters", 50)
     assert again.source.covered == again.target.covered == 1.0
 
@@ -42,9 +42,9 @@ def test_a_small_vocabulary_covers_less() -> None:
 
 def test_rejected_lines_come_with_their_reasons() -> None:
     rows = [Pair(1, "a", "b"), Pair(2, "", "b"), Pair(3, "a", " "), Pair(4, "c", "d")]
-    found = preview(Pairs("x", rows), "characters", 50)
-    assert found.report.first == [(2, "empty source"), (3, "empty target")]
-    assert found.report.kept == len(found.source.lengths) == 2
+    summary = preview(Pairs("x", rows), "characters", 50)
+    assert summary.report.first == [(2, "empty source"), (3, "empty target")]
+    assert summary.report.kept == len(summary.source.lengths) == 2
 
 
 def test_a_corpus_without_pairs_is_refused_with_its_report() -> None:
@@ -55,7 +55,7 @@ def test_a_corpus_without_pairs_is_refused_with_its_report() -> None:
 def test_of_a_large_corpus_only_the_start_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "READ", 100)
     monkeypatch.setattr(module, "SAMPLE", 40)
-    found = preview(corpus(), "characters", 50)
-    assert not found.complete and found.report.read == found.report.kept == 100
-    assert len(found.source.lengths) == 40
-    assert found.tokens == 200
+    summary = preview(corpus(), "characters", 50)
+    assert not summary.complete and summary.report.read == summary.report.kept == 100
+    assert len(summary.source.lengths) == 40
+    assert summary.tokens == 200

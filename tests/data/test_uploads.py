@@ -105,8 +105,8 @@ def test_a_line_without_an_end_is_not_kept_in_memory(
 ) -> None:
     monkeypatch.setattr(files, "LONGEST_LINE", 3000)
     path = write(tmp_path, "a.tsv", b"zero\tz\n" + b"x" * 3000 * 5 + b"\ty" + end)
-    found = list(files.lines(path))
-    assert found[0] == "zero\tz" and found[1] == "x" * 3000 and found[2:] == ["one\tun"] * (end.count(b"\n") == 2)
+    lines = list(files.lines(path))
+    assert lines[0] == "zero\tz" and lines[1] == "x" * 3000 and lines[2:] == ["one\tun"] * (end.count(b"\n") == 2)
 
 
 def test_uploads_are_kept_under_safe_names_and_none_is_overwritten(tmp_path: Path) -> None:

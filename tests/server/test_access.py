@@ -83,7 +83,7 @@ def test_names_that_it_answers_to(address: str, name: str, wanted: bool) -> None
 
 
 def test_names_of_others_are_named() -> None:
-    found = settings("0.0.0.0", "--no-password", HOSTS=" Class.example, *.school.example ")
-    assert found.allows("class.example") and found.allows("a.school.example") and found.allows("a.b.school.example")
-    assert not found.allows("school.example") and not found.allows("x.class.example")
-    assert not found.allows("evilschool.example")
+    access = settings("0.0.0.0", "--no-password", HOSTS=" Class.example, *.school.example ")
+    assert access.allows("class.example") and access.allows("a.school.example") and access.allows("a.b.school.example")
+    assert not access.allows("school.example") and not access.allows("x.class.example")
+    assert not access.allows("evilschool.example")

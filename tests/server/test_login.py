@@ -56,8 +56,8 @@ def test_the_page_asks_and_the_password_opens(guard: Login) -> None:
 
 def test_over_tls_the_cookie_goes_nowhere_else() -> None:
     given = typed(Login(behind, PASSWORD, base="/headlight"), PASSWORD, "/headlight/", scheme="https")
-    said = SimpleCookie(given.header("set-cookie"))[COOKIE]
-    assert said["secure"] and said["path"] == "/headlight"
+    cookie = SimpleCookie(given.header("set-cookie"))[COOKIE]
+    assert cookie["secure"] and cookie["path"] == "/headlight"
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "/\\evil.example", "/https://evil.example", "//evil.example/?a"])
@@ -83,9 +83,9 @@ def test_a_cookie_is_worth_nothing_forged_old_or_of_another_password(
 
 
 def test_guesses_run_out_and_the_page_says_when_to_come_back(guard: Login) -> None:
-    said = [typed(guard, f"guess {i}") for i in range(25)]
-    assert [answer.status for answer in said] == 20 * [401] + 5 * [429]
-    assert b"Try again in" in said[-1].body and 0 < int(said[-1].header("retry-after")) <= 10
+    answers = [typed(guard, f"guess {i}") for i in range(25)]
+    assert [answer.status for answer in answers] == 20 * [401] + 5 * [429]
+    assert b"Try again in" in answers[-1].body and 0 < int(answers[-1].header("retry-after")) <= 10
     assert typed(guard, PASSWORD).status == 429  # or guessing went on
     assert typed(guard, PASSWORD, client="192.0.2.8").status == 303
     known = [("host", "localhost"), ("cookie", cookie(PASSWORD))]

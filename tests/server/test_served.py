@@ -41,8 +41,8 @@ sys.addaudithook(watch)
 
 
 class Answer:
-    def __init__(self, found: http.client.HTTPResponse):
-        self.status, self.headers, self.body = found.status, found.headers, found.read()
+    def __init__(self, response: http.client.HTTPResponse):
+        self.status, self.headers, self.body = response.status, response.headers, response.read()
 
 
 def ask(url: str, path: str = "/", method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
@@ -136,8 +136,8 @@ def _cookie(url: str) -> str:
     body = urlencode({"password": PASSWORD}).encode()
     answer = ask(url, "/?a=1", "POST", body, content_type="application/x-www-form-urlencoded", accept="text/html")
     assert (answer.status, answer.headers["location"]) == (303, "?a=1")
-    ((name, found),) = SimpleCookie(answer.headers["set-cookie"]).items()
-    return f"{name}={found.value}"
+    ((name, morsel),) = SimpleCookie(answer.headers["set-cookie"]).items()
+    return f"{name}={morsel.value}"
 
 
 # ---- names and origins ---------------------------------------------------------------------------------------------
@@ -288,13 +288,13 @@ def test_run_listens_to_this_machine_alone(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
     process = psutil.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        found: set[str] = set()
+        addresses: set[str] = set()
         for _ in range(300):
-            found = {c.laddr.ip for c in process.net_connections() if c.status == "LISTEN"}
-            if found:
+            addresses = {c.laddr.ip for c in process.net_connections() if c.status == "LISTEN"}
+            if addresses:
                 break
             time.sleep(0.1)
-        assert found == {"127.0.0.1"}
+        assert addresses == {"127.0.0.1"}
     finally:
         process.terminate()
         process.wait(20)

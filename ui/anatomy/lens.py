@@ -20,23 +20,25 @@ from ui.state.view import update, widget_key, write_address
 def section(name: str, trace: Trace) -> None:
     """What the model would predict if it stopped after each layer, as a table of tokens over layers."""
     view: AnatomyView = st.session_state["view"]
-    model, found = translator(name), lens_of(name, trace)
+    model, predictions = translator(name), lens_of(name, trace)
     st.subheader("What would it predict if it stopped here?", anchor="lens")
-    st.caption(_words(found, trace, model.model.config))
+    st.caption(_words(predictions, trace, model.model.config))
     components.lens(
-        lens_payload(found, trace, model, view.lens), key=widget_key("lens"), on_pin=lambda cell: update(lens=cell)
+        lens_payload(predictions, trace, model, view.lens),
+        key=widget_key("lens"),
+        on_pin=lambda cell: update(lens=cell),
     )
     twin = st.expander("The most probable tokens as a table", key="lens-twin", on_change="rerun")
     if twin.open:
         with twin:
-            _table(found, lens_words(found, trace, model), number_duplicates(trace.reads.labels))
+            _table(predictions, lens_words(predictions, trace, model), number_duplicates(trace.reads.labels))
     write_address()
 
 
-def _words(found: Lens, trace: Trace, config: ModelConfig) -> str:
+def _words(predictions: Lens, trace: Trace, config: ModelConfig) -> str:
     norm = "the final layer norm and the output projection" if config.final_norm else "the output projection"
     count = len(trace.reads)
-    repeats = sum(first == read for first, read in zip(found.ids[0, :, 0].tolist(), trace.reads.ids, strict=True))
+    repeats = sum(first == read for first, read in zip(predictions.ids[0, :, 0].tolist(), trace.reads.ids, strict=True))
     if config.tied == "none":
         bottom = (
             "Embedding and output projection are separate matrices in this model, so the bottom row need not make "
@@ -53,9 +55,9 @@ def _words(found: Lens, trace: Trace, config: ModelConfig) -> str:
     )
 
 
-def _table(found: Lens, words: list[list[list[str]]], reads: list[str]) -> None:
+def _table(predictions: Lens, words: list[list[list[str]]], reads: list[str]) -> None:
     rows = range(len(words) - 1, -1, -1)  # the whole model on top, as in the picture
     table = {"After": [lens_rows(len(words))[row] for row in rows]}
     for token, label in enumerate(reads):
-        table[label] = [f"{words[row][token][0]} {found.probabilities[row, token, 0]:.2f}" for row in rows]
+        table[label] = [f"{words[row][token][0]} {predictions.probabilities[row, token, 0]:.2f}" for row in rows]
     st.dataframe(table, hide_index=True, key="lens-table")

@@ -26,7 +26,7 @@ def _stream(name: str, version: tuple[int, ...], source: tuple[int, ...], target
 
 @kept(20, "Reading every layer")
 def _lens(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Lens:
-    found = lens(_stream(name, version, source, target))
-    for array in found:
+    predictions = lens(_stream(name, version, source, target))
+    for array in predictions:
         array.setflags(write=False)
-    return found
+    return predictions

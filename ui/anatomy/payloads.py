@@ -129,27 +129,27 @@ def parts_payload(
     return pack(header, {values: taken.vectors[values].astype(np.float32) for values, *_ in rows})
 
 
-def lens_payload(found: Lens, trace: Trace, model: Translator, start: tuple[int, ...]) -> bytes:
+def lens_payload(predictions: Lens, trace: Trace, model: Translator, start: tuple[int, ...]) -> bytes:
     """The table of tokens over layers for lens.js; a start that is no cell of it is none."""
-    rows, columns, _ = found.ids.shape
+    rows, columns, _ = predictions.ids.shape
     inside = len(start) == 2 and start[0] < rows and start[1] < columns
     header = {
         "reads": number_duplicates(trace.reads.labels),
         "rows": lens_rows(rows),
-        "words": lens_words(found, trace, model),
+        "words": lens_words(predictions, trace, model),
         "start": list(start) if inside else None,
         "final": "the whole model",
     }
-    return pack(header, {"shares": found.probabilities.astype(np.float32)})
+    return pack(header, {"shares": predictions.probabilities.astype(np.float32)})
 
 
 def lens_rows(rows: int) -> list[str]:
     return ["Embedding", *(f"Layer {layer}" for layer in range(1, rows))]
 
 
-def lens_words(found: Lens, trace: Trace, model: Translator) -> list[list[list[str]]]:
+def lens_words(predictions: Lens, trace: Trace, model: Translator) -> list[list[list[str]]]:
     """The tokens of a lens as people would read them there: [L + 1][T][top]."""
-    return [[model.checkpoint.target_tokenizer.labels(ids) for ids in row] for row in found.ids.tolist()]
+    return [[model.checkpoint.target_tokenizer.labels(ids) for ids in row] for row in predictions.ids.tolist()]
 
 
 def likely(taken: Taken, model: Translator) -> list[tuple[str, float, str]]:

@@ -25,7 +25,7 @@ def faithful(shown: Shown) -> None:
         # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
         from ui.state.atlases import shipped
 
-        st.caption(" ".join(filter(None, (_told(held[1], shown), over_corpus(shipped(shown.name))))))
+        st.caption(" ".join(filter(None, (_caption(held[1], shown), over_corpus(shipped(shown.name))))))
         return
     st.button(
         "Does attention agree with removing words?",
@@ -50,24 +50,24 @@ def _measure(shown: Shown) -> None:
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
     tap = chain(*(change.tap() for change in shown.changes))
     with TURNS.turn():
-        found = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe, tap=tap)
-        st.session_state["faithful"] = _key(shown), found
+        agreement = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe, tap=tap)
+        st.session_state["faithful"] = _key(shown), agreement
 
 
-def _told(found: Faithfulness | None, shown: Shown) -> str:
-    if found is None:
+def _caption(agreement: Faithfulness | None, shown: Shown) -> str:
+    if agreement is None:
         return "The sentence has too few words for this comparison."
-    if np.isnan(found.mean):
+    if np.isnan(agreement.mean):
         return "All words get the same attention, or removing any has the same effect: there is no order to compare."
     labels = shown.plain.source.labels
-    letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in found.words)
-    what = f"{len(found.words)} {'letters' if letters else 'words'}"
-    low, high = np.nanmin(found.by_head), np.nanmax(found.by_head)
+    letters = all(len(word) == 1 and len(labels[word[0]]) == 1 for word in agreement.words)
+    what = f"{len(agreement.words)} {'letters' if letters else 'words'}"
+    low, high = np.nanmin(agreement.by_head), np.nanmax(agreement.by_head)
     where = f", with {told(shown.changes)}" if shown.changes else ""
     return (
         f"Removing each of the {what} in turn{where}: the effect and the attention that the word gets have a rank "
-        f"correlation of {signed(found.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} for "
-        "single heads). 1 is the same order, 0 is no relation."
+        f"correlation of {signed(agreement.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} "
+        "for single heads). 1 is the same order, 0 is no relation."
     )
 
 

@@ -88,7 +88,7 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
     """
     view: AttentionView = st.session_state["view"]
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    place, found = shown.measured(view.kind, view.words, view.hide)
+    place, measures = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     settle(layer=large.layer + 1, head=large.head + 1)
     widths = [28, 46, 26] if second is None else [24, 38, 38]
@@ -113,7 +113,7 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
     with bar:
         _controls(shown, view)
     with numbers:
-        _table(view, large, found)
+        _table(view, large, measures)
     with actions:
         export(shown, view, large)
     with roles:  # last, since what was measured over a corpus may have to be read first
@@ -144,16 +144,16 @@ def every_head(shown: Shown, words: bool, hide: bool, scale: str) -> Kinds:
     return shown.packed[how]
 
 
-def _every_head(trace: Trace, place: Layout, found: Measures) -> EveryHead:
+def _every_head(trace: Trace, place: Layout, measures: Measures) -> EveryHead:
     patterns = place.apply(trace.pattern(place.kind))
     profile = Profile(
         [measure.label.lower() for measure in MEASURES],
         ["" if measure.unit == "share" else measure.unit for measure in MEASURES],
         [measure.brief for measure in MEASURES],
-        np.stack([getattr(found, measure.name) for measure in MEASURES]),
-        [max(found.largest[measure.name], 1e-9) for measure in MEASURES],
+        np.stack([getattr(measures, measure.name) for measure in MEASURES]),
+        [max(measures.largest[measure.name], 1e-9) for measure in MEASURES],
     )
-    return EveryHead(patterns, descriptions(trace, place, found), place.masked, profile)
+    return EveryHead(patterns, descriptions(trace, place, measures), place.masked, profile)
 
 
 def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
@@ -178,16 +178,16 @@ def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> No
     )
 
 
-def _table(view: AttentionView, large: Panel, found: Measures) -> None:
+def _table(view: AttentionView, large: Panel, measures: Measures) -> None:
     """Every head in numbers; a row opens it."""
-    n_layers, n_heads = found.entropy.shape
+    n_layers, n_heads = measures.entropy.shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
     st.caption("Sort by a column to find a head; select its row to open it above.")
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
     table: dict[str, list[object]] = {
         "Head": [
             f"Layer {layer + 1}, head {head + 1}"
-            + (", off" if np.isnan(found.entropy[layer, head]) else "")
+            + (", off" if np.isnan(measures.entropy[layer, head]) else "")
             + (" ◂" if (layer, head) == (large.layer, large.head) else "")
             for layer, head in places
         ]
@@ -195,13 +195,13 @@ def _table(view: AttentionView, large: Panel, found: Measures) -> None:
     config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=128)}
     for measure in MEASURES:
         label = measure.label
-        values = getattr(found, measure.name).ravel().tolist()
+        values = getattr(measures, measure.name).ravel().tolist()
         table[label] = [None if np.isnan(value) else value for value in values]
         config[label] = st.column_config.ProgressColumn(
             width=58,
             format="%.2f",
             min_value=0.0,
-            max_value=max(found.largest[measure.name], 1e-9),
+            max_value=max(measures.largest[measure.name], 1e-9),
             help=f"{measure.meaning} Unit: {measure.unit}.",
         )
     key = widget_key(f"table-{view.kind}")

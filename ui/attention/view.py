@@ -55,10 +55,10 @@ class Change:
 
     @classmethod
     def parse(cls, text: str) -> Change | None:
-        found = re.fullmatch(r"(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})(u|x(\d{1,2}(?:\.\d{1,3})?))?", text)
-        if found is None:
+        match = re.fullmatch(r"(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})(u|x(\d{1,2}(?:\.\d{1,3})?))?", text)
+        if match is None:
             return None
-        kind, layer, head, ending, factor = found.groups()
+        kind, layer, head, ending, factor = match.groups()
         action = "off" if not ending else "uniform" if ending == "u" else "scale"
         times = float(factor) if factor else cls.factor
         return cls(kind, int(layer), int(head), action, times) if times <= LARGEST_FACTOR else None

@@ -23,22 +23,24 @@ def body(view: CheckpointsView) -> None:
     if view.bring:
         bring.section()
         return
-    found = entries()
+    all_entries = entries()
     if view.beside:
-        compare.section(found, view)
+        compare.section(all_entries, view)
         return
-    chosen = _chosen(found, view)
+    chosen = _chosen(all_entries, view)
     if chosen is not None and view.model not in (None, chosen.name):
         st.caption(
             f":material/info: There is no model “{literal(view.model or '')}” here; this is {literal(chosen.name)}."
         )
-    shelf(found, chosen, view)
+    shelf(all_entries, chosen, view)
     if chosen is not None:
         st.space("medium")
         model(chosen)
 
 
-def _chosen(found: list[Entry], view: CheckpointsView) -> Entry | None:
+def _chosen(entries: list[Entry], view: CheckpointsView) -> Entry | None:
     """The model of the view, else the first."""
-    named = {entry.name: entry for entry in found}
-    return named.get(view.model or "", next((entry for entry in found if not entry.broken), next(iter(found), None)))
+    named = {entry.name: entry for entry in entries}
+    return named.get(
+        view.model or "", next((entry for entry in entries if not entry.broken), next(iter(entries), None))
+    )

@@ -51,10 +51,10 @@ def section() -> None:
         if working is not None:
             _at_work()
             return
-        said: Refused | None = st.session_state.get("bring-refused")
+        refused: Refused | None = st.session_state.get("bring-refused")
         brought: Brought | None = st.session_state.get("brought")
-        if said is not None:
-            refusal.card(said, st.session_state.get("bring-name", ""))
+        if refused is not None:
+            refusal.card(refused, st.session_state.get("bring-name", ""))
         elif brought is not None:
             _examined(brought)
 
@@ -82,11 +82,11 @@ def _source() -> None:
         )
     if given is not None:
         try:
-            found = uploads.keep(given, given.name)
+            path = uploads.keep(given, given.name)
         except OSError as error:
             st.warning(f"The upload could not be saved: {error.strerror}.", icon=":material/error:")
             return
-        _begin(found)
+        _begin(path)
         st.rerun()  # with an empty box, so that the memory of the upload is free
 
 

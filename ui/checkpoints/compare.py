@@ -33,9 +33,9 @@ LEAST_LIMIT = 0.05  # of the colour scale of a difference, so that tiny differen
 ROOM = 350  # pixels for a map as the chart counts them; a bar that lies below it leaves the rest
 
 
-def section(found: list[Entry], view: CheckpointsView) -> None:
+def section(entries: list[Entry], view: CheckpointsView) -> None:
     """Draws the page's body where two models are compared."""
-    names = [entry.name for entry in found if not entry.broken]
+    names = [entry.name for entry in entries if not entry.broken]
     chosen = _models(names, view)
     if chosen is None:
         return
@@ -162,10 +162,10 @@ def _heads(traces: tuple[Trace, Trace], view: CheckpointsView) -> tuple[Head, He
             on_change=take,
             args=("kind", key),
         )
-        found = [_head(n, traces[n], view) for n in range(2)]
-    (layer, head), (beside_layer, beside_head) = found
+        heads = [_head(n, traces[n], view) for n in range(2)]
+    (layer, head), (beside_layer, beside_head) = heads
     settle(layer=layer + 1, head=head + 1, beside_layer=beside_layer + 1, beside_head=beside_head + 1)
-    return found[0], found[1]
+    return heads[0], heads[1]
 
 
 def _head(n: int, trace: Trace, view: CheckpointsView) -> Head:
@@ -205,7 +205,7 @@ def _take_head(field: str, key: str, fields: tuple[str, str], shown: Head) -> No
 
 def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head, Head], view: CheckpointsView) -> None:
     try:
-        found = aligned.pair(traces, view.kind, heads)
+        pair = aligned.pair(traces, view.kind, heads)
     except Different as error:
         _apart(names, traces, heads, view, str(error))
         return
@@ -213,18 +213,18 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
     for n, place in enumerate(columns[:2]):
         with place:
             _title(names[n], heads[n], traces[n], view.kind)
-            figure = charts.pattern(found.cells[n], found.rows, found.columns, **_look(found.masked))
+            figure = charts.pattern(pair.cells[n], pair.rows, pair.columns, **_look(pair.masked))
             plot(_compact(figure), key=f"map-{n}")
     with columns[2]:
         st.markdown("**Difference, second minus first**  \n:gray[blue: less weight; orange: more]")
-        limit = max(LEAST_LIMIT, float(np.abs(found.difference).max()))
-        figure = charts.difference(found.difference, found.rows, found.columns, limit=limit, **_look(found.masked))
+        limit = max(LEAST_LIMIT, float(np.abs(pair.difference).max()))
+        figure = charts.difference(pair.difference, pair.rows, pair.columns, limit=limit, **_look(pair.masked))
         plot(_compact(figure), key="map-difference")
-    st.caption(_told(found))
+    st.caption(_caption(pair))
     twin = st.expander("The difference as a table", key="difference-twin", on_change="rerun")
     if twin.open:
         with twin:
-            _twin(found)
+            _twin(pair)
 
 
 def _look(masked: Any) -> dict[str, Any]:
@@ -266,10 +266,10 @@ def _apart(
             plot(_compact(figure), key=f"map-{n}")
 
 
-def _told(found: Pair) -> str:
-    label, change = aligned.column_change(found)
+def _caption(pair: Pair) -> str:
+    label, change = aligned.column_change(pair)
     points = round(100 * change)
-    said = (
+    difference = (
         f"Over all rows, the second head gives “{literal(label)}” {abs(points)} percentage "
         f"points {'more' if points > 0 else 'less'} of its weight than the first."
         if points
@@ -278,20 +278,20 @@ def _told(found: Pair) -> str:
     how = (
         "Pieces are joined into words so that the two vocabularies line up: as a key, a word has the sum of its "
         "pieces' weights; as a query, their mean."
-        if found.merged
+        if pair.merged
         else "Both models split these sentences into the same tokens, so rows and columns are tokens."
     )
-    return f"{said} {how}"
+    return f"{difference} {how}"
 
 
-def _twin(found: Pair) -> None:
+def _twin(pair: Pair) -> None:
     """The picture's numbers; a masked cell is empty."""
-    table: dict[str, list[Any]] = {"query": list(found.rows)}
-    for k, label in enumerate(found.columns):
-        gone = found.masked[:, k].tolist()
-        values = found.difference[:, k].tolist()
+    table: dict[str, list[Any]] = {"query": list(pair.rows)}
+    for k, label in enumerate(pair.columns):
+        gone = pair.masked[:, k].tolist()
+        values = pair.difference[:, k].tolist()
         table[label] = [None if off else value for value, off in zip(values, gone, strict=True)]
-    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in found.columns}
+    numbers = {label: st.column_config.NumberColumn(format="%.3f") for label in pair.columns}
     st.dataframe(table, hide_index=True, column_config=numbers, key="difference-table")
 
 

@@ -25,10 +25,10 @@ SHOWN = 6  # names of a list before the rest is folded away
 LARGEST_VOCABULARY = 50  # megabytes
 
 
-def heading(found: Examination, name: str) -> None:
-    icon = "stethoscope" if found.diagnosis is None else "help"
-    st.markdown(f"#### :material/{icon}: {literal(found.title)}")
-    st.caption(literal(f"{name[:200]}, {size_text(found.size)}, {found.tensors:,} tensors"))
+def heading(examination: Examination, name: str) -> None:
+    icon = "stethoscope" if examination.diagnosis is None else "help"
+    st.markdown(f"#### :material/{icon}: {literal(examination.title)}")
+    st.caption(literal(f"{name[:200]}, {size_text(examination.size)}, {examination.tensors:,} tensors"))
 
 
 def facts(listed: Iterable[tuple[str, str]]) -> None:
@@ -45,17 +45,17 @@ def facts(listed: Iterable[tuple[str, str]]) -> None:
     )
 
 
-def read(found: Examination) -> None:
+def read(examination: Examination) -> None:
     """What the file says, and what is converted to another form."""
-    places = st.columns(2, gap="large") if found.facts and found.folded else [st.container()] * 2
-    if found.facts:
+    places = st.columns(2, gap="large") if examination.facts and examination.folded else [st.container()] * 2
+    if examination.facts:
         with places[0]:
             st.markdown("**Read from the file**")
-            facts(found.facts)
-    if found.folded:
+            facts(examination.facts)
+    if examination.folded:
         with places[1]:
             st.markdown("**Converted, with the same output**")
-            facts(found.folded)
+            facts(examination.folded)
 
 
 # ---- the questions -------------------------------------------------------------------------------------------------
@@ -140,29 +140,29 @@ def _vocabulary(question: Question, key: str, brought: Brought) -> Path | None:
 # ---- the doctor ----------------------------------------------------------------------------------------------------
 
 
-def diagnosis(found: Diagnosis) -> None:
+def diagnosis(report: Diagnosis) -> None:
     """A state dict of no known format: what it contains, and how it differs from the closest format."""
-    if found.guesses:
+    if report.guesses:
         st.markdown("**What the names and shapes suggest**")
-        facts(found.guesses)
-    if found.nearest:
-        st.markdown(f"The closest known format is **{literal(found.nearest)}**.")
-    _names("Missing tensors", found.missing)
-    _names("Unexpected tensors", found.unexpected)
+        facts(report.guesses)
+    if report.nearest:
+        st.markdown(f"The closest known format is **{literal(report.nearest)}**.")
+    _names("Missing tensors", report.missing)
+    _names("Unexpected tensors", report.unexpected)
     _names(
         "Wrong shape",
-        tuple(f"{name}: {shape_text(is_)} instead of {shape_text(due)}" for name, is_, due in found.misshapen),
+        tuple(f"{name}: {shape_text(is_)} instead of {shape_text(due)}" for name, is_, due in report.misshapen),
     )
     st.markdown("**Groups of tensors**")
     st.dataframe(
         {
-            "Name": [family.name for family in found.families],
-            "Tensors": [family.count for family in found.families],
-            "Shape": [shape_text(family.shape) for family in found.families],
+            "Name": [family.name for family in report.families],
+            "Tensors": [family.count for family in report.families],
+            "Shape": [shape_text(family.shape) for family in report.families],
         },
         hide_index=True,
         key="families",
-        height=min(33 * (len(found.families) + 1) + 2, 360),
+        height=min(33 * (len(report.families) + 1) + 2, 360),
     )
 
 

@@ -49,11 +49,11 @@ def export(entry: Entry) -> None:
             disabled=reason is not None,
         )
         notes = " ".join(marian_notes(checkpoint))
-        said = f"No Marian export: {reason}." if reason else f"The Marian folder: {notes}"
-        st.caption(literal(said))
+        caption = f"No Marian export: {reason}." if reason else f"The Marian folder: {notes}"
+        st.caption(literal(caption))
 
 
-def _button(label: str, make: Callable[[], bytes], name: str, said: str, disabled: bool = False) -> None:
+def _button(label: str, make: Callable[[], bytes], name: str, help_text: str, disabled: bool = False) -> None:
     st.download_button(
         label,
         make,
@@ -62,7 +62,7 @@ def _button(label: str, make: Callable[[], bytes], name: str, said: str, disable
         on_click="ignore",
         width="stretch",
         key=f"export-{name}",
-        help=said,
+        help=help_text,
         disabled=disabled,
     )
 

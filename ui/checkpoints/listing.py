@@ -37,7 +37,7 @@ class Entry:
     languages: str = ""
     parameters: int = 0
     score: str = ""
-    said: str = ""  # what the score was measured on
+    score_detail: str = ""  # what the score was measured on
     size: int = 0  # bytes of the folder's files
     origin: str = ""
     changed: float = 0.0  # seconds since 1970
@@ -55,7 +55,7 @@ class Entry:
             "languages": self.languages,
             "parameters": millions(self.parameters),
             "score": self.score or "–",
-            "said": self.said,
+            "said": self.score_detail,
             "size": size_text(self.size),
             "origin": self.origin,
             "date": day(self.changed),
@@ -76,9 +76,9 @@ def day(seconds: float) -> str:
 
 def entries() -> list[Entry]:
     """The models in the order in which every page offers them, and after those the folders that are none."""
-    found = [_entry(name, str(folder), _files(folder)) for name, folder in _folders()]
+    listed = [_entry(name, str(folder), _files(folder)) for name, folder in _folders()]
     order = {name: at for at, name in enumerate(models.model_names())}
-    return sorted(found, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
+    return sorted(listed, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
@@ -109,13 +109,13 @@ def _entry(name: str, folder: str, files: Files) -> Entry:
     try:
         parameters = _parameters(path)
     except (ValueError, OSError) as error:
-        said = without_folder(str(error), path)
-        return Entry(name, path, size=weighs, changed=changed, broken=said)
+        reason = without_folder(str(error), path)
+        return Entry(name, path, size=weighs, changed=changed, broken=reason)
     card = read_card(path)
-    score, said = told_score(card)
+    score, score_detail = score_texts(card)
     if not score and name.startswith(models.RUN):
-        score, said = _last_score(models.RUNS / name.removeprefix(models.RUN))
-    return Entry(name, path, languages(card), parameters, score, said, weighs, origin(name, card), changed)
+        score, score_detail = _last_score(models.RUNS / name.removeprefix(models.RUN))
+    return Entry(name, path, languages(card), parameters, score, score_detail, weighs, origin(name, card), changed)
 
 
 def _parameters(folder: Path) -> int:
@@ -141,7 +141,7 @@ def languages(card: Mapping[str, Any]) -> str:
     return f"{source} → {target}" if isinstance(source, str) and isinstance(target, str) else "–"
 
 
-def told_score(card: Mapping[str, Any]) -> tuple[str, str]:
+def score_texts(card: Mapping[str, Any]) -> tuple[str, str]:
     """The score as the shelf has room for it, and what it is and was measured on."""
     scores = card.get("scores")
     if not isinstance(scores, Mapping):
@@ -159,10 +159,10 @@ def told_score(card: Mapping[str, Any]) -> tuple[str, str]:
 def _last_score(run: Path) -> tuple[str, str]:
     """The scores of the last evaluation, for a run without a score in its card."""
     metrics = RunFolder(run).metrics
-    found = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
-    scores = {"BLEU": found.get("bleu"), "exact": found.get("exact"), "on": "its evaluation pairs"}
-    scores[COUNT] = found.get(COUNT)
-    return told_score({"scores": scores})
+    latest = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
+    scores = {"BLEU": latest.get("bleu"), "exact": latest.get("exact"), "on": "its evaluation pairs"}
+    scores[COUNT] = latest.get(COUNT)
+    return score_texts({"scores": scores})
 
 
 def _number(values: Mapping[str, Any], name: str) -> float | None:
@@ -172,8 +172,8 @@ def _number(values: Mapping[str, Any], name: str) -> float | None:
 
 def origin(name: str, card: Mapping[str, Any]) -> str:
     """Where a model comes from, as its card says; else from the folder that holds it."""
-    said = card.get("origin")
-    if isinstance(said, str) and said:
-        return said
+    stated = card.get("origin")
+    if isinstance(stated, str) and stated:
+        return stated
     here, run, imported = PLAIN_ORIGINS
     return run if name.startswith(models.RUN) else imported if name.startswith(models.IMPORTED) else here

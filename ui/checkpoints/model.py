@@ -15,7 +15,7 @@ from ui.checkpoints import everyday, keeping, parts, tokens
 from ui.checkpoints.configuration import configuration, pairs
 from ui.checkpoints.exports import export
 from ui.checkpoints.health import warnings
-from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, size_text, told_score
+from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts, size_text
 from ui.state.records import card as read_card
 from ui.widgets.errors import plain_errors
 from ui.widgets.open_in import open_in
@@ -37,7 +37,7 @@ def model(entry: Entry) -> None:
     reason = entry.broken
     if reason is None:
         try:
-            found = warnings(entry.name)
+            problems = warnings(entry.name)
         except ValueError as error:  # what only shows when all of it is read
             reason = str(error)
     if reason is not None:
@@ -48,7 +48,7 @@ def model(entry: Entry) -> None:
     open_in(entry.name)
     with plain_errors():
         config = from_json(read_json(entry.folder / CONFIG))
-        _headline(entry, card, configuration(config), found)
+        _headline(entry, card, configuration(config), problems)
     st.space("small")
     parts.section(entry)
     st.space("small")
@@ -67,27 +67,29 @@ def model(entry: Entry) -> None:
 def summary(entry: Entry, card: Mapping[str, Any]) -> str:
     """What it does and where it is from, in a sentence."""
     title, origin = str(card.get("title", "")), entry.origin
-    said = [title] if title and title not in origin else []
-    said.append(origin[:1].lower() + origin[1:] if said and origin in PLAIN_ORIGINS else origin)
-    said.append(f"saved on {day(entry.changed)}")
+    clauses = [title] if title and title not in origin else []
+    clauses.append(origin[:1].lower() + origin[1:] if clauses and origin in PLAIN_ORIGINS else origin)
+    clauses.append(f"saved on {day(entry.changed)}")
     data = str(card.get("data", ""))
-    return ", ".join(said) + "." + (f" {data}." if data else "")
+    return ", ".join(clauses) + "." + (f" {data}." if data else "")
 
 
-def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]], found: tuple[str, ...]) -> None:
-    score, said = told_score(card)
+def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]], problems: tuple[str, ...]) -> None:
+    score, score_detail = score_texts(card)
     cards = st.grid(5, min_column_width=130, gap="medium")
     cards.metric("Parameters", f"{entry.parameters:,}")
-    name = "BLEU" if said.startswith("BLEU") else "Exactly right" if said else "Score"
-    cards.metric(name, score or "none", help=f"{said}." if said else "Its card has no scores.")
-    count = card["scores"].get("sentences") if said else None
+    name = "BLEU" if score_detail.startswith("BLEU") else "Exactly right" if score_detail else "Score"
+    cards.metric(name, score or "none", help=f"{score_detail}." if score_detail else "Its card has no scores.")
+    count = card["scores"].get("sentences") if score_detail else None
     if type(count) is int:
         few = f"; fewer than {FEW} say little" if count < FEW else ""
         cards.caption(f"{on_sentences(count)}{few}")
     cards.metric("Size on disk", size_text(entry.size))
     cards.metric("Vocabulary", dict(words)["Vocabulary"])
-    cards.metric("Health", "Sound" if not found else f"{len(found)} {'warning' if len(found) == 1 else 'warnings'}")
-    for warning in found:
+    cards.metric(
+        "Health", "Sound" if not problems else f"{len(problems)} {'warning' if len(problems) == 1 else 'warnings'}"
+    )
+    for warning in problems:
         st.warning(literal(warning), icon=":material/warning:")
 
 
@@ -108,8 +110,8 @@ def _scored(scores: Mapping[str, Any]) -> None:
     counts = {"sentences", "pronouns_counted"}
     numbers = {n: v for n, v in scores.items() if isinstance(v, int | float) and n not in (*shares, *counts)}
     shown = [(name, f"{value:.2f}") for name, value in numbers.items()]
-    told = [(said, f"{scores[n]:.1%}") for n, said in shares.items() if isinstance(scores.get(n), int | float)]
-    shown = [*told, *shown] if "pronouns" in scores else [*shown, *told]
+    percentages = [(label, f"{scores[n]:.1%}") for n, label in shares.items() if isinstance(scores.get(n), int | float)]
+    shown = [*percentages, *shown] if "pronouns" in scores else [*shown, *percentages]
     with st.container(horizontal=True, gap="medium"):
         for name, value in shown[:6]:
             st.markdown(f":gray[{literal(str(name))}]  \n**{value}**", width="content")
@@ -125,7 +127,7 @@ def _scored(scores: Mapping[str, Any]) -> None:
 
 def _made(card: Mapping[str, Any]) -> None:
     """How it was made, and whatever else the card says."""
-    facts = [(_said(name), _text(value)) for name, value in card.items() if name not in _SHOWN]
+    facts = [(_label(name), _text(value)) for name, value in card.items() if name not in _SHOWN]
     if not facts and not card.get("command"):
         return
     st.space("small")
@@ -136,7 +138,7 @@ def _made(card: Mapping[str, Any]) -> None:
         pairs(facts, "Card")
 
 
-def _said(name: object) -> str:
+def _label(name: object) -> str:
     text = str(name).replace("_", " ")
     return text[:1].upper() + text[1:]
 

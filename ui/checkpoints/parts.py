@@ -42,12 +42,14 @@ def section(entry: Entry) -> None:
     st.markdown("**Where the parameters are**")
     with plain_errors():
         known = _shapes(str(entry.folder), version(entry.name))
-        found = blocks(sizes(known))
-        chosen = chosen_names(view.weight, found, known)
-        components.blocks(header(found, chosen[0]), key="blocks", on_pick=lambda path: _open(path, known, found))
+        all_blocks = blocks(sizes(known))
+        chosen = chosen_names(view.weight, all_blocks, known)
+        components.blocks(
+            header(all_blocks, chosen[0]), key="blocks", on_pick=lambda path: _open(path, known, all_blocks)
+        )
         left, right = st.columns(2, gap="large")
         with right:
-            _numbers(entry, known, found, *chosen)
+            _numbers(entry, known, all_blocks, *chosen)
         with left:
             _table(entry, known)
         if any(name.endswith(TABLE) for name in known) and entry.parameters < sum(sizes(known).values()):
@@ -55,21 +57,23 @@ def section(entry: Entry) -> None:
     write_address()
 
 
-def chosen_names(weight: str | None, found: Sequence[Block], known: Mapping[str, Shape]) -> tuple[Block, str | None]:
+def chosen_names(
+    weight: str | None, all_blocks: Sequence[Block], known: Mapping[str, Shape]
+) -> tuple[Block, str | None]:
     """The chosen block and, where one is chosen, the tensor in it; else the last block that is an attention."""
     if weight in known:
-        return next(block for block in reversed(found) if weight in block.names), weight
-    named = {block.path: block for block in found}
+        return next(block for block in reversed(all_blocks) if weight in block.names), weight
+    named = {block.path: block for block in all_blocks}
     if weight in named:
         return named[weight], None
-    attention = [block for block in found if block.level == 2 and "attention" in block.path]
-    block = attention[-1] if attention else found[0]
+    attention = [block for block in all_blocks if block.level == 2 and "attention" in block.path]
+    block = attention[-1] if attention else all_blocks[0]
     return block, next(iter(block.names)) if attention else None
 
 
-def header(found: Sequence[Block], chosen: Block) -> dict[str, Any]:
+def header(all_blocks: Sequence[Block], chosen: Block) -> dict[str, Any]:
     """What the picture draws."""
-    total = sum(block.parameters for block in found if block.level == 0)
+    total = sum(block.parameters for block in all_blocks if block.level == 0)
     listed = [
         {
             "path": block.path,
@@ -83,7 +87,7 @@ def header(found: Sequence[Block], chosen: Block) -> dict[str, Any]:
             "size": in_short(block.parameters),
             "share": share(block.parameters, total),
         }
-        for block in found
+        for block in all_blocks
     ]
     note = "Width is the number of parameters. Click a part for its numbers."
     return {"total": total, "selected": chosen.path, "note": note, "blocks": listed}
@@ -113,10 +117,10 @@ def family_shape(group: Group, known: Mapping[str, Shape]) -> str:
         return _counted(Counter(known[name] for name in group.names))
     if not layers:
         return _counted(Counter(matrices))
-    alike = Counter(tuple(sorted(shape)) for shape in matrices)  # in and out of a feed-forward network
-    each = {shape: count // layers for shape, count in alike.items()}
-    if layers == 1 or any(count % layers for count in alike.values()):
-        return _counted(alike)
+    by_shape = Counter(tuple(sorted(shape)) for shape in matrices)  # in and out of a feed-forward network
+    each = {shape: count // layers for shape, count in by_shape.items()}
+    if layers == 1 or any(count % layers for count in by_shape.values()):
+        return _counted(by_shape)
     return f"{layers} × ({_counted(each)})"
 
 
@@ -131,8 +135,8 @@ def _layers(group: Group) -> int:
     return len({name.split(".")[2] for name in group.names if ".layers." in name})
 
 
-def _open(path: str, known: Mapping[str, Shape], found: Sequence[Block]) -> None:
-    if path in known or any(block.path == path for block in found):
+def _open(path: str, known: Mapping[str, Shape], all_blocks: Sequence[Block]) -> None:
+    if path in known or any(block.path == path for block in all_blocks):
         update(weight=path)
         reseed()
 
@@ -211,7 +215,9 @@ def _table_html(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 # ---- one weight ----------------------------------------------------------------------------------------------------
 
 
-def _numbers(entry: Entry, known: Mapping[str, Shape], found: Sequence[Block], block: Block, name: str | None) -> None:
+def _numbers(
+    entry: Entry, known: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
+) -> None:
     key = widget_key("weight")
     options = [block.path, *block.names] if len(block.names) > 1 else list(block.names)
     st.selectbox(

@@ -14,17 +14,17 @@ from ui.state.public import public
 from ui.state.view import reseed, update
 
 
-def shelf(found: list[Entry], chosen: Entry | None, view: CheckpointsView) -> None:
+def shelf(entries: list[Entry], chosen: Entry | None, view: CheckpointsView) -> None:
     """Draws the list; a line opens its model."""
-    names = {entry.name for entry in found if not entry.broken}
+    names = {entry.name for entry in entries if not entry.broken}
     header = {
-        "models": [entry.row() for entry in found],
+        "models": [entry.row() for entry in entries],
         "selected": chosen.name if chosen else None,
         "closed": public(),  # nothing can be imported
         "ticked": [name for name in view.ticked if name in names],
     }
     components.models(header, key="shelf", on_pick=_picked)
-    if any(entry.score for entry in found):
+    if any(entry.score for entry in entries):
         st.caption(
             "Scores are BLEU or, with %, the share translated exactly right. They compare only on the same test set: "
             "open a model to see its test set."

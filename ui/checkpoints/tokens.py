@@ -38,15 +38,15 @@ def cut(tokenizer: Tokenizer, text: str) -> list[Piece]:
     """The text as the tokenizer splits it."""
     ids = tokenizer.encode(text)
     pieces = [tokenizer.piece(id) for id in ids]
-    found = []
+    labelled = []
     word, after_space = -1, False
     for group in word_groups(pieces):
         word += not after_space  # a lone space belongs to what is unknown after it
         for at in group:
             first = at == group[0] and not after_space
-            found.append(Piece(label(pieces[at]), ids[at], word, first, pieces[at] in _UNKNOWN))
+            labelled.append(Piece(label(pieces[at]), ids[at], word, first, pieces[at] in _UNKNOWN))
         after_space = all(pieces[at] in (SPACE, " ") for at in group)
-    return found
+    return labelled
 
 
 @st.fragment
@@ -67,7 +67,7 @@ def section(entry: Entry) -> None:
         pieces = cut(tokenizer, text)
         if pieces:
             st.html(chips(pieces[:MOST_SHOWN]))
-        st.caption(told(pieces))
+        st.caption(summary(pieces))
 
 
 def _chosen(model: Translator) -> Tokenizer:
@@ -117,7 +117,7 @@ def chips(pieces: list[Piece]) -> str:
     return f'<div class="pieces" role="group" aria-label="Tokens and their ids">{"".join(parts)}</div>'
 
 
-def told(pieces: list[Piece]) -> str:
+def summary(pieces: list[Piece]) -> str:
     if not pieces:
         return "No tokens."
     words = pieces[-1].word + 1

@@ -24,7 +24,7 @@ def export(
     name: str,
     text: str,
     model: Translator,
-    found: Search,
+    search: Search,
     branches: Sequence[tuple[Branch | None, Line]],
     view: DecodingView,
 ) -> None:
@@ -34,10 +34,10 @@ def export(
         return
     with menu:
         st.caption("The tree, as shown")
-        title, facts = f"Every hypothesis of {STRATEGIES[view.strategy]}", tree_facts(name, text, model, found)
-        figure_buttons(partial(drawing, model, found, view, title, facts), title, facts, file_stem(name, "tree", text))
+        title, facts = f"Every hypothesis of {STRATEGIES[view.strategy]}", tree_facts(name, text, model, search)
+        figure_buttons(partial(drawing, model, search, view, title, facts), title, facts, file_stem(name, "tree", text))
         st.caption("The whole decode")
-        steps = partial(steps_json, text, model, found, branches)
+        steps = partial(steps_json, text, model, search, branches)
         download("JSON, every step", steps, f"{file_stem(name, 'decoding', text)}.json", "application/json")
 
 
@@ -63,11 +63,11 @@ def drawing(model: Translator, found: Search, view: DecodingView, title: str, fa
     return tree_svg(found.tree, names, title=title, facts=facts, pruned=view.pruned, under=view.under, theme=theme)
 
 
-def steps_json(text: str, model: Translator, found: Search, branches: Sequence[tuple[Branch | None, Line]]) -> str:
+def steps_json(text: str, model: Translator, search: Search, branches: Sequence[tuple[Branch | None, Line]]) -> str:
     """The tree with the candidates of each step, the finished hypotheses, and the branches; ids and names."""
-    tree, tokenizer = found.tree, model.checkpoint.target_tokenizer
+    tree, tokenizer = search.tree, model.checkpoint.target_tokenizer
     names = node_labels(model, tree)
-    answers = found.answers
+    answers = search.answers
     nodes: list[dict[str, Any]] = []
     for index, (node, name) in enumerate(zip(tree.nodes, names, strict=True)):
         entry: dict[str, Any] = {**asdict(node), "index": index, "name": name}
@@ -77,18 +77,18 @@ def steps_json(text: str, model: Translator, found: Search, branches: Sequence[t
                 {
                     "id": c.id,
                     "piece": tokenizer.piece(c.id),
-                    "log_prob": c.said,
+                    "log_prob": c.log_prob,
                     "seen": _finite(c.seen),
                     "node": c.node,
                 }
-                for c in found.candidates[answers[index]]
+                for c in search.candidates[answers[index]]
             ]
         nodes.append(entry)
     content = {
         "model": str(model.card.get("title", "")),
         "text": text,
-        "source": found.source.labels,
-        "strategy": asdict(found.strategy),
+        "source": search.source.labels,
+        "strategy": asdict(search.strategy),
         "longest": tree.bound,
         "found": [
             {"text": tokenizer.decode(tree.ids(i)), "ids": tree.ids(i), **_scores(tree.nodes[i])}
@@ -111,8 +111,8 @@ def steps_json(text: str, model: Translator, found: Search, branches: Sequence[t
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _scores(found: Any) -> dict[str, float]:
-    return {"log_prob": found.total if hasattr(found, "total") else found.log_prob, "score": found.score}
+def _scores(end: Any) -> dict[str, float]:
+    return {"log_prob": end.total if hasattr(end, "total") else end.log_prob, "score": end.score}
 
 
 def _finite(log_prob: float) -> float | None:

@@ -13,19 +13,19 @@ def lanes(tree: Tree, pruned: bool = True) -> list[int | None]:
 
     A branch goes on in the lane of its best continuation. Without `pruned`, pruned nodes have no lane.
     """
-    found: list[int | None] = [None] * len(tree.nodes)
+    lane_of: list[int | None] = [None] * len(tree.nodes)
     taken: set[tuple[int, int]] = set()  # (step, lane)
     for branch in _branches(tree, pruned):
         steps = [tree.nodes[i].step for i in branch]
         parent = tree.nodes[branch[0]].parent
-        home = 0 if parent is None else found[parent]
+        home = 0 if parent is None else lane_of[parent]
         assert home is not None, "a branch comes after the one it leaves"
         lane = next(lane for lane in _outwards(home) if not any((step, lane) in taken for step in steps))
         taken |= {(step, lane) for step in steps}
         for index in branch:
-            found[index] = lane
-    top = min(lane for lane in found if lane is not None)
-    return [None if lane is None else lane - top for lane in found]
+            lane_of[index] = lane
+    top = min(lane for lane in lane_of if lane is not None)
+    return [None if lane is None else lane - top for lane in lane_of]
 
 
 def _branches(tree: Tree, pruned: bool) -> list[list[int]]:

@@ -57,21 +57,21 @@ def node_labels(model: Translator, tree: Tree) -> list[str]:
     return model.checkpoint.target_tokenizer.labels([sos, *(node.token for node in tree.nodes[1:])])
 
 
-def player_payload(model: Translator, found: Search, start: Start, only: tuple[int, int] | None) -> bytes:
+def player_payload(model: Translator, search: Search, start: Start, only: tuple[int, int] | None) -> bytes:
     """What player.js draws: every head, or `only` one (layer and head from 0)."""
-    tree, tokenizer, strings = found.tree, model.checkpoint.target_tokenizer, Names()
+    tree, tokenizer, strings = search.tree, model.checkpoint.target_tokenizer, Names()
     names = node_labels(model, tree)
-    answers = found.answers
-    flat = [candidate for candidates in found.candidates for candidate in candidates]
+    answers = search.answers
+    flat = [candidate for candidates in search.candidates for candidate in candidates]
     header: dict[str, Any] = {
         "start": asdict(start),
-        "strategy": asdict(found.strategy),
+        "strategy": asdict(search.strategy),
         "bound": tree.bound,
-        "vocabulary": found.vocabulary,
-        "steps": found.decoder.shape[-1],
+        "vocabulary": search.vocabulary,
+        "steps": search.decoder.shape[-1],
         "top": TOP,
         "never": never_written(model.model.config),
-        "source": number_duplicates(found.source.labels),
+        "source": number_duplicates(search.source.labels),
         "language": str(model.card.get("source", "source")),
         "nodes": {
             "parent": [-1 if node.parent is None else node.parent for node in tree.nodes],
@@ -83,7 +83,7 @@ def player_payload(model: Translator, found: Search, start: Start, only: tuple[i
             "lane_kept": [-1 if lane is None else lane for lane in lanes(tree, pruned=False)],
         },
         "candidates": {
-            "first": np.cumsum([0, *map(len, found.candidates)]).tolist(),
+            "first": np.cumsum([0, *map(len, search.candidates)]).tolist(),
             "id": [candidate.id for candidate in flat],
             "name": [strings(tokenizer.label(candidate.id)) for candidate in flat],
             "node": [-1 if candidate.node is None else candidate.node for candidate in flat],
@@ -103,18 +103,18 @@ def player_payload(model: Translator, found: Search, start: Start, only: tuple[i
         "log_prob": np.array([node.log_prob for node in tree.nodes], np.float32),
         "total": np.array([node.total for node in tree.nodes], np.float32),
         "score": np.array([node.score for node in tree.nodes], np.float32),
-        "said": np.exp(np.array([candidate.said for candidate in flat], np.float64)).astype(np.float32),
+        "said": np.exp(np.array([candidate.log_prob for candidate in flat], np.float64)).astype(np.float32),
         "seen": np.exp(np.array([candidate.seen for candidate in flat], np.float64)).astype(np.float32),
     }
     header |= {"only": only, "strings": list(strings.places)}
-    arrays["encoder"] = _chosen(found.encoder, 0, only)
-    arrays |= {"decoder": _chosen(found.decoder, 1, only), "cross": _chosen(found.cross, 1, only)}
+    arrays["encoder"] = _chosen(search.encoder, 0, only)
+    arrays |= {"decoder": _chosen(search.decoder, 1, only), "cross": _chosen(search.cross, 1, only)}
     return pack(header, arrays)
 
 
 def branches_payload(
     model: Translator,
-    found: Search,
+    search: Search,
     lines: Sequence[tuple[Branch | None, Line]],
     shown: tuple[int, int],
     reveal: str | None,
@@ -153,8 +153,8 @@ def branches_payload(
         arrays[f"cross{number}"] = _chosen(line.cross, 0, only)
     header = {
         "cards": cards,
-        "source": number_duplicates(found.source.labels),
-        "normalises": found.strategy.normalises,
+        "source": number_duplicates(search.source.labels),
+        "normalises": search.strategy.normalises,
         "shown": shown,
         "only": only,
         "reveal": reveal,

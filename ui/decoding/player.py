@@ -40,20 +40,20 @@ _PLAYER = component(
 _BRANCHES = component("branches", "mountBranches", "icons", "drawing", "branches", styles=("decoding",))
 
 
-def player(name: str, text: str, model: Translator, found: Search) -> None:
+def player(name: str, text: str, model: Translator, search: Search) -> None:
     """The sentence as a scrubber, each step's candidates and attention, and the tree of what was considered."""
     view: DecodingView = st.session_state["view"]
-    start = _start(name, text, model, found, view)
-    layer, head = shown_head(found, model, view)
+    start = _start(name, text, model, search, view)
+    layer, head = shown_head(search, model, view)
     settle(layer=layer + 1, head=head + 1)
-    few = all_fit(found.encoder, found.decoder, found.cross)
+    few = all_fit(search.encoder, search.decoder, search.cross)
     only = None if few else (layer, head)
-    payload = _payload(name, models.version(name), text, found.strategy, start, only)
+    payload = _payload(name, models.version(name), text, search.strategy, start, only)
     _PLAYER(
         data=payload,
         key="player",
-        on_shown_change=lambda: _take_shown(found, model),
-        on_pick_change=lambda: _take_pick(found, model),
+        on_shown_change=lambda: _take_shown(search, model),
+        on_pick_change=lambda: _take_pick(search, model),
     )
 
 
@@ -69,13 +69,13 @@ def _payload(
     return player_payload(models.translator(name), search(name, text, strategy), start, only)
 
 
-def _start(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> Start:
+def _start(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> Start:
     """What the player opens with: the same as long as only the reader has moved it, so that nothing is sent again."""
-    occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, found.strategy)
+    occasion = (st.session_state.get("seeds", 0), name, models.version(name), text, search.strategy)
     held = st.session_state.get("player-start")
     if held is None or held[0] != occasion:
-        node, end = place(found, view)
-        layer, head = shown_head(found, model, view)
+        node, end = place(search, view)
+        layer, head = shown_head(search, model, view)
         asked = view.layer is not None or view.head is not None
         start = Start(str(next(_COUNTER)), node, end, layer, head, asked, view.pruned, view.under, view.future)
         held = st.session_state["player-start"] = (occasion, start)
@@ -84,46 +84,46 @@ def _start(name: str, text: str, model: Translator, found: Search, view: Decodin
     return start
 
 
-def place(found: Search, view: DecodingView) -> tuple[int, int]:
+def place(search: Search, view: DecodingView) -> tuple[int, int]:
     """The node whose choice is shown, and the end of the hypothesis that it is shown on."""
-    tree = found.tree
+    tree = search.tree
     begun = tree.find(view.path)
     end = tree.winner if begun is None or not view.path else tree.end_of(begun)
     path = tree.path(end)
     return path[min(view.step or 1, len(path) - 1)], end
 
 
-def horizon(found: Search, view: DecodingView) -> int | None:
+def horizon(search: Search, view: DecodingView) -> int | None:
     """The last step that may be seen; None is every one, as it is once the winner is whole."""
-    node, end = place(found, view)
-    over = node == end == found.tree.winner
-    return None if view.future or over else found.tree.nodes[node].step
+    node, end = place(search, view)
+    over = node == end == search.tree.winner
+    return None if view.future or over else search.tree.nodes[node].step
 
 
-def shown_head(found: Search, model: Translator, view: DecodingView) -> tuple[int, int]:
+def shown_head(search: Search, model: Translator, view: DecodingView) -> tuple[int, int]:
     """Layer and head from 0: the view's where the decoder has them, else those of the sharpest cross-attention."""
-    layers, heads = found.cross.shape[1:3]
+    layers, heads = search.cross.shape[1:3]
     layer = view.layer if view.layer and view.layer <= layers else None
     head = view.head if view.head and view.head <= heads else None
     if layer and head:
         return layer - 1, head - 1
-    pattern = line_in(found, found.tree.winner, model.model.config.eos_id).cross
+    pattern = line_in(search, search.tree.winner, model.model.config.eos_id).cross
     # Narrow, and at something else than [EOS].
-    masked, special = np.zeros(pattern.shape[-2:], bool), np.array(found.source.special)
+    masked, special = np.zeros(pattern.shape[-2:], bool), np.array(search.source.special)
     first = narrowest(measure(pattern, masked, special))
     return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
 
 
-def _take_shown(found: Search, model: Translator) -> None:
+def _take_shown(search: Search, model: Translator) -> None:
     """Where the reader is now becomes the view, so that the address says it."""
     shown = st.session_state["player"].get("shown")
-    if (fields := shown_fields(shown, found, model)) is not None:
+    if (fields := shown_fields(shown, search, model)) is not None:
         update(**fields)
 
 
-def shown_fields(shown: object, found: Search, model: Translator) -> dict[str, Any] | None:
+def shown_fields(shown: object, search: Search, model: Translator) -> dict[str, Any] | None:
     """What the browser sent as fields of the view, or None where it is not valid."""
-    tree, stack = found.tree, model.model.config.decoder
+    tree, stack = search.tree, model.model.config.decoder
     match shown:
         case {
             "node": int(node),
@@ -145,27 +145,27 @@ def shown_fields(shown: object, found: Search, model: Translator) -> dict[str, A
     return None
 
 
-def _take_pick(found: Search, model: Translator) -> None:
+def _take_pick(search: Search, model: Translator) -> None:
     """A candidate that was clicked, or a word that a step is pointed at, becomes a branch."""
     view: DecodingView = st.session_state["view"]
-    branch = picked(st.session_state["player"].get("pick"), found)
+    branch = picked(st.session_state["player"].get("pick"), search)
     if branch is not None:
         st.session_state["revealed"] = str(branch)
         kept = tuple(other for other in view.branches if other != branch)
         update(branches=(*kept, branch)[-MOST_BRANCHES:])
 
 
-def picked(pick: object, found: Search) -> Branch | None:
+def picked(pick: object, search: Search) -> Branch | None:
     """What the browser sent as a branch, or None where it is not valid. It counts heads from 0."""
     match pick:
-        case {"answer": int(answer), "id": int(token)} if 0 <= answer < len(found.asked) and token >= 0:
-            return Branch((*found.tree.ids(found.asked[answer]), token))
+        case {"answer": int(answer), "id": int(token)} if 0 <= answer < len(search.asked) and token >= 0:
+            return Branch((*search.tree.ids(search.asked[answer]), token))
         case {"answer": int(answer), "word": int(word), "heads": [*heads]} if (
-            0 <= answer < len(found.asked) and 0 <= word < len(found.source) and len(heads) <= 1_000
+            0 <= answer < len(search.asked) and 0 <= word < len(search.source) and len(heads) <= 1_000
         ):
             chosen = [_head(head) for head in heads]
             if None not in chosen:
-                ids = tuple(found.tree.ids(found.asked[answer]))
+                ids = tuple(search.tree.ids(search.asked[answer]))
                 return Branch(ids, word + 1, tuple(head for head in chosen if head))
     return None
 
@@ -179,11 +179,11 @@ def _head(head: object) -> tuple[int, int | None] | None:
     return None
 
 
-def branch_cards(model: Translator, found: Search, lines: Sequence[tuple[Branch | None, Line]]) -> None:
+def branch_cards(model: Translator, search: Search, lines: Sequence[tuple[Branch | None, Line]]) -> None:
     """The branches side by side, after the original decode; each can be closed."""
     view: DecodingView = st.session_state["view"]
     reveal = st.session_state.pop("revealed", None)
-    payload = branches_payload(model, found, lines, shown_head(found, model, view), reveal)
+    payload = branches_payload(model, search, lines, shown_head(search, model, view), reveal)
     _BRANCHES(data=payload, key="branches", on_pick_change=_close)
 
 

@@ -20,7 +20,7 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import signed
 
 
-def reference(name: str, text: str, model: Translator, found: Search, view: DecodingView) -> None:
+def reference(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> None:
     """The section: a box for the reference, and where there is one, its probabilities and scores."""
     st.subheader("Compare with a reference", anchor="reference")
     sentence_box(
@@ -33,15 +33,15 @@ def reference(name: str, text: str, model: Translator, found: Search, view: Deco
     if not view.reference:
         return
     with plain_errors():
-        read, near = _read(name, models.version(name), text, view.reference, output(model, found))
+        read, near = _read(name, models.version(name), text, view.reference, output(model, search))
         _strip(model, read)
-        _numbers(model, found, read, near)
+        _numbers(model, search, read, near)
         _twin(model, read)
 
 
-def output(model: Translator, found: Search) -> str:
+def output(model: Translator, search: Search) -> str:
     """What the search ended with, as text."""
-    return model.checkpoint.target_tokenizer.decode(found.tree.ids(found.tree.winner))
+    return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
 
 
 def _take(typed: str) -> None:
@@ -86,9 +86,9 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
     )
 
 
-def _numbers(model: Translator, found: Search, read: list[TokenRead], near: Similarity) -> None:
+def _numbers(model: Translator, search: Search, read: list[TokenRead], near: Similarity) -> None:
     total = sum(token.log_prob for token in read)
-    own = found.tree.nodes[found.tree.winner].total
+    own = search.tree.nodes[search.tree.winner].total
     with st.container(horizontal=True, gap="large"):
         st.metric("Sequence log-probability of the reference", f"{signed(total)} nats", width="content")
         st.metric("Sequence log-probability of the output", f"{signed(own)} nats", width="content")

@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
     """A token that could come next."""
 
     id: int
-    said: float  # its log-probability under the model
+    log_prob: float  # its log-probability under the model
     seen: float  # the same after temperature, top-k and top-p
     node: int | None  # where it stands in the tree
 
@@ -122,8 +122,8 @@ def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, br
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
     steps = list(between(strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at)))
-    found = searched(model, source, strategy, steps)
-    return line_in(found, found.tree.winner, model.model.config.eos_id)
+    search = searched(model, source, strategy, steps)
+    return line_in(search, search.tree.winner, model.model.config.eos_id)
 
 
 def searched(model: Translator, source: list[int], strategy: Strategy, steps: Sequence[DecodeStep]) -> Search:
@@ -135,13 +135,13 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: Se
     for index, node in enumerate(tree.nodes):
         if node.row is not None:
             asked[int(first[node.step]) + node.row] = index
-    candidates = [found for step in between(steps) for found in _candidates(model, strategy, step)]
+    candidates = [candidate_row for step in between(steps) for candidate_row in _candidates(model, strategy, step)]
     return Search(
         describe_tokens(model.checkpoint.source_tokenizer, source),
         strategy,
         tree,
         tuple(asked),
-        tuple(_placed(found, tree, node) for found, node in zip(candidates, asked, strict=True)),
+        tuple(_placed(candidate_row, tree, node) for candidate_row, node in zip(candidates, asked, strict=True)),
         model.model.config.target_vocab_size,
         *_patterns(steps),
     )
@@ -153,15 +153,15 @@ def _candidates(model: Translator, strategy: Strategy, step: DecodeStep) -> list
     if strategy.name == "sampling":
         seen = tempered(allowed(seen, model.model.config), strategy.temperature, strategy.top_k, strategy.top_p)
     top = step.log_probs.topk(min(TOP, step.log_probs.size(1))).indices
-    found = []
+    rows = []
     for row, best in enumerate(top):
         others = step.tokens[step.parents == row]
         ids = torch.cat([best, others[~torch.isin(others, best)]])
-        said, as_seen = step.log_probs[row, ids], seen[row, ids]
-        order = said.argsort(descending=True, stable=True)
-        columns = (ids[order].tolist(), said[order].tolist(), as_seen[order].tolist())
-        found.append([Candidate(*cells, None) for cells in zip(*columns, strict=True)])
-    return found
+        log_probs, as_seen = step.log_probs[row, ids], seen[row, ids]
+        order = log_probs.argsort(descending=True, stable=True)
+        columns = (ids[order].tolist(), log_probs[order].tolist(), as_seen[order].tolist())
+        rows.append([Candidate(*cells, None) for cells in zip(*columns, strict=True)])
+    return rows
 
 
 def _placed(candidates: list[Candidate], tree: Tree, node: int) -> tuple[Candidate, ...]:
@@ -193,13 +193,13 @@ def _patterns(steps: Sequence[DecodeStep]) -> tuple[np.ndarray, np.ndarray, np.n
     return encoder, decoder, cross
 
 
-def line_in(found: Search, end: int, eos_id: int) -> Line:
+def line_in(search: Search, end: int, eos_id: int) -> Line:
     """The hypothesis that ends in a node of the tree."""
-    path = found.tree.path(end)
-    nodes = [found.tree.nodes[index] for index in path[1:]]
-    answers = found.answers
+    path = search.tree.path(end)
+    nodes = [search.tree.nodes[index] for index in path[1:]]
+    answers = search.answers
     rows = [answers[index] for index in path[:-1]]
-    decoder, cross = (array[rows].transpose(1, 2, 0, 3) for array in (found.decoder, found.cross))
+    decoder, cross = (array[rows].transpose(1, 2, 0, 3) for array in (search.decoder, search.cross))
     return Line(
         tuple(node.token for node in nodes),
         tuple(node.log_prob for node in nodes),

@@ -62,10 +62,10 @@ class Branch:
 
     @classmethod
     def parse(cls, text: str) -> Branch | None:
-        found = re.fullmatch(r"((?:\d{1,7}(?:\.\d{1,7})*)?)(?:~(\d{1,5})(?:~([\d._]{1,2000}))?)?", text, re.ASCII)
-        if found is None or not text:
+        match = re.fullmatch(r"((?:\d{1,7}(?:\.\d{1,7})*)?)(?:~(\d{1,5})(?:~([\d._]{1,2000}))?)?", text, re.ASCII)
+        if match is None or not text:
             return None
-        ids, word, heads = found.groups()
+        ids, word, heads = match.groups()
         parts = [re.fullmatch(r"(\d{1,3})(?:\.(\d{1,3}))?", part) for part in (heads or "").split("_")] if heads else []
         if not all(parts):
             return None

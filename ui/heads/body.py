@@ -77,8 +77,8 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
 def _json(measured: Measured, past: Job[Any] | None, asked: Asked) -> str:
     """As the command line writes it; made when it is asked for."""
     what = asked.chosen.spec, None, asked.pairs
-    told = facts(asked.name, digest_of(asked.name), what, measured.when, measured.by)
-    return json.dumps(told | numbers(measured.found, _history(past)), ensure_ascii=False) + "\n"
+    provenance = facts(asked.name, digest_of(asked.name), what, measured.when, measured.by)
+    return json.dumps(provenance | numbers(measured.atlas, _history(past)), ensure_ascii=False) + "\n"
 
 
 def _history(past: Job[Any] | None) -> History:
@@ -103,21 +103,21 @@ def _kind(view: HeadsView) -> None:
 def _shown(measured: Measured, past: Job[Any] | None, asked: Asked) -> None:
     """The picture with the chosen head, and the table. A fragment, so that choosing a head draws nothing else."""
     view: HeadsView = st.session_state["view"]
-    found, history = measured.found, _history(past)
-    place = chosen_head(found, view)
-    name = chosen_measure(found, view.kind, place, view)
+    atlas, history = measured.atlas, _history(past)
+    place = chosen_head(atlas, view)
+    name = chosen_measure(atlas, view.kind, place, view)
     left, right = st.columns([62, 38], gap="medium")
     with left:
         if past is not None and not past.done:
             _at_work(past, "history", asked)
-        told = header(found, history, view.kind, place, measure=name, step=view.step)
-        atlas_picture(told, key="heads-atlas", on_pick=_take_pick)
+        payload = header(atlas, history, view.kind, place, measure=name, step=view.step)
+        atlas_picture(payload, key="heads-atlas", on_pick=_take_pick)
         _about(measured, history, asked)
         if past is not None and past.error is not None:
             st.caption(f":material/info: The snapshots could not be measured: {_why(past.error)}")
     with right:
-        head(found, history, view, place, name)
-    table(found, history, view, place)
+        head(atlas, history, view, place, name)
+    table(atlas, history, view, place)
     write_address()
 
 
@@ -131,7 +131,7 @@ def _take_pick(pick: Mapping[str, Any]) -> None:
 
 def _about(measured: Measured, history: History, asked: Asked) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(_told(measured, history, asked.chosen), width="stretch")
+        st.caption(_summary(measured, history, asked.chosen), width="stretch")
         help = "Results are cached until the model or the measures change."
         if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
             JOBS.forget("heads", asked)
@@ -139,34 +139,36 @@ def _about(measured: Measured, history: History, asked: Asked) -> None:
             st.rerun()
 
 
-def _told(measured: Measured, history: History, chosen: Chosen) -> str:
+def _summary(measured: Measured, history: History, chosen: Chosen) -> str:
     """What was measured, on which data and when; and what is missing, and why."""
-    found = measured.found
+    atlas = measured.atlas
     day = date.fromisoformat(measured.when)
-    loss = found.loss.mean[0, 0]
-    said = [f"Measured on {found.pairs:,} sentences on {day.day} {day:%B %Y}; loss {loss:.3f} nats per token."]
+    loss = atlas.loss.mean[0, 0]
+    sentences = [f"Measured on {atlas.pairs:,} sentences on {day.day} {day:%B %Y}; loss {loss:.3f} nats per token."]
     if chosen.spec == EXAMPLES:
-        said.append("The translations are the model's own.")
+        sentences.append("The translations are the model's own.")
     if measured.by == "gold":
-        if found.left.unmatched:
-            said.append(f"In {found.left.unmatched:,} sentences the tokenisation does not match the aligned words.")
+        if atlas.left.unmatched:
+            sentences.append(
+                f"In {atlas.left.unmatched:,} sentences the tokenisation does not match the aligned words."
+            )
     elif measured.by:
-        said.append(f"This corpus has no gold alignment: errors are disagreements with {measured.by}.")
+        sentences.append(f"This corpus has no gold alignment: errors are disagreements with {measured.by}.")
     else:
-        said.append("This corpus has no gold alignment, so alignments and antecedents are not measured.")
-    if found.left.long:
-        said.append(f"{found.left.long:,} sentences are longer than the model reads.")
-    if found.sampled:
-        said.append(f"Importance and agreement are measured on the first {found.sampled} sentences.")
-        mean, spread = float(found.agreement.mean[0, 0]), float(found.agreement.deviation[0, 0])
-        if found.agreement.sentences[0, 0]:
-            said.append(
+        sentences.append("This corpus has no gold alignment, so alignments and antecedents are not measured.")
+    if atlas.left.long:
+        sentences.append(f"{atlas.left.long:,} sentences are longer than the model reads.")
+    if atlas.sampled:
+        sentences.append(f"Importance and agreement are measured on the first {atlas.sampled} sentences.")
+        mean, spread = float(atlas.agreement.mean[0, 0]), float(atlas.agreement.deviation[0, 0])
+        if atlas.agreement.sentences[0, 0]:
+            sentences.append(
                 "Rank correlation of attention (mean of all cross-attention heads) with the effect of removing a word: "
                 f"{signed(mean)} ± {spread:.2f}."
             )
-    if history and history[0][1].pairs < found.pairs:
-        said.append(f"Snapshots are measured on the first {history[0][1].pairs} sentences.")
-    return " ".join(said)
+    if history and history[0][1].pairs < atlas.pairs:
+        sentences.append(f"Snapshots are measured on the first {history[0][1].pairs} sentences.")
+    return " ".join(sentences)
 
 
 @st.fragment(run_every=SEEN_EVERY)

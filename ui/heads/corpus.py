@@ -73,16 +73,16 @@ def suited(model: Translator, among: Iterable[str]) -> str | None:
 
 def choose(name: str, model: Translator, view: HeadsView) -> tuple[Chosen, int]:
     """Draws the choice of the corpus and of how many of its sentences, and what it needs to know."""
-    found = choices(model)
+    corpora = choices(model)
     there = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
-    chosen = view.corpus if view.corpus in found else there if there in found else suited(model, found)
+    chosen = view.corpus if view.corpus in corpora else there if there in corpora else suited(model, corpora)
     row = st.container(horizontal=True, gap="small")
     key = widget_key("corpus")
     row.selectbox(
         "Corpus",
-        list(found),
-        index=None if chosen is None else list(found).index(chosen),
-        format_func=found.__getitem__,
+        list(corpora),
+        index=None if chosen is None else list(corpora).index(chosen),
+        format_func=corpora.__getitem__,
         placeholder="Choose a corpus",
         key=key,
         on_change=_take_corpus,
@@ -140,6 +140,6 @@ def opened(model: Translator, spec: str, most: int) -> tuple[Callable[[], Iterab
         return truths(corpus if has_truth(corpus) else First(corpus, READ), most)
     texts = [example.text for example in examples(model.card)]
     with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
-        written = [found.text for found in model.translate_batch(texts)]
+        written = [translation.text for translation in model.translate_batch(texts)]
     pairs = Pairs("examples", [Pair(n, *both) for n, both in enumerate(zip(texts, written, strict=True), 1)])
     return lambda: known(pairs), ""

@@ -22,41 +22,41 @@ ATTENTION = "pages/attention.py"
 STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 
-def chosen_head(found: Atlas, view: HeadsView) -> tuple[int, int]:
+def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
     """(layer, head) from 0: the view's where this model has it, else one that finds antecedents, or the clearest."""
-    n_layers, n_heads = found.heads[view.kind]["entropy"].mean.shape
+    n_layers, n_heads = atlas.heads[view.kind]["entropy"].mean.shape
     if view.layer and view.head and view.layer <= n_layers and view.head <= n_heads:
         return view.layer - 1, view.head - 1
     every = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
 
     def clearest(place: tuple[int, int]) -> tuple[bool, float]:
-        named = roles(found, view.kind, *place)
+        named = roles(atlas, view.kind, *place)
         return max(((role.what.measure in OF_PRONOUNS, role.value) for role in named), default=(False, 0.0))
 
     return max(every, key=clearest)
 
 
-def chosen_measure(found: Atlas, kind: Kind, place: tuple[int, int], view: HeadsView) -> str:
+def chosen_measure(atlas: Atlas, kind: Kind, place: tuple[int, int], view: HeadsView) -> str:
     """The measure whose sentences are shown: the view's, else that of the head's role, else the entropy."""
-    if view.measure in found.heads[kind]:
+    if view.measure in atlas.heads[kind]:
         return str(view.measure)
-    measures = [role.what.measure for role in roles(found, kind, *place)]
+    measures = [role.what.measure for role in roles(atlas, kind, *place)]
     return next((name for name in measures if name in OF_PRONOUNS), next(iter(measures), "entropy"))
 
 
-def head(found: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:
+def head(atlas: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:
     kind = view.kind
     st.markdown(f"**{head_name(kind, *place)}**")
-    given = roles(found, kind, *place)
+    given = roles(atlas, kind, *place)
     for role in given:
         st.markdown(f":material/label: {_sentence(role, history, kind, place)}")
     if not given:
         st.markdown(":gray[No name: no measure here shows clearly what it does.]", help=RULE)
     sentences, numbers = st.tabs(["In sentences", "In numbers"])
     with sentences:
-        _examples(found, kind, place, measure)
+        _examples(atlas, kind, place, measure)
     with numbers:
-        _numbers(found, kind, place)
+        _numbers(atlas, kind, place)
 
 
 def since_step(role: Role, history: History, kind: Kind, place: tuple[int, int]) -> int | None:
@@ -72,14 +72,14 @@ def _sentence(role: Role, history: History, kind: Kind, place: tuple[int, int]) 
     return text[0].upper() + text[1:] + "."
 
 
-def _examples(found: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
+def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) -> None:
     """The sentence with the best value of the measure, and the one with the worst where the values differ."""
-    (what,) = (one for one in present(found, kind) if one.name == measure)
-    shown = ends(what, shows(found, kind, *place, measure))
-    alike = ", the same in every sentence" if len(shown) == 1 else ", sentence by sentence"
-    st.caption(f"{what.label}{alike}", help=what.meaning)
+    (what,) = (one for one in present(atlas, kind) if one.name == measure)
+    shown = ends(what, shows(atlas, kind, *place, measure))
+    sentences = ", the same in every sentence" if len(shown) == 1 else ", sentence by sentence"
+    st.caption(f"{what.label}{sentences}", help=what.meaning)
     for label, sentence, value in shown:
-        pair = found.examples.get(sentence)
+        pair = atlas.examples.get(sentence)
         if pair is None:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -122,15 +122,15 @@ def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -
     st.session_state["heads-go"] = True
 
 
-def _numbers(found: Atlas, kind: Kind, place: tuple[int, int]) -> None:
+def _numbers(atlas: Atlas, kind: Kind, place: tuple[int, int]) -> None:
     """Every measure with its spread over sentences, what it is compared with, and how many."""
     table: dict[str, list[Any]] = {"Measure": [], "Mean": [], "Spread": [], "Baseline": [], "Count": []}
-    for measure in present(found, kind):
-        spread = found.heads[kind][measure.name]
+    for measure in present(atlas, kind):
+        spread = atlas.heads[kind][measure.name]
         mean = float(spread.mean[place])
         if np.isnan(mean):
             continue
-        against = compared(found, kind, measure.name)
+        against = compared(atlas, kind, measure.name)
         table["Measure"].append(measure.label)
         table["Mean"].append(value_text(measure, mean))
         table["Spread"].append(f"± {value_text(measure, float(spread.deviation[place]))}")

@@ -40,7 +40,7 @@ class Asked:
 class Measured:
     """`by` says whose the alignment is: "gold", an aligner, or "" for nobody's; `when` is a date, "2026-11-21"."""
 
-    found: Atlas
+    atlas: Atlas
     by: str
     when: str
 
@@ -52,16 +52,16 @@ def measure(asked: Asked, progress: Progress) -> Measured:
     pairs, by = opened(model, _spec(asked), asked.pairs)
     with TURNS.turn():
         most = _count(asked, pairs, asked.pairs)
-        found = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
-    about = {"corpus": _spec(asked), "alignment": found.by, "measured": found.when}
-    _keep("heads", asked, about | found.found.to_dict())
-    return found
+        measured = Measured(_atlas(model.checkpoint, pairs, most, SAMPLE, progress), by, atlases.today())
+    about = {"corpus": _spec(asked), "alignment": measured.by, "measured": measured.when}
+    _keep("heads", asked, about | measured.atlas.to_dict())
+    return measured
 
 
 def measure_history(asked: Asked, progress: Progress) -> History:
     """The same at each snapshot, without what takes many passes."""
     base = models.translator(asked.name)
-    files, found = history_files(asked.name), []
+    files, history = history_files(asked.name), []
     pairs, _ = opened(base, _spec(asked), AT_SNAPSHOTS)
     with TURNS.turn():
         most = _count(asked, pairs, AT_SNAPSHOTS)
@@ -69,13 +69,13 @@ def measure_history(asked: Asked, progress: Progress) -> History:
             old = base.checkpoint
             then = Checkpoint(load_weights(old.model.config, file), old.source_tokenizer, old.target_tokenizer)
 
-            def told(share: float, doing: str, number: int = number) -> None:
+            def report(share: float, doing: str, number: int = number) -> None:
                 progress((number + share) / len(files), f"Snapshot {number + 1} of {len(files)}")
 
-            found.append((step_of(file), _atlas(then, pairs, most, 0, told)))
-    kept = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in found]
+            history.append((step_of(file), _atlas(then, pairs, most, 0, report)))
+    kept = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in history]
     _keep("history", asked, {"history": kept})
-    return found
+    return history
 
 
 def find(asked: Asked) -> Measured | None:

@@ -72,12 +72,12 @@ MEASURES = (
 )
 
 
-def present(found: Atlas, kind: Kind) -> list[Measure]:
+def present(atlas: Atlas, kind: Kind) -> list[Measure]:
     """The measures of this kind of attention, worded for the units by which this corpus is aligned."""
     return [
-        measure._replace(meaning=named(measure.meaning, found.units))
+        measure._replace(meaning=named(measure.meaning, atlas.units))
         for measure in MEASURES
-        if measure.name in found.heads[kind]
+        if measure.name in atlas.heads[kind]
     ]
 
 

@@ -15,10 +15,10 @@ from ui.heads.measures import Measure, present, value_text
 NOTE = "Rows are layers, columns heads; a dot marks a head that is named after the measure. Click to open one."
 
 
-def header(found: Atlas, history: History, kind: Kind, selected: tuple[int, int], **chosen: Any) -> dict[str, Any]:
+def header(atlas: Atlas, history: History, kind: Kind, selected: tuple[int, int], **chosen: Any) -> dict[str, Any]:
     """`chosen` are the `measure` and the `step` that the view has."""
-    moments: list[tuple[int | None, Atlas]] = [*history, (None, found)]
-    n_layers, n_heads = found.heads[kind]["entropy"].mean.shape
+    moments: list[tuple[int | None, Atlas]] = [*history, (None, atlas)]
+    n_layers, n_heads = atlas.heads[kind]["entropy"].mean.shape
     named = [_named(moment, kind, n_layers, n_heads) for _, moment in moments]
     return {
         "kind": kind,
@@ -37,18 +37,18 @@ def header(found: Atlas, history: History, kind: Kind, selected: tuple[int, int]
                 "texts": [_texts(measure, moment.heads[kind].get(measure.name)) for _, moment in moments],
                 "named": [of.get(measure.name, []) for of in named],
             }
-            for measure in present(found, kind)
+            for measure in present(atlas, kind)
         ],
         **chosen,
     }
 
 
-def _named(found: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, list[list[int]]]:
+def _named(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dict[str, list[list[int]]]:
     """The heads that are named after each measure."""
     named: dict[str, list[list[int]]] = {}
     for layer in range(n_layers):
         for head in range(n_heads):
-            for role in roles(found, kind, layer, head):
+            for role in roles(atlas, kind, layer, head):
                 named.setdefault(role.what.measure, []).append([layer, head])
     return named
 

@@ -21,15 +21,15 @@ FIRST = ("alignment", "antecedent", "among_words", "importance")  # fit beside n
 FEWEST = 4  # of them, where some of these are not measured
 
 
-def table(found: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
+def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
     # Those of the kind that is looked at first.
-    named = {place: roles(found, *place) for place in sorted(places(found), key=lambda place: place[0] != view.kind)}
+    named = {place: roles(atlas, *place) for place in sorted(places(atlas), key=lambda place: place[0] != view.kind)}
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         rows = _filtered(named, view)
-        measures = _chosen_columns(found, view)
+        measures = _chosen_columns(atlas, view)
     st.caption("Sort by a column to find a head; select its row to open it above.", help=RULE)
-    columns, config = _columns(found, history, named, rows, (view.kind, *chosen), measures)
+    columns, config = _columns(atlas, history, named, rows, (view.kind, *chosen), measures)
     key = widget_key(f"heads-table-{view.only}")
 
     def open_row() -> None:
@@ -85,9 +85,9 @@ def _filtered(named: dict[Place, list[Role]], view: HeadsView) -> list[Place]:
     return [place for place, given in named.items() if any(role.what.measure == only for role in given)]
 
 
-def _chosen_columns(found: Atlas, view: HeadsView) -> list[Measure]:
+def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
     """Draws the choice of the columns; those that fit, where none was made."""
-    there = {measure.name: measure for kind in KINDS for measure in present(found, kind)}
+    there = {measure.name: measure for kind in KINDS for measure in present(atlas, kind)}
     every = [there[measure.name] for measure in MEASURES if measure.name in there]
     names = [measure.name for measure in every]
     usual = [name for name in names if name in FIRST]
@@ -113,7 +113,7 @@ def _chosen_columns(found: Atlas, view: HeadsView) -> list[Measure]:
 
 
 def _columns(
-    found: Atlas,
+    atlas: Atlas,
     history: History,
     named: dict[Place, list[Role]],
     rows: list[Place],
@@ -136,11 +136,11 @@ def _columns(
         help = "The step of the snapshot since which the head has the first of its names."
         config["Since step"] = st.column_config.NumberColumn(width=82, format="localized", help=help)
     for measure in measures:
-        values = [_value(found, place, measure.name) for place in rows]
+        values = [_value(atlas, place, measure.name) for place in rows]
         if all(value is None for value in values):
             continue
         columns[measure.label] = values
-        columns[f"± {measure.label}"] = [_value(found, place, measure.name, "deviation") for place in rows]
+        columns[f"± {measure.label}"] = [_value(atlas, place, measure.name, "deviation") for place in rows]
         help = f"{measure.meaning} Unit: {measure.unit}."
         digits = 4 if measure.name == "importance" else 2
         if measure.unit == "share":
@@ -160,10 +160,10 @@ def _since(given: list[Role], history: History, place: Place) -> int | None:
     return since_step(given[0], history, kind, (layer, head)) if given else None
 
 
-def _value(found: Atlas, place: Place, name: str, what: str = "mean") -> float | None:
+def _value(atlas: Atlas, place: Place, name: str, what: str = "mean") -> float | None:
     """The mean of a measure, or its "deviation"; None where the head has neither."""
     kind, layer, head = place
-    spread = found.heads[kind].get(name)
+    spread = atlas.heads[kind].get(name)
     if spread is None or np.isnan(spread.mean[layer, head]):
         return None
     return float(getattr(spread, what)[layer, head])

@@ -54,7 +54,7 @@ def _draw(name: str, model: Translator, text: str) -> None:
         plot(figure, key="added-plot")
     lengths = {name: np.linalg.norm(part, axis=1) for name, part in matrices.items()}
     apart = float(np.abs(parts.tokens + parts.positions - parts.both).max())
-    st.caption(_said(parts, model.model.config))
+    st.caption(_caption(parts, model.model.config))
     st.caption(
         f":material/check_circle: Left plus middle equals what the model computed: they differ by {small(apart)} at "
         "most."
@@ -77,26 +77,26 @@ def _matrices(parts: Embedded, config: ModelConfig) -> dict[str, np.ndarray]:
     return drawn | {"= what layer 1 receives": parts.both}
 
 
-def _said(parts: Embedded, config: ModelConfig) -> str:
+def _caption(parts: Embedded, config: ModelConfig) -> str:
     length = [small(float(np.linalg.norm(part, axis=1).mean())) for part in parts]
     scaled = f"Embeddings are multiplied by √d_model = {config.d_model**0.5:.3g} before the encodings are added. "
-    said = (
+    caption = (
         f"{scaled if config.scale_embeddings else ''}Mean lengths: token embedding {length[0]}, positional encoding "
         f"{length[1]}, sum {length[2]}."
     )
     if config.embedding_norm:
-        said += (
+        caption += (
             f" Layer norm brings the sum to mean 0 and variance 1, then applies a gain and a bias: length {length[3]}."
         )
     if config.positions == "none":
-        said += " This model adds nothing for positions"
-        said += ": they are a bias on the scores of its attention." if isinstance(config, T5Config) else "."
-    return said
+        caption += " This model adds nothing for positions"
+        caption += ": they are a bias on the scores of its attention." if isinstance(config, T5Config) else "."
+    return caption
 
 
 @kept(20)
 def _embedded(name: str, version: tuple[int, ...], ids: tuple[int, ...]) -> Embedded:
-    found = embedded(models.translator(name).model, ids)
-    for part in found:
+    parts = embedded(models.translator(name).model, ids)
+    for part in parts:
         part.setflags(write=False)
-    return found
+    return parts

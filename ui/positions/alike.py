@@ -53,29 +53,29 @@ def section(code: Code, positions: int, width: int) -> None:
         scheme, table = "stored" if code.learned.stored else "learned", code.learned.table[:positions]
     else:
         scheme, table = code.scheme, code.table[:_MOST]
-    title, said = _OTHERS[scheme]
+    title, caption = _OTHERS[scheme]
     if scheme == "learned" and code.learned.model is None:
         title = "An untrained table has no pattern"
-        said = (
+        caption = (
             "No model here has learned positional encodings: this is a random initialisation. What the sinusoidal "
             "encoding has by formula, training must find."
         )
     elif scheme == "learned":
-        said += f" This is the table of {code.learned.model}."
+        caption += f" This is the table of {code.learned.model}."
     left, right = st.columns(2, gap="large")
     with left:
         _part("sinusoid", "Nearby positions are similar", None, sinusoid)
     with right:
-        _part("other", title, said, table)
+        _part("other", title, caption, table)
 
 
-def _part(key: str, title: str, said: str | None, table: np.ndarray) -> None:
+def _part(key: str, title: str, caption: str | None, table: np.ndarray) -> None:
     n = len(table)
     places = sorted({n // 5, n // 2, 4 * n // 5})
     names = ", ".join(f"{p:,}" for p in places[:-1]) + f" and {places[-1]:,}" if len(places) > 1 else f"{places[0]}"
     st.subheader(title, anchor=False)
     law = "The similarity of two positions depends only on their distance"
-    st.caption(said or (f"{law}: the curves for p = {names} coincide." if len(places) > 1 else f"{law}."))
+    st.caption(caption or (f"{law}: the curves for p = {names} coincide." if len(places) > 1 else f"{law}."))
     curves = {p: similarity(table, p) for p in places}
     gap = similarity_gap(table, places) if len(places) > 1 else math.nan
     if any(np.isfinite(values).any() for values in curves.values()):

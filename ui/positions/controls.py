@@ -83,12 +83,12 @@ def _typed(
 
     def changed() -> None:
         text = str(st.session_state[key] or "")
-        found = parse(text.replace(",", "").strip())
-        if found is None:
+        number = parse(text.replace(",", "").strip())
+        if number is None:
             st.session_state[_REFUSED] = f"{label} is {text[:40]!r}; type {wanted}."
             reseed()
         else:
-            update(**{field: found})
+            update(**{field: number})
 
     st.selectbox(
         label,

@@ -71,10 +71,11 @@ def compare(model: Translator, one: str, other: str) -> Orders:
 def _unlike(first: list[str], second: list[str]) -> str:
     """Which tokens only one of the sentences has."""
     only = [_rest(first, second), _rest(second, first)]
-    said = [
+    differences = [
         f"{' '.join(rest[:8])} only in the {name}" for rest, name in zip(only, ("first", "second"), strict=True) if rest
     ]
-    return f"These are not the same tokens: {', '.join(said)}. Use the same words, equally often, in both sentences."
+    unlike = ", ".join(differences)
+    return f"These are not the same tokens: {unlike}. Use the same words, equally often, in both sentences."
 
 
 def _rest(tokens: list[str], others: list[str]) -> list[str]:
@@ -133,10 +134,10 @@ def _kept(name: str, one: str, other: str) -> Orders:
 
 @kept(20, "Reading both sentences")
 def _compare(name: str, version: tuple[int, ...], one: str, other: str) -> Orders:
-    found = compare(models.translator(name), one, other)
-    for states in (*found.without, *found.having):
+    orders = compare(models.translator(name), one, other)
+    for states in (*orders.without, *orders.having):
         states.setflags(write=False)
-    return found
+    return orders
 
 
 def _draw(orders: Orders, model: Translator) -> None:
@@ -153,9 +154,9 @@ def _draw(orders: Orders, model: Translator) -> None:
             st.markdown("**With positions** :gray[this model has none, so nothing changes]")
         else:
             st.markdown(f"**With positions** :gray[{kind}]")
-        said = _WITHOUT if kind == "none" else _WITH
+        caption = _WITHOUT if kind == "none" else _WITH
         same = orders.order == sorted(orders.order)
-        _part("with", orders, orders.having, limit, _SAME if same else said)
+        _part("with", orders, orders.having, limit, _SAME if same else caption)
     width = orders.having[0].shape[1]
     st.caption(
         f"The first {min(_NUMBERS, width)} of {width} dimensions of each vector are drawn; the differences are over "
@@ -184,7 +185,7 @@ _SAME = "The two sentences are the same; move a word to see what its position do
 _WITH = "largest difference for the same word, at “{token}”. A word's position is now part of its vector."
 
 
-def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, said: str) -> None:
+def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit: float, caption: str) -> None:
     figure = reordered(
         states[0][:, :_NUMBERS],
         states[1][:, :_NUMBERS],
@@ -200,5 +201,5 @@ def _part(key: str, orders: Orders, states: tuple[np.ndarray, np.ndarray], limit
         f'<div class="difference-{key}" style="display:flex;gap:20px;align-items:baseline">'
         '<span style="font-size:1.9rem;font-weight:600;line-height:1.2;white-space:nowrap">'
         f"{small(differences.max())}</span>"
-        f'<span style="opacity:0.75;font-size:0.9rem">{html.escape(said.format(token=token))}</span></div>'
+        f'<span style="opacity:0.75;font-size:0.9rem">{html.escape(caption.format(token=token))}</span></div>'
     )

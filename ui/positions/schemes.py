@@ -32,50 +32,53 @@ class Cell:
     text: str
 
 
-def unique(found: Properties) -> Cell:
+def unique(properties: Properties) -> Cell:
     """The closest two positions; a tenth apart is enough to tell."""
-    if math.isnan(found.closest):
+    if math.isnan(properties.closest):
         return Cell("partly", "one position only")
-    mark = "no" if found.closest == 0 else "yes" if found.closest >= 0.1 else "partly"
-    return Cell(mark, f"{small(found.closest)} apart")
+    mark = "no" if properties.closest == 0 else "yes" if properties.closest >= 0.1 else "partly"
+    return Cell(mark, f"{small(properties.closest)} apart")
 
 
-def bounded(found: Properties) -> Cell:
+def bounded(properties: Properties) -> Cell:
     """The largest number, and whether a longer text has larger ones."""
-    if found.reach is not None and found.reach > found.largest * 1.001:
-        return Cell("no", f"{small(found.largest)}, and growing")
-    return Cell("yes" if found.largest <= 1 else "partly", f"at most {small(found.largest)}")
+    if properties.reach is not None and properties.reach > properties.largest * 1.001:
+        return Cell("no", f"{small(properties.largest)}, and growing")
+    return Cell("yes" if properties.largest <= 1 else "partly", f"at most {small(properties.largest)}")
 
 
-def near(found: Properties) -> Cell:
+def near(properties: Properties) -> Cell:
     """The largest step between neighbours, beside the mean distance."""
-    if math.isnan(found.step):
+    if math.isnan(properties.step):
         return Cell("no", "no distances")
-    return Cell("yes" if found.step < 1 else "no", f"{small(100 * found.step)}% of the mean")
+    return Cell("yes" if properties.step < 1 else "no", f"{small(100 * properties.step)}% of the mean")
 
 
-def linear(found: Properties) -> Cell:
+def linear(properties: Properties) -> Cell:
     """The error of the best linear map."""
-    if math.isnan(found.misfit):
+    if math.isnan(properties.misfit):
         return Cell("partly", "too few positions")
-    if found.largest == 0:
+    if properties.largest == 0:
         return Cell("no", "0, but nothing moves")
-    return Cell("yes" if found.misfit < 1e-6 else "no", f"error of {small(found.misfit)} steps")
+    return Cell("yes" if properties.misfit < 1e-6 else "no", f"error of {small(properties.misfit)} steps")
 
 
-def beyond(found: Properties) -> Cell:
+def beyond(properties: Properties) -> Cell:
     """The encoding in a text twice as long as any before."""
-    if found.reach is None:
-        return Cell("no", f"no row after {found.positions:,}")
-    if found.largest == 0:
+    if properties.reach is None:
+        return Cell("no", f"no row after {properties.positions:,}")
+    if properties.largest == 0:
         return Cell("partly", "still 0")
-    if found.added:
-        return Cell("no", f"{found.added} more bit needed" if found.added == 1 else f"{found.added} more bits needed")
-    if found.moved > 1e-9:
-        return Cell("no", f"old ones change by {small(found.moved)}")
-    if found.reach > found.largest * 1.001:
-        return Cell("no", f"{small(found.reach)}, never seen")
-    return Cell("yes", f"defined, at most {small(found.reach)}")
+    if properties.added:
+        return Cell(
+            "no",
+            f"{properties.added} more bit needed" if properties.added == 1 else f"{properties.added} more bits needed",
+        )
+    if properties.moved > 1e-9:
+        return Cell("no", f"old ones change by {small(properties.moved)}")
+    if properties.reach > properties.largest * 1.001:
+        return Cell("no", f"{small(properties.reach)}, never seen")
+    return Cell("yes", f"defined, at most {small(properties.reach)}")
 
 
 _ROWS = (
@@ -94,15 +97,15 @@ def section(code: Code, width: int) -> None:
         f"In the pictures, rows are {_PICTURED} positions and columns are dimensions. Each number is measured over "
         f"{MEASURED:,} positions (a learned table: over those that it has), at up to {MEASURED_WIDTH} dimensions."
     )
-    found = {scheme: measured(scheme, width, code.base, code.learned) for scheme in _ORDER}
-    st.html(table_html(code, found, theme_named(st.context.theme.type or "light")))
+    properties = {scheme: measured(scheme, width, code.base, code.learned) for scheme in _ORDER}
+    st.html(table_html(code, properties, theme_named(st.context.theme.type or "light")))
     st.caption(
         "Defined does not mean understood: beyond the lengths of training, the slow waves of the sinusoidal encoding "
         "take values that the network has never seen."
     )
 
 
-def table_html(code: Code, found: dict[str, Properties], theme: Theme) -> str:
+def table_html(code: Code, properties: dict[str, Properties], theme: Theme) -> str:
     """A scheme a column, a property a row. Marks differ in shape, and have text for screen readers."""
     names = {scheme: _NAMES.get(scheme, scheme.capitalize()) for scheme in _ORDER}
     if code.learned.model is None:
@@ -117,13 +120,13 @@ def table_html(code: Code, found: dict[str, Properties], theme: Theme) -> str:
     heads = "".join(f'<th scope="col" style="{head};color:{colours[s]}">{names[s]}</th>' for s in _ORDER)
     pictures = "".join(f'<td style="border:0;padding:0 10px 12px 0">{_picture(code, s, theme)}</td>' for s in _ORDER)
     rows = [f'<td style="border:0"></td>{cells}' for cells in (heads, pictures)]
-    for name, said, judge in _ROWS:
+    for name, explanation, judge in _ROWS:
         cells = [
             f'<th scope="row" style="{cell};font-weight:400;text-align:left;color:{theme.text};width:19%">{name}'
-            f'<span style="display:block;font-size:12px;line-height:1.3;color:{theme.muted}">{said}</span></th>'
+            f'<span style="display:block;font-size:12px;line-height:1.3;color:{theme.muted}">{explanation}</span></th>'
         ]
         for scheme in _ORDER:
-            judged = judge(found[scheme])
+            judged = judge(properties[scheme])
             colour = theme.text if judged.mark == "yes" else theme.muted
             cells.append(
                 f'<td style="{cell};color:{colour};font-size:13px;line-height:1.35"><span style="display:flex;gap:6px">'

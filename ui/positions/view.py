@@ -54,5 +54,5 @@ class PositionsView(View):
 
 
 def _whole(text: str | None, most: int, default: int) -> int:
-    found = whole(text, 0, most)
-    return default if found is None else found
+    number = whole(text, 0, most)
+    return default if number is None else number

@@ -125,27 +125,27 @@ def _notes(code: Code, view: PositionsView, name: str) -> None:
 
 def _below(code: Code, model: Translator) -> None:
     n, width = code.table.shape
-    said = []
+    notes = []
     if code.paired:
         slowest = 2 * np.pi / frequencies(width, code.base)[-1]
-        said.append(
+        notes.append(
             f"Wavelengths rise from 2π to {slowest:,.0f} positions, just below {code.base:,.10g} · 2π = "
             f"{2 * np.pi * code.base:,.0f}."
         )
         apart = table_difference(model.model, width, code.base)
         if apart is not None and apart < 1e-3:
-            said.append(
+            notes.append(
                 f":material/check_circle: The model's own table is the same: they differ by {small(apart)} at most."
             )
     block, every = pooling(n, width, code.paired)
     if block > 1:
-        said.append(f"A column is the mean of {block} positions, so waves shorter than that come out grey.")
+        notes.append(f"A column is the mean of {block} positions, so waves shorter than that come out grey.")
     if every > 1:
-        said.append(f"One row in {every} is drawn.")
+        notes.append(f"One row in {every} is drawn.")
     if n > _SMOOTH_UP_TO:
-        said.append("Drag over the picture to zoom in; double-click to zoom out.")
-    if said:
-        st.caption(" ".join(said))
+        notes.append("Drag over the picture to zoom in; double-click to zoom out.")
+    if notes:
+        st.caption(" ".join(notes))
 
 
 def _twin(code: Code, dims: list[int]) -> None:

@@ -28,23 +28,23 @@ LARGEST = 500_000_000  # bytes of all caches together; models are limited by the
 def weight(value: object) -> int:
     """The bytes of a value: its arrays, and the objects that hold them. A model counts as 0, since many values share
     it."""
-    seen, found, left = set[int](), 0, [value]
+    seen, total, left = set[int](), 0, [value]
     while left:
         one = left.pop()
         if id(one) in seen or isinstance(one, torch.nn.Module):
             continue
         seen.add(id(one))
         if hasattr(one, "nbytes"):
-            found += int(one.nbytes)
+            total += int(one.nbytes)
             continue
-        found += sys.getsizeof(one)
+        total += sys.getsizeof(one)
         if isinstance(one, dict):
             left += [*one, *one.values()]
         elif isinstance(one, list | tuple | set | frozenset):
             left += one
         elif not isinstance(one, type):
             left += getattr(one, "__dict__", {}).values()
-    return found
+    return total
 
 
 class Entry(NamedTuple):

@@ -80,7 +80,7 @@ class Jobs:
         """Starts the job if it was not requested before; `find` may return a cached result, without a turn."""
         with self._lock:
             if (what, asked) not in self._jobs:
-                job = Job(partial(self._found_or_made, what, find, do))
+                job = Job(partial(self._kept_or_made, what, find, do))
                 self._jobs[what, asked] = _Kept(job, brought)
                 while len(self._jobs) > KEPT:
                     self._jobs.popitem(last=False)[1].job.cancel()
@@ -107,12 +107,12 @@ class Jobs:
             for key in [key for key, kept in self._jobs.items() if kept.brought and kept.seen < until]:
                 self._jobs.pop(key).job.cancel()
 
-    def _found_or_made(
+    def _kept_or_made(
         self, what: str, find: Callable[[], object], do: Callable[[Progress], object], progress: Progress
     ) -> object:
         try:
-            found = find()
-            return self._alone(do, progress) if found is None else found
+            kept = find()
+            return self._alone(do, progress) if kept is None else kept
         except Cancelled:
             raise
         except Exception as error:

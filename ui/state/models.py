@@ -133,9 +133,9 @@ def _changed(file: Path) -> int:
 
 @kept(8, "Loading the model", seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
-    found = Translator.load(model_folder(name))
-    found.checkpoint.card = card_without_places(found.checkpoint.card)
-    return found
+    translator = Translator.load(model_folder(name))
+    translator.checkpoint.card = card_without_places(translator.checkpoint.card)
+    return translator
 
 
 def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:

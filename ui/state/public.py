@@ -36,7 +36,7 @@ def private_only() -> None:
 def without_places(text: str) -> str:
     """A text that may name files, as strangers may read it: in a public demonstration, the files without their
     folders."""
-    return _PLACE.sub(lambda found: found["page"] or "", text) if public() else text
+    return _PLACE.sub(lambda match: match["page"] or "", text) if public() else text
 
 
 def card_without_places(card: dict[str, Any]) -> dict[str, Any]:

@@ -135,14 +135,14 @@ def before_step(index: int) -> None:
 @contextmanager
 def noted() -> Iterator[Callable[[str], None]]:
     """Shows on the page what it waits for, once that takes long enough to be noticed."""
-    began, said = time.monotonic(), ""
+    began, shown = time.monotonic(), ""
     place = None
 
     def note(text: str) -> None:
-        nonlocal said, place
+        nonlocal shown, place
         end_superseded_run()
-        if time.monotonic() - began > SILENT and text != said and in_session():
-            place, said = st.session_state.get(PLACE), text
+        if time.monotonic() - began > SILENT and text != shown and in_session():
+            place, shown = st.session_state.get(PLACE), text
             if place is not None:
                 place.caption(f":material/hourglass_empty: {text}")
 

@@ -72,14 +72,14 @@ class View:
 
 def whole(text: str | None, least: int, most: int) -> int | None:
     """The whole number that an address says, or None where it is none or out of range."""
-    found = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
-    return found if found is not None and least <= found <= most else None
+    value = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
+    return value if value is not None and least <= value <= most else None
 
 
 def number(text: str | None, least: float, most: float) -> float | None:
     """The number that an address says, or None where it is none or out of range."""
-    found = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
-    return found if found is not None and least <= found <= most else None
+    value = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
+    return value if value is not None and least <= value <= most else None
 
 
 def one_of(value: str | None, choices: tuple[str, ...], default: str) -> str:

@@ -17,10 +17,10 @@ def rows(recipes: Sequence[Recipe]) -> list[Row]:
     """Every setting, in the order of the configuration."""
     runs = [flat(recipe.to_dict()) for recipe in recipes]
     names = list(dict.fromkeys(name for values in runs for name in values))
-    return [Row(name, tuple(_said(values.get(name)) for values in runs)) for name in names]
+    return [Row(name, tuple(_text(values.get(name)) for values in runs)) for name in names]
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -39,9 +39,9 @@ def _said(value: Any) -> str:
 def side_by_side(names: Sequence[str], recipes: Sequence[Recipe]) -> None:
     """Draws the table."""
     st.subheader("Configurations", anchor=False)
-    found = rows(recipes)
-    different = [row for row in found if row.differs]
-    every = st.toggle(f"All {len(found)} settings", key="every-setting")
+    settings = rows(recipes)
+    different = [row for row in settings if row.differs]
+    every = st.toggle(f"All {len(settings)} settings", key="every-setting")
     count = len(different)
     st.caption(
         f"{count} {'setting differs' if count == 1 else 'settings differ'}, marked ≠."
@@ -49,4 +49,4 @@ def side_by_side(names: Sequence[str], recipes: Sequence[Recipe]) -> None:
         else "They have the same settings."
     )
     if every or different:
-        st.html(table_html(names, found if every else different))
+        st.html(table_html(names, settings if every else different))

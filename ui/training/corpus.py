@@ -206,36 +206,37 @@ def _preview(
     return replace(found, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else found
 
 
-def show(found: Preview, max_length: int, spec: str) -> None:
+def show(preview: Preview, max_length: int, spec: str) -> None:
     """Some pairs, how many there are, their lengths, how much the vocabulary covers, and what is left out."""
     theme = st.context.theme.type or "light"
     rows = "".join(
         f'<div style="margin-bottom:6px"><div>{html.escape(pair.source[:200])}</div>'
         f'<div style="opacity:0.65">{html.escape(pair.target[:200])}</div></div>'
-        for pair in found.pairs[:3]
+        for pair in preview.pairs[:3]
     )
     st.html(f'<div class="pairs" style="font-size:0.93rem;line-height:1.4;overflow-wrap:anywhere">{rows}</div>')
-    report, part = found.report, not found.complete or from_hub(spec)
+    report, part = preview.report, not preview.complete or from_hub(spec)
     rejected = report.rejected.total()
-    if found.in_all and found.in_all > report.kept:
-        many = f"The first {report.kept:,} of {plural(found.in_all, 'pair')}"
+    if preview.in_all and preview.in_all > report.kept:
+        many = f"The first {report.kept:,} of {plural(preview.in_all, 'pair')}"
     else:
         many = f"{'The first ' if part and report.read in (READ, HUB_ROWS) else ''}{plural(report.kept, 'pair')}"
-    means = [sum(side.lengths) / len(side.lengths) for side in (found.source, found.target)]
-    long = sum(max(pair) > max_length for pair in zip(found.source.lengths, found.target.lengths, strict=True))
+    means = [sum(side.lengths) / len(side.lengths) for side in (preview.source, preview.target)]
+    long = sum(max(pair) > max_length for pair in zip(preview.source.lengths, preview.target.lengths, strict=True))
     lost = (
-        f"; {long / len(found.source.lengths):.1%} of them are longer than {max_length} tokens and left out"
+        f"; {long / len(preview.source.lengths):.1%} of them are longer than {max_length} tokens and left out"
         if long
         else ""
     )
     out = "none rejected" if not rejected else f"{rejected:,} rejected"
     st.caption(f"{many}, {means[0]:.1f} and {means[1]:.1f} tokens on average, {out}{lost}.")
-    plot(lengths(found.source.lengths, found.target.lengths, theme=theme), key="lengths")
-    sides = {found.source.vocabulary, found.target.vocabulary}
+    plot(lengths(preview.source.lengths, preview.target.lengths, theme=theme), key="lengths")
+    sides = {preview.source.vocabulary, preview.target.vocabulary}
     sizes = " and ".join(f"{size:,}" for size in sorted(sides))
     st.caption(
-        f"Vocabulary: {sizes} tokens. In pairs that it was not learned from, it covers {_share(found.source.covered)} "
-        f"of the source tokens and {_share(found.target.covered)} of the target tokens."
+        f"Vocabulary: {sizes} tokens. In pairs that it was not learned from, it covers "
+        f"{_share(preview.source.covered)} of the source tokens and {_share(preview.target.covered)} of the target "
+        "tokens."
     )
     if rejected:
         with st.expander(f"{plural(rejected, 'line')} left out"):

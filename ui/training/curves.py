@@ -160,18 +160,18 @@ def facts(run: Watched) -> list[dict[str, str]]:
     """The most important numbers: label, value, and a small addition."""
     status, columns = run.status, run.columns
     step = max(status.step, int(columns.step[-1]) if len(columns) else 0)
-    found = [_fact("Step", f"{step:,}", f"of {status.steps:,}"), _time(status, columns)]
+    numbers = [_fact("Step", f"{step:,}", f"of {status.steps:,}"), _time(status, columns)]
     speed = columns.recent_speed
-    found.append(_fact("Tokens per second", brief(speed) if speed else "–"))
+    numbers.append(_fact("Tokens per second", brief(speed) if speed else "–"))
     latest = columns.evaluations[-1] if columns.evaluations else {}
     loss, exact, bleu = (latest.get(name) for name in ("loss", "exact", "bleu"))
     on = on_sentences(latest.get(COUNT))
-    found.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
+    numbers.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
     if isinstance(exact, int | float) and (not bleu or exact > 0.9):
-        found.append(_fact("Exactly right", f"{exact:.1%}", on))
+        numbers.append(_fact("Exactly right", f"{exact:.1%}", on))
     else:
-        found.append(_fact("BLEU", f"{bleu:.1f}", on) if isinstance(bleu, int | float) else _fact("BLEU", "–"))
-    return found
+        numbers.append(_fact("BLEU", f"{bleu:.1f}", on) if isinstance(bleu, int | float) else _fact("BLEU", "–"))
+    return numbers
 
 
 def cautions(columns: Columns, doubled: int) -> list[str]:
@@ -193,15 +193,15 @@ def cautions(columns: Columns, doubled: int) -> list[str]:
 
 def parts(columns: Columns) -> list[str]:
     """What the last evaluation gave for each corpus of a mixture: BLEU, or how much was exactly right."""
-    found = columns.evaluations[-1].get("parts", {}) if columns.evaluations else {}
-    told = []
-    for name, of in found.items():
+    by_corpus = columns.evaluations[-1].get("parts", {}) if columns.evaluations else {}
+    texts = []
+    for name, of in by_corpus.items():
         bleu, exact = (of.get(score) for score in ("bleu", "exact"))
         if isinstance(exact, int | float) and exact > 0.9:
-            told.append(f"{name} {exact:.1%} exactly right {on_sentences(of.get(COUNT))}".rstrip())
+            texts.append(f"{name} {exact:.1%} exactly right {on_sentences(of.get(COUNT))}".rstrip())
         elif isinstance(bleu, int | float):
-            told.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(COUNT))}".rstrip())
-    return told
+            texts.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(COUNT))}".rstrip())
+    return texts
 
 
 def _time(status: Status, columns: Columns) -> dict[str, str]:

@@ -87,18 +87,18 @@ def advice(data: str) -> Advice:
 
 def defaults(data: str, size: str) -> Values:
     """Every setting, as the form starts with it."""
-    found: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
-    found |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
-    found |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
-    found |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
-    known = {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
+    values: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
+    values |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
+    values |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
+    values |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
+    known = {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
     return known | advice(data).changes
 
 
 def from_recipe(recipe: Recipe) -> Values:
     """The settings of an earlier run."""
-    found = flat(recipe.to_dict())
-    return {name: found[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
+    values = flat(recipe.to_dict())
+    return {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
 
 
 # A network in which no setting depends on another.
@@ -123,10 +123,10 @@ def kind_of(name: str) -> type | tuple[Any, ...]:
     elif name.startswith("model."):
         owner = StackConfig if name.count(".") == 2 else ModelConfig
     hint = get_type_hints(owner)[name.rpartition(".")[2]]
-    found = get_args(hint)
-    if type(None) in found:
-        return next(part for part in found if part is not type(None))
-    return found or hint
+    members = get_args(hint)
+    if type(None) in members:
+        return next(part for part in members if part is not type(None))
+    return members or hint
 
 
 def help_of(name: str) -> str:
@@ -184,7 +184,7 @@ def drafted(data: str, typed: Values, watch: tuple[str, ...], start: str | None 
             values[name] = parsed(name, value)
             _check_alone(name, values[name])
         except ConfigError as error:
-            wrong[name] = _told(name, error)
+            wrong[name] = _message(name, error)
         except ValueError as error:  # of `parsed`, which has the setting's label
             wrong[name] = str(error)
     if wrong:
@@ -193,7 +193,7 @@ def drafted(data: str, typed: Values, watch: tuple[str, ...], start: str | None 
         return Draft(_recipe(data, values, watch, start), {})
     except ConfigError as error:
         name = _setting(error.field)
-        return Draft(None, {name: _told(name, error)})
+        return Draft(None, {name: _message(name, error)})
 
 
 def _check_alone(name: str, value: Any) -> None:
@@ -231,7 +231,7 @@ def _setting(field: str) -> str:
     return next((name for name in (f"model.{field}", f"training.{field}", field) if name in every), "")
 
 
-def _told(name: str, error: ConfigError) -> str:
+def _message(name: str, error: ConfigError) -> str:
     """What is wrong, with the setting's label for its name."""
     return str(error) if error.subject or not name else f"{label_of(name)} {error.reason}"
 

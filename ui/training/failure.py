@@ -23,8 +23,8 @@ LINES = 6
 
 def failure(run: Status) -> None:
     """Draws the card, where there is anything to tell."""
-    if said := [*run.mended, *run.damaged, *([run.advice] if run.damaged and run.state not in FAILED else [])]:
-        st.warning("\n\n".join(literal(without_folders(text)) for text in said), icon=":material/healing:")
+    if notes := [*run.mended, *run.damaged, *([run.advice] if run.damaged and run.state not in FAILED else [])]:
+        st.warning("\n\n".join(literal(without_folders(text)) for text in notes), icon=":material/healing:")
     if run.state not in FAILED:
         return
     where = f" at step {run.step:,}" if run.step else " before the first step"

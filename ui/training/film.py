@@ -66,9 +66,12 @@ class History:
 def history(of: str, base: Path, folder: Path, decided: Path) -> History:
     """The snapshots in `folder`, of very many some at even distances; the file `decided` is as old as the network."""
     whole, damaged = snapshots(folder)
-    found = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in whole]
-    shown = [found[i] for i in np.unique(np.linspace(0, len(found) - 1, min(MOST, len(found))).astype(int))]
-    return History(of, base, _written_at(decided), tuple(shown), len(found) - len(shown), damaged)
+    all_snapshots = [Snapshot(int(path.stem[5:]), str(path), _written_at(path)) for path in whole]
+    shown = [
+        all_snapshots[i]
+        for i in np.unique(np.linspace(0, len(all_snapshots) - 1, min(MOST, len(all_snapshots))).astype(int))
+    ]
+    return History(of, base, _written_at(decided), tuple(shown), len(all_snapshots) - len(shown), damaged)
 
 
 def _written_at(path: Path) -> int:
@@ -117,11 +120,11 @@ def _trace(base: str, version: int, snapshot: Snapshot, text: str, target: tuple
 
 def heads(trace: Trace) -> list[tuple[Kind, int, int]]:
     """Every head: kind, and layer and head from 1; cross-attention first."""
-    found: list[tuple[Kind, int, int]] = []
+    every_head: list[tuple[Kind, int, int]] = []
     for kind in sorted(KINDS, key=lambda kind: kind != "cross"):
         n_layers, n_heads = trace.pattern(kind).shape[:2]
-        found += [(kind, layer, head) for layer in range(1, n_layers + 1) for head in range(1, n_heads + 1)]
-    return found
+        every_head += [(kind, layer, head) for layer in range(1, n_layers + 1) for head in range(1, n_heads + 1)]
+    return every_head
 
 
 def watched_head(trace: Trace, view: TrainingView) -> tuple[Kind, int, int]:
@@ -146,28 +149,28 @@ def strip(frames: Sequence[Frame], head: tuple[Kind, int, int]) -> np.ndarray:
 
 def sureness(patterns: np.ndarray) -> np.ndarray:
     """For each snapshot the mean of its rows' largest weights, [N]."""
-    found: np.ndarray = patterns.max(axis=2).mean(axis=1)
-    return found
+    means: np.ndarray = patterns.max(axis=2).mean(axis=1)
+    return means
 
 
 def settled(patterns: np.ndarray) -> np.ndarray:
     """For each snapshot how many rows have their largest weight where the last snapshot has it, [N]."""
     strongest = patterns.argmax(axis=2)
-    found: np.ndarray = (strongest == strongest[-1]).sum(axis=1)
-    return found
+    counts: np.ndarray = (strongest == strongest[-1]).sum(axis=1)
+    return counts
 
 
-def payload(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> bytes:
+def payload(history: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> bytes:
     """What film.js draws."""
     patterns, place = strip(frames, head), layout(frames[-1].trace, head[0], words=False, hide=False)
     weights = checked(patterns, 3)
     note = "Every snapshot force-decodes the last snapshot's translation. "
-    if found.left_out:
-        note += f"{found.left_out} more snapshots between these are not shown. "
-    if found.damaged:
-        note += f"{plural(found.damaged, 'snapshot is', 'snapshots are')} damaged and not shown. "
+    if history.left_out:
+        note += f"{history.left_out} more snapshots between these are not shown. "
+    if history.damaged:
+        note += f"{plural(history.damaged, 'snapshot is', 'snapshots are')} damaged and not shown. "
     header = {
-        "of": found.of,
+        "of": history.of,
         "steps": [frame.step for frame in frames],
         "step": step,
         "rows": place.rows,
@@ -183,8 +186,8 @@ def payload(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int]
     return pack(header, arrays)
 
 
-def draw(found: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> None:
-    FILM(data=payload(found, frames, head, step), key="film", on_pick_change=lambda: take_step("film"))
+def draw(history: History, frames: Sequence[Frame], head: tuple[Kind, int, int], step: int | None) -> None:
+    FILM(data=payload(history, frames, head, step), key="film", on_pick_change=lambda: take_step("film"))
 
 
 def table(frames: Sequence[Frame], head: tuple[Kind, int, int]) -> dict[str, list[float]]:

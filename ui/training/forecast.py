@@ -20,7 +20,7 @@ from ui.widgets.text import brief, duration, literal, millions, plural, size
 ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
 
 
-def forecast(recipe: Recipe | None, found: Preview | None) -> None:
+def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
     """What the run will take; the time is measured in the background, unless a training is going on."""
     if recipe is None:
         _rows(dict.fromkeys(ROWS, "–"))
@@ -28,14 +28,14 @@ def forecast(recipe: Recipe | None, found: Preview | None) -> None:
     alive = [run for run in statuses(models.RUNS) if run.alive]
     busy = bool(alive)
     pending = unasked = False
-    if found is not None:
-        wish = ("measure", _lengths(found), repr(recipe.model))
+    if preview is not None:
+        wish = ("measure", _lengths(preview), repr(recipe.model))
         begin = not busy or st.session_state.get("measure") == wish
-        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(found)), *_lengths(found), begin)
+        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(preview)), *_lengths(preview), begin)
         pending = measuring is not None and not measuring.done()
         unasked = measuring is None
-    st.fragment(_estimated, run_every=0.7 if pending else None)(recipe, found, pending)
-    for caution in [*cautions(recipe, found), *_shared(recipe, alive)]:
+    st.fragment(_estimated, run_every=0.7 if pending else None)(recipe, preview, pending)
+    for caution in [*cautions(recipe, preview), *_shared(recipe, alive)]:
         st.caption(f":orange[:material/warning:] {literal(caution)}")
     if unasked:
         st.button(
@@ -65,10 +65,10 @@ def _threads(run: Status) -> int:
         return cores()
 
 
-def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
+def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:
     speed, refused = None, ""
-    if found is not None:
-        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(found)), *_lengths(found), begin=False)
+    if preview is not None:
+        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(preview)), *_lengths(preview), begin=False)
         done = measuring is not None and measuring.done()
         if pending and (done or measuring is None):  # none where another wish took its turn
             st.rerun()
@@ -77,10 +77,10 @@ def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
                 refused = str(error) if isinstance(error, ValueError) else "The time could not be measured."
             else:
                 speed = measuring.result()
-    took = estimate(recipe, found, speed)
+    took = estimate(recipe, preview, speed)
     unknown = "measuring" if pending else "–"
     steps = took.updates_per_epoch
-    told = [
+    texts = [
         millions(took.parameters),
         size(took.memory),
         size(took.disk),
@@ -88,7 +88,7 @@ def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
         duration(took.seconds_per_epoch) if took.seconds_per_epoch else unknown,
         duration(took.seconds) if took.seconds else unknown,
     ]
-    _rows(dict(zip(ROWS, told, strict=True)))
+    _rows(dict(zip(ROWS, texts, strict=True)))
     if speed:
         used = plural(threads(recipe.threads), "core")
         st.caption(f"Measured on this machine: {speed.tokens_per_second:,.0f} tokens per second on {used}.")
@@ -96,13 +96,13 @@ def _estimated(recipe: Recipe, found: Preview | None, pending: bool) -> None:
         st.caption(f":red[{literal(refused)}]")
 
 
-def _vocabulary(found: Preview) -> tuple[int, int]:
-    return found.source.vocabulary, found.target.vocabulary
+def _vocabulary(preview: Preview) -> tuple[int, int]:
+    return preview.source.vocabulary, preview.target.vocabulary
 
 
-def _lengths(found: Preview) -> tuple[int, int]:
+def _lengths(preview: Preview) -> tuple[int, int]:
     """The mean length of a sentence on each side, in tokens."""
-    source, target = (round(sum(side.lengths) / len(side.lengths)) for side in (found.source, found.target))
+    source, target = (round(sum(side.lengths) / len(side.lengths)) for side in (preview.source, preview.target))
     return max(source, 2), max(target, 2)
 
 

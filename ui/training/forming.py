@@ -21,8 +21,8 @@ from ui.training.view import TrainingView
 def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
     """The snapshots, and the sentences that are watched."""
     if isinstance(chosen, Shipped):
-        found = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
-        return found, [example.text for example in examples(records.card(chosen.folder))]
+        history = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
+        return history, [example.text for example in examples(records.card(chosen.folder))]
     folder = RunFolder(chosen.folder)
     base, recipe = folder.best() or folder.checkpoints / "best", folder.recipe()
     sentences = recipe.watch or [example.text for example in examples(records.card(base))]
@@ -33,13 +33,13 @@ def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
 def forming(chosen: Status | Shipped | None, columns: Columns | None, view: TrainingView) -> None:
     if chosen is None:
         return
-    found, sentences = _history(chosen)
+    history, sentences = _history(chosen)
     if not sentences:
         st.caption("No sentences were chosen to watch.")
         return
     text = sentences[min(view.sentence, len(sentences)) - 1]
-    shown = bool(found.snapshots) and (found.base / "config.json").is_file()
-    frames = found.frames(text) if shown else []
+    shown = bool(history.snapshots) and (history.base / "config.json").is_file()
+    frames = history.frames(text) if shown else []
     head = film.watched_head(frames[-1].trace, view) if frames else None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("One head during training", anchor=False, width="content")
@@ -48,19 +48,19 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
             if head is not None:
                 _head(film.heads(frames[-1].trace), head)
     if frames and head is not None:
-        film.draw(found, frames, head, view.step)
+        film.draw(history, frames, head, view.step)
         twin = st.expander("As a table", key="film-table", on_change="rerun")
         if twin.open:
             twin.dataframe(film.table(frames, head), hide_index=True)
     else:
         st.caption(_why_no_film(chosen))
-    told = writes.of_evaluations(columns.evaluations, text) if columns else []
-    lines = told or writes.of_frames(frames)
+    evaluated = writes.of_evaluations(columns.evaluations, text) if columns else []
+    lines = evaluated or writes.of_frames(frames)
     st.space("small")
     st.subheader("What it writes", anchor=False)
     if lines:
         st.caption("Changes from the line above are underlined.")
-        writes.draw(found.of, lines, view.step)
+        writes.draw(history.of, lines, view.step)
     else:
         st.caption("The first translation comes with the first evaluation.")
 

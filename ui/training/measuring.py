@@ -19,7 +19,7 @@ class Measurements:
     """One at a time for all sessions: two would slow each other. Of those that wait, only the latest is wanted."""
 
     def __init__(self) -> None:
-        self._found: dict[Hashable, Future[Speed]] = {}
+        self._futures: dict[Hashable, Future[Speed]] = {}
         self._next: tuple[Hashable, Wish] | None = None
         self._busy = False
         self._lock = Lock()
@@ -28,11 +28,11 @@ class Measurements:
         """The measurement, under way or done; None where there is none and it is not to `begin`."""
         key = _key(recipe, source_length, target_length)
         with self._lock:
-            if key in self._found or not begin:
-                return self._found.get(key)
+            if key in self._futures or not begin:
+                return self._futures.get(key)
             if self._next is not None:
-                del self._found[self._next[0]]
-            future = self._found[key] = Future()
+                del self._futures[self._next[0]]
+            future = self._futures[key] = Future()
             self._next = key, (future, recipe, source_length, target_length)
             if not self._busy:
                 self._busy = True

@@ -18,10 +18,10 @@ def attempt(do: Callable[..., object], *args: Any) -> None:
         private_only()
         do(*args)
     except (ValueError, OSError) as error:
-        st.session_state["training-said"] = worded(error)
+        st.session_state["training-refused"] = worded(error)
 
 
 def refused() -> None:
     """Says why the last button could not do what it says."""
-    if said := st.session_state.pop("training-said", None):
-        cannot(said)
+    if message := st.session_state.pop("training-refused", None):
+        cannot(message)

@@ -84,8 +84,8 @@ def series(folder: str) -> Series:
 
 def scores(evaluations: list[dict[str, Any]], name: str) -> tuple[Floats, Floats]:
     """The steps and values of a score, where it was measured."""
-    found = [(line["step"], line[name]) for line in evaluations if isinstance(line.get(name), int | float)]
-    steps, values = zip(*found, strict=True) if found else ((), ())
+    points = [(line["step"], line[name]) for line in evaluations if isinstance(line.get(name), int | float)]
+    steps, values = zip(*points, strict=True) if points else ((), ())
     return np.array(steps, np.float64), np.array(values, np.float64)
 
 

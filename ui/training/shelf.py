@@ -52,12 +52,12 @@ def runs() -> list[Status]:
 
 
 def shipped() -> list[Shipped]:
-    found = []
+    included = []
     for config in sorted(models.CHECKPOINTS.glob(f"*/{CONFIG}")):
         count = len(list(config.parent.glob("history/step-*.safetensors")))
         if count:
-            found.append(Shipped(config.parent.name, config.parent, count))
-    return found
+            included.append(Shipped(config.parent.name, config.parent, count))
+    return included
 
 
 def shipped_item(model: Shipped) -> Item:

@@ -56,12 +56,12 @@ def form(view: TrainingView) -> None:
     weights = before is not None and _weights(view, before)
     with middle:
         _middle(view, chosen, values, before, fresh=not weights)
-    examples, found = _examples(chosen, before), None
+    examples, preview = _examples(chosen, before), None
     known = bool(examples)
     if not known:  # some of the corpus's own will do
         with pictures:
-            found = _preview(chosen, values)
-        examples = [pair.source for pair in found.pairs[:SUGGESTED]] if found else []
+            preview = _preview(chosen, values)
+        examples = [pair.source for pair in preview.pairs[:SUGGESTED]] if preview else []
     start_from = str(before.trained()) if before is not None and weights else None
 
     def typed() -> Draft:
@@ -78,11 +78,11 @@ def form(view: TrainingView) -> None:
         every_setting(values, made.wrong, fixed, elsewhere=["training.steps"])
     if known:  # after all that is there at once
         with pictures:
-            found = _preview(chosen, values)
+            preview = _preview(chosen, values)
     with right:
-        forecast(made.recipe, found)
+        forecast(made.recipe, preview)
         key = _named(view, chosen, before)
-        _begin(chosen, made, typed, found, key)
+        _begin(chosen, made, typed, preview, key)
     if made.recipe is not None and chosen.spec is not None:
         with st.expander("The same run from the command line", icon=":material/terminal:", key=key_of("command")):
             st.code(made.recipe.command(f"{_shown_root()}/{_name(key)}"), language="bash", wrap_lines=True)
@@ -227,13 +227,13 @@ def _preview(chosen: Chosen, values: Values) -> Preview | None:
         return None
     names = ("folder", "tokenizer", "vocabulary", "separate")
     try:
-        found = corpus.previewed(chosen.spec, *(draft.parsed(name, values[name]) for name in names))
+        preview = corpus.previewed(chosen.spec, *(draft.parsed(name, values[name]) for name in names))
     except (ValueError, OSError) as error:
         cannot(error, "This cannot be trained on")
         return None
     longest = values["model.max_length"]
-    corpus.show(found, int(longest) if str(longest).isdecimal() else 512, chosen.spec)
-    return found
+    corpus.show(preview, int(longest) if str(longest).isdecimal() else 512, chosen.spec)
+    return preview
 
 
 def _asked_for(spec: str) -> bool:
@@ -261,7 +261,7 @@ def _name(key: str) -> str:
     return (st.session_state.get(key) or "").strip()
 
 
-def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Preview | None, key: str) -> None:
+def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], preview: Preview | None, key: str) -> None:
     """The button, and why it cannot be pressed where it can't."""
     name = _name(key)
     problems = [message for field, message in made.wrong.items() if field not in ("training.steps", "watch")]
@@ -275,7 +275,7 @@ def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Previ
     for problem in problems[:3]:
         st.caption(f":red[{literal(problem)}]")
     ready = made.recipe is not None and not problems and chosen.spec is not None
-    ready = ready and (found is not None or from_hub(chosen.spec or ""))
+    ready = ready and (preview is not None or from_hub(chosen.spec or ""))
     st.button(
         "Start training",
         icon=":material/play_arrow:",
@@ -286,8 +286,8 @@ def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], found: Previ
         on_click=_start,
         args=(st.session_state["draft"].number, typed, key),
     )
-    if said := st.session_state.pop("start-refused", None):
-        cannot(said)
+    if refusal := st.session_state.pop("start-refused", None):
+        cannot(refusal)
 
 
 def _shown_root() -> str:

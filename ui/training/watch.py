@@ -61,32 +61,32 @@ def opened(view: TrainingView) -> Shelf:
 
 def watch(view: TrainingView) -> None:
     """Draws the page's body where runs are looked at."""
-    found = opened(view)
+    trainings = opened(view)
     kept_note()
-    if not found.runs:
-        _empty(found, view)
+    if not trainings.runs:
+        _empty(trainings, view)
         return
     left, right = st.container(key="runs-and-run").columns([23, 77], gap="medium")
     with right:
-        if isinstance(found.chosen, Status):
-            header(found.chosen, [run.name for run in found.runs if run.name != found.chosen.name], view)
-            noting(found.chosen, found.runs)
-            failure(found.chosen)
+        if isinstance(trainings.chosen, Status):
+            header(trainings.chosen, [run.name for run in trainings.runs if run.name != trainings.chosen.name], view)
+            noting(trainings.chosen, trainings.runs)
+            failure(trainings.chosen)
         body = st.container()
     below = st.container()
-    _live(found, view, left, body, below)
+    _live(trainings, view, left, body, below)
 
 
-def _empty(found: Shelf, view: TrainingView) -> None:
+def _empty(trainings: Shelf, view: TrainingView) -> None:
     """Before the first run: what a training looks like, and the form to begin one."""
-    if isinstance(found.chosen, Shipped):
-        name = literal(found.chosen.name)
+    if isinstance(trainings.chosen, Shipped):
+        name = literal(trainings.chosen.name)
         below = "" if public() else " Below you can train one yourself; with these settings it takes minutes."
         st.markdown(
             f"There is no run yet. This is the model **{name}** as it learned: one head at snapshots of its "
             f"training.{below}"
         )
-        forming(found.chosen, None, view)
+        forming(trainings.chosen, None, view)
     elif public():
         st.info("There is no run to look at yet.", icon=":material/info:")
     if not public():
@@ -94,9 +94,9 @@ def _empty(found: Shelf, view: TrainingView) -> None:
         form(view)
 
 
-def _live(found: Shelf, view: TrainingView, *places: DeltaGenerator) -> None:
-    alive = any(run.alive for run in found.runs)
-    st.fragment(_drawn, run_every=TICK if alive else None)(found.signature, view.run, view.compare, *places)
+def _live(trainings: Shelf, view: TrainingView, *places: DeltaGenerator) -> None:
+    alive = any(run.alive for run in trainings.runs)
+    st.fragment(_drawn, run_every=TICK if alive else None)(trainings.signature, view.run, view.compare, *places)
 
 
 def _drawn(
@@ -110,34 +110,40 @@ def _drawn(
     """What changes while a run trains. Where more changes than that, the whole page is redrawn."""
     view: TrainingView = st.session_state["view"]
     with plain_errors():
-        found = opened(view)
-        if found.signature != signature or (view.run, view.compare) != (chosen, compared):
+        trainings = opened(view)
+        if trainings.signature != signature or (view.run, view.compare) != (chosen, compared):
             st.rerun()
         write_address()
         with left:
-            _list(found)
+            _list(trainings)
         with body:
-            columns = _numbers(found, view)
+            columns = _numbers(trainings, view)
         with below:
             with plain_errors():
-                forming(found.chosen, columns, view)
-            if isinstance(found.chosen, Status):
-                _compared(found, view)
-                _log(found.chosen)
+                forming(trainings.chosen, columns, view)
+            if isinstance(trainings.chosen, Status):
+                _compared(trainings, view)
+                _log(trainings.chosen)
 
 
 # ---- the list ------------------------------------------------------------------------------------------------------
 
 
-def _list(found: Shelf) -> None:
+def _list(trainings: Shelf) -> None:
     groups = [
-        ("Runs", [shelf.run_item(run) for run in found.runs]),
-        ("Models with snapshots", [shelf.shipped_item(model) for model in found.shipped]),
+        ("Runs", [shelf.run_item(run) for run in trainings.runs]),
+        ("Models with snapshots", [shelf.shipped_item(model) for model in trainings.shipped]),
     ]
     listed: list[dict[str, Any]] = [
         {"title": title, "items": [vars(item) for item in items]} for title, items in groups
     ]
-    selected = found.chosen.name if isinstance(found.chosen, Status) else found.chosen.id if found.chosen else None
+    selected = (
+        trainings.chosen.name
+        if isinstance(trainings.chosen, Status)
+        else trainings.chosen.id
+        if trainings.chosen
+        else None
+    )
     ids = {item.id for _, items in groups for item in items}
     RUNS(data=pack({"groups": listed, "selected": selected}, {}), key="runs", on_pick_change=lambda: _take_run(ids))
 
@@ -151,21 +157,23 @@ def _take_run(ids: set[str]) -> None:
 # ---- curves --------------------------------------------------------------------------------------------------------
 
 
-def _numbers(found: Shelf, view: TrainingView) -> Columns | None:
+def _numbers(trainings: Shelf, view: TrainingView) -> Columns | None:
     """The curves of the chosen run, and of those that it is compared with."""
-    if isinstance(found.chosen, Shipped):
-        _about(found.chosen)
+    if isinstance(trainings.chosen, Shipped):
+        _about(trainings.chosen)
         return None
-    assert found.chosen is not None
-    others = [run for name in view.compare for run in found.runs if run.name == name and run is not found.chosen]
-    watched = [_watched(run) for run in (found.chosen, *others)]
+    assert trainings.chosen is not None
+    others = [
+        run for name in view.compare for run in trainings.runs if run.name == name and run is not trainings.chosen
+    ]
+    watched = [_watched(run) for run in (trainings.chosen, *others)]
     curves.draw(watched, view.step, view.smooth)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
-    for caution in curves.cautions(watched[0].columns, doubled(RunFolder(found.chosen.folder))):
+    for caution in curves.cautions(watched[0].columns, doubled(RunFolder(trainings.chosen.folder))):
         st.caption(f":material/info: {caution}")
-    if found.chosen.state in ("finished", "stopped") and f"runs/{found.chosen.name}" in models.model_names():
-        open_in(f"runs/{found.chosen.name}")
+    if trainings.chosen.state in ("finished", "stopped") and f"runs/{trainings.chosen.name}" in models.model_names():
+        open_in(f"runs/{trainings.chosen.name}")
     return watched[0].columns
 
 
@@ -188,12 +196,12 @@ def _about(model: Shipped) -> None:
 # ---- below ---------------------------------------------------------------------------------------------------------
 
 
-def _compared(found: Shelf, view: TrainingView) -> None:
+def _compared(trainings: Shelf, view: TrainingView) -> None:
     """The settings of the runs that are compared."""
-    assert isinstance(found.chosen, Status)
-    others = [run for name in view.compare for run in found.runs if run.name == name]
+    assert isinstance(trainings.chosen, Status)
+    others = [run for name in view.compare for run in trainings.runs if run.name == name]
     if others:
-        runs = [found.chosen, *others]
+        runs = [trainings.chosen, *others]
         st.space("small")
         side_by_side([run.name for run in runs], [RunFolder(run.folder).recipe() for run in runs])
 

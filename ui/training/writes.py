@@ -24,12 +24,12 @@ class Line(NamedTuple):
 
 def of_evaluations(evaluations: Iterable[Mapping[str, Any]], text: str) -> list[Line]:
     """The translations of a watched sentence, as a run's metrics have them."""
-    found = []
+    lines = []
     for line in evaluations:
         for one in line.get("watched") or []:
             if isinstance(one, Mapping) and one.get("text") == text:
-                found.append(Line(int(line["step"]), str(one.get("translation", "")), _number(one.get("log_prob"))))
-    return found
+                lines.append(Line(int(line["step"]), str(one.get("translation", "")), _number(one.get("log_prob"))))
+    return lines
 
 
 def of_frames(frames: Iterable[Frame]) -> list[Line]:
@@ -42,16 +42,16 @@ def _number(value: object) -> float | None:
 
 def news(before: str, after: str) -> list[tuple[str, bool]]:
     """`after` in pieces, each with whether it is new: words, or letters where there are no words."""
-    found = []
+    pieces = []
     if " " in before or " " in after:
         for op, text in text_diff(before, after):
             if op != "delete":  # a space is no news
-                found += [(part, op == "insert" and part != " ") for part in re.split("( )", text) if part]
-        return found
+                pieces += [(part, op == "insert" and part != " ") for part in re.split("( )", text) if part]
+        return pieces
     for change, _, _, start, stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if start < stop:
-            found.append((after[start:stop], change != "equal"))
-    return found
+            pieces.append((after[start:stop], change != "equal"))
+    return pieces
 
 
 def shown(lines: Sequence[Line]) -> list[Line]:

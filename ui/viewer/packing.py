@@ -122,9 +122,9 @@ def pack_kinds(kinds: Mapping[str, EveryHead], scale: Scale = "fixed") -> Kinds:
     headers: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, heads in kinds.items():
-        header, found = overview_parts(heads.patterns, heads.masked, heads.captions, scale, heads.peak)
+        header, kind_arrays = overview_parts(heads.patterns, heads.masked, heads.captions, scale, heads.peak)
         headers[name] = header | {"profile": None if heads.profile is None else _profile(heads.profile)}
-        arrays |= {f"{name} {array}": values for array, values in found.items()}
+        arrays |= {f"{name} {array}": values for array, values in kind_arrays.items()}
     id = hashlib.sha256(pack({"kinds": headers}, arrays)).hexdigest()[:16]
     shapes = {name: (heads.patterns.shape[0], heads.patterns.shape[1]) for name, heads in kinds.items()}
     return Kinds(pack({"id": id, "kinds": headers}, arrays), id, shapes)

@@ -67,8 +67,8 @@ def _spec(paths: list[Path]) -> str:
     """The corpus in the uploaded files. Raises ValueError where they are none."""
     tables = [path.name for path in paths if path.name.endswith(TABLES)]
     if len(paths) > 2 or (len(paths) == 2 and tables):
-        told = f"{tables[0]} is a table" if tables else f"These are {len(paths)} files"
-        raise ValueError(f"{told}; upload one table, or two text files, and nothing else.")
+        problem = f"{tables[0]} is a table" if tables else f"These are {len(paths)} files"
+        raise ValueError(f"{problem}; upload one table, or two text files, and nothing else.")
     if len(paths) == 2:
         alike = paths[0].name == paths[1].name
 
@@ -91,20 +91,20 @@ def _table(path: Path) -> str:
     if "\0" in start or start != _printable(start):
         return str(path)  # the check says what it is instead
     try:
-        found = [_printable(name) for name in columns(path)]
+        names = [_printable(name) for name in columns(path)]
     except ValueError:
-        found = []
-    if len(found) < 2:
+        names = []
+    if len(names) < 2:
         why = _verdict(str(path), (path.stat().st_mtime_ns,))
-        raise ValueError(why or f"{path.name}, line 1 has {plural(len(found), 'column')}; two are needed.")
-    options = found
+        raise ValueError(why or f"{path.name}, line 1 has {plural(len(names), 'column')}; two are needed.")
+    options = names
     if not path.name.endswith((".jsonl", ".jsonl.gz")):
-        headed = sum(cell.strip().lower() in USUAL for cell in found) >= 2
+        headed = sum(cell.strip().lower() in USUAL for cell in names) >= 2
         if not st.checkbox("The first line names the columns", headed, key=f"headed-{path.name}"):
-            options = [str(number) for number in range(len(found))]
+            options = [str(number) for number in range(len(names))]
 
     def shown(option: str) -> str:
-        return option if options is found else f"Column {int(option) + 1}: {found[int(option)][:30]}"
+        return option if options is names else f"Column {int(option) + 1}: {names[int(option)][:30]}"
 
     sides, places = [], st.grid(2, min_column_width=110, gap="small")
     for number, side in enumerate(("Source", "Target")):

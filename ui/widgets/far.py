@@ -39,11 +39,11 @@ def far_note(
 
 def note(who: str, card: Mapping[str, Any]) -> str:
     """The note as Markdown, with what the model was trained on where its card says so."""
-    said = f"This sentence is unlike what {who} was trained on, so its translation and its attention may mean little."
+    text = f"This sentence is unlike what {who} was trained on, so its translation and its attention may mean little."
     data = card.get("data")
     if not isinstance(data, str) or not data.strip():
-        return said
+        return text
     data = " ".join(without_places(data).split()).rstrip(".")
     if len(data) > LONGEST:
         data = f"{data[:LONGEST].rstrip()} …"
-    return f"{said} It was trained on: {literal(data)}."
+    return f"{text} It was trained on: {literal(data)}."

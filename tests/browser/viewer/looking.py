@@ -23,14 +23,14 @@ def near(colour: list[int], expected: list[float], tolerance: float = 3) -> bool
 
 def pixel(canvas: Locator, x: float, y: float) -> list[int]:
     """Red, green and blue at a point of the canvas, in CSS pixels."""
-    found: list[int] = canvas.evaluate(
+    channels: list[int] = canvas.evaluate(
         """(canvas, [x, y]) => {
             const scale = canvas.width / canvas.getBoundingClientRect().width;
             return [...canvas.getContext("2d").getImageData(x * scale, y * scale, 1, 1).data].slice(0, 3);
         }""",
         [x, y],
     )
-    return found
+    return channels
 
 
 def cell(page: Page, row: int, column: int) -> dict[str, float]:

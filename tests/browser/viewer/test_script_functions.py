@@ -56,8 +56,8 @@ def test_before_a_search_ends_its_outcomes_are_those_known_so_far(call: Call) ->
 def test_a_scale_runs_straight_between_its_stops(call: Call, theme: str, scale: str) -> None:
     """Each channel within one of `lookup`, which rounds halves to even."""
     stops = getattr(THEMES[theme], scale)
-    found = np.array(call("[...shadesOf(it)]", list(stops)), np.uint32)
-    channels = np.stack([found & 255, found >> 8 & 255, found >> 16 & 255, found >> 24], axis=1).astype(int)
+    colours = np.array(call("[...shadesOf(it)]", list(stops)), np.uint32)
+    channels = np.stack([colours & 255, colours >> 8 & 255, colours >> 16 & 255, colours >> 24], axis=1).astype(int)
     assert channels.shape == (STEPS + 1, 4) and (channels[:, 3] == 255).all()
     assert np.abs(channels[:, :3] - lookup(stops, STEPS + 1).astype(int)).max() <= 1
 
@@ -104,8 +104,8 @@ def test_text_on_a_coloured_cell_can_be_read(call: Call, theme: str) -> None:
 
 def test_every_half_precision_number_is_widened_exactly(call: Call) -> None:
     halves = np.arange(31 << 10, dtype=np.uint16)  # all from 0 to the largest
-    found = call("[...widened(Uint16Array.from(it))]", halves.tolist())
-    assert found == halves.view(np.float16).astype(np.float64).tolist()
+    values = call("[...widened(Uint16Array.from(it))]", halves.tolist())
+    assert values == halves.view(np.float16).astype(np.float64).tolist()
 
 
 @pytest.mark.parametrize("shift", [0, 1, 3])
@@ -116,7 +116,7 @@ def test_a_message_is_unpacked_wherever_it_starts(call: Call, shift: int) -> Non
         "weights": rng(4).random((2, 2, 2)).astype(np.float32),
     }
     message = bytes(shift) + pack({"title": "ça va ▁"}, given)
-    found = call(
+    contents = call(
         """(() => {
             const bytes = Uint8Array.from(atob(it.text), letter => letter.charCodeAt(0)).subarray(it.shift);
             const { header, arrays } = unpack(bytes);
@@ -124,7 +124,7 @@ def test_a_message_is_unpacked_wherever_it_starts(call: Call, shift: int) -> Non
         })()""",
         {"text": base64.b64encode(message).decode(), "shift": shift},
     )
-    assert found == ["ça va ▁", {name: array.astype(float).ravel().tolist() for name, array in given.items()}]
+    assert contents == ["ça va ▁", {name: array.astype(float).ravel().tolist() for name, array in given.items()}]
 
 
 @pytest.mark.parametrize("sizes", [(7, 9, 3, 4), (12, 5, 5, 9), (40, 3, 1, 1), (4, 4, 8, 8)])
@@ -137,20 +137,20 @@ def test_pooling_keeps_the_largest_of_each_bin(call: Call, sizes: tuple[int, int
     row_bin, column_bin = np.arange(rows) * h // rows, np.arange(columns) * w // columns
     largest = [[shade[np.ix_(row_bin == i, column_bin == j)].max() for j in range(w)] for i in range(h)]
     hidden = [[masked[np.ix_(row_bin == i, column_bin == j)].all() for j in range(w)] for i in range(h)]
-    found = call(
+    pooled = call(
         """(({ shade, masked, rows, columns }) => [[...shade], [...masked].map(Boolean), rows, columns])(
             maxPooled(Uint16Array.from(it.shade), Uint8Array.from(it.masked), ...it.sizes))""",
         {"shade": shade.ravel().tolist(), "masked": masked.ravel().tolist(), "sizes": sizes},
     )
-    assert found == [np.ravel(largest).tolist(), np.ravel(hidden).tolist(), h, w]
+    assert pooled == [np.ravel(largest).tolist(), np.ravel(hidden).tolist(), h, w]
 
 
 def test_the_weights_of_one_query_are_found_among_all(call: Call) -> None:
     answers, layers, heads, queries, keys = 3, 2, 4, 5, 6
     weights = rng(7).random((answers, layers, heads, queries, keys)).astype(np.float32)
     ask = "weightsOf(Float32Array.from(it), { layers: 2, heads: 4 }, null, [7, 2], 2, { size: 5, at: 3 }, 6)"
-    found = call(f"[...{ask}]", weights.ravel().tolist())  # of layers that are not there, the last
-    assert found == pytest.approx(weights[2, layers - 1, 2, 3].tolist())
+    row = call(f"[...{ask}]", weights.ravel().tolist())  # of layers that are not there, the last
+    assert row == pytest.approx(weights[2, layers - 1, 2, 3].tolist())
     one = weights[:, 1:2, 2:3].ravel().tolist()
     assert call(f"[...{ask.replace('null', '[1, 2]')}]", one) == pytest.approx(weights[2, 1, 2, 3].tolist())
     assert call(ask.replace("null", "[0, 2]"), one) is None  # another head's are here
@@ -159,13 +159,13 @@ def test_the_weights_of_one_query_are_found_among_all(call: Call) -> None:
 @pytest.mark.parametrize("mass", [0.5, 0.9, 1.0])
 def test_lines_are_the_fewest_weights_that_reach_the_mass(call: Call, mass: float) -> None:
     weights = rng(8).dirichlet(np.full(9, 0.3), (2, 6)).astype(np.float32)
-    found = call(
+    result = call(
         """(({ cells, hidden, total }) => [[...cells], hidden, total])(Lines.prototype.strongest.call(
             { header: { rows: Array(6), columns: Array(9) }, weights: Float32Array.from(it.weights), ranked: [],
               rank: Lines.prototype.rank }, 1, it.mass))""",
         {"weights": weights.ravel().tolist(), "mass": mass},
     )
-    drawn, hidden, total = np.array(found[0], bool).reshape(6, 9), found[1], found[2]
+    drawn, hidden, total = np.array(result[0], bool).reshape(6, 9), result[1], result[2]
     for row, chosen in zip(weights[1].astype(float), drawn, strict=True):
         kept = np.sort(row)[::-1][: chosen.sum()]
         assert row[chosen].sum() == pytest.approx(kept.sum())  # the largest
@@ -194,14 +194,14 @@ def test_the_last_value_up_to_another(call: Call) -> None:
 
 @pytest.mark.parametrize("gap", [1.5, 4, 7, 11.9, 12, 30])
 def test_labels_of_a_map_leave_each_other_room(call: Call, gap: float) -> None:
-    found = call(f"labelledPlaces(3.2, {80 / gap}, 500, {gap})")
+    labels = call(f"labelledPlaces(3.2, {80 / gap}, 500, {gap})")
     seen = [i for i in range(500) if 3.2 <= i + 0.5 <= 3.2 + 80 / gap]
-    assert found == sorted(set(found)) and set(found) <= set(seen)
+    assert labels == sorted(set(labels)) and set(labels) <= set(seen)
     if gap >= 12:  # room for every token
-        assert found == seen
+        assert labels == seen
     else:  # numbers at round positions, no closer than 40 pixels
-        assert all((i + 1) % 5 == 0 or i == 0 for i in found)
-        assert found and (np.diff(found) * gap >= 40).all()
+        assert all((i + 1) % 5 == 0 or i == 0 for i in labels)
+        assert labels and (np.diff(labels) * gap >= 40).all()
     marked = [seen[1], seen[-1]]
     kept = call(f"labelledPlaces(3.2, {80 / gap}, 500, {gap}, it)", marked)
     assert set(marked) <= set(kept)  # what is pointed at and what is held always have theirs
@@ -237,10 +237,10 @@ def test_bars_of_scores_fill_their_width_around_zero(call: Call) -> None:
 
 def test_a_step_of_positions_is_one_rotation(call: Call) -> None:
     p, k, w = 37, 12, 0.31
-    found = call(f"turned({p}, {k}, {w})")
+    rotation = call(f"turned({p}, {k}, {w})")
     turn = np.array([[np.cos(k * w), np.sin(k * w)], [-np.sin(k * w), np.cos(k * w)]])
-    assert np.allclose(found["turn"], turn) and np.allclose(found["here"], [np.sin(p * w), np.cos(p * w)])
-    assert np.allclose(found["product"], [np.sin((p + k) * w), np.cos((p + k) * w)]) and found["residual"] < 1e-12
+    assert np.allclose(rotation["turn"], turn) and np.allclose(rotation["here"], [np.sin(p * w), np.cos(p * w)])
+    assert np.allclose(rotation["product"], [np.sin((p + k) * w), np.cos((p + k) * w)]) and rotation["residual"] < 1e-12
 
 
 # ---- numbers as text -------------------------------------------------------------------------------

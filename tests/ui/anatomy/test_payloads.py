@@ -38,10 +38,10 @@ def trace(model: Translator) -> Trace:
 
 def shown(model: Translator, trace: Trace, site: Site, head: int, query: int) -> tuple[Any, dict[str, np.ndarray]]:
     passed = stream(model.model, trace.source.ids, trace.target.ids)
-    found = walk(passed, site, head, query)
+    walked = walk(passed, site, head, query)
     row = {"self": trace.decoder if site.stack == "decoder" else trace.encoder, "cross": trace.cross}[site.kind]
-    held = agreement(found, passed, row[site.layer, head, query])
-    return unpacked(walk_payload(found, trace, model.model.config, held, START))
+    held = agreement(walked, passed, row[site.layer, head, query])
+    return unpacked(walk_payload(walked, trace, model.model.config, held, START))
 
 
 def test_from_the_numbers_on_the_page_to_the_next_token(model: Translator, trace: Trace) -> None:
@@ -110,20 +110,22 @@ def test_the_page_of_a_t5_adds_up_to_its_next_token() -> None:
         assert header["moved"][2] == [0, 0]
 
 
-def test_what_is_said_of_a_part_is_that_of_the_family() -> None:
+def test_the_text_of_a_part_is_that_of_the_family() -> None:
     t5, gated = small_t5_checkpoint(gated=False, activation="relu").model, small_t5_checkpoint().model
     bart = small_translator(scale_embeddings=False, embedding_norm=True, positions="stored").model
 
-    def said(model: Any, name: str, kind: str) -> str:
+    def about(model: Any, name: str, kind: str) -> str:
         part = next(p for p in network(model, 5, 5) if (p.name, p.kind) == (name, kind))
         return formula(part, model.config) + facts(part, model.config)
 
-    assert "sqrt" not in said(t5, "attention", "encoder") and "b_{j-i}" in said(t5, "attention", "decoder")
-    assert "b_" not in said(t5, "attention", "cross") and "4 heads of 5 dimensions" in said(t5, "attention", "encoder")
-    assert r"\max(0,\; W_1 x)" in said(t5, "ff", "encoder") and r"\odot V x" in said(gated, "ff", "encoder")
-    assert "mean of squares" in said(t5, "norm", "encoder") and "bias" not in said(t5, "norm", "encoder")
-    assert "x = E[" in said(t5, "embedding", "encoder") and "a bias on the scores" in said(t5, "embedding", "encoder")
-    assert r"x = \text{norm}(E[\text{token}] + p_t)" in said(bart, "embedding", "encoder")
+    assert "sqrt" not in about(t5, "attention", "encoder") and "b_{j-i}" in about(t5, "attention", "decoder")
+    assert "b_" not in about(t5, "attention", "cross") and "4 heads of 5 dimensions" in about(
+        t5, "attention", "encoder"
+    )
+    assert r"\max(0,\; W_1 x)" in about(t5, "ff", "encoder") and r"\odot V x" in about(gated, "ff", "encoder")
+    assert "mean of squares" in about(t5, "norm", "encoder") and "bias" not in about(t5, "norm", "encoder")
+    assert "x = E[" in about(t5, "embedding", "encoder") and "a bias on the scores" in about(t5, "embedding", "encoder")
+    assert r"x = \text{norm}(E[\text{token}] + p_t)" in about(bart, "embedding", "encoder")
     layers = [p for p in network(t5, 5, 5) if p.name == "attention" and p.kind == "encoder"]
     assert "shared with layer 1" in facts(layers[1], t5.config) and "shared" not in facts(layers[0], t5.config)
 
@@ -172,7 +174,7 @@ def test_the_map_says_what_the_network_is(model: Translator, trace: Trace) -> No
     assert len({part["title"] for part in header["parts"]}) == len(parts)
 
 
-def test_what_is_shared_is_said() -> None:
+def test_shared_parameters_are_named() -> None:
     model = small_translator(tied="all").model
     parts = network(model, 3, 4)
     table = 16 * model.config.target_vocab_size
@@ -192,26 +194,26 @@ def test_a_part_carries_the_vectors_that_it_names(model: Translator, trace: Trac
 
 
 def test_the_lens_names_tokens_as_people_read_them(model: Translator, trace: Trace) -> None:
-    found = lens(stream(model.model, trace.source.ids, trace.target.ids))
-    header, arrays = unpacked(lens_payload(found, trace, model, (2, 4)))
+    predictions = lens(stream(model.model, trace.source.ids, trace.target.ids))
+    header, arrays = unpacked(lens_payload(predictions, trace, model, (2, 4)))
     tokenizer = model.checkpoint.target_tokenizer
     assert header["rows"] == ["Embedding", "Layer 1", "Layer 2", "Layer 3"] and header["start"] == [2, 4]
     for row in range(4):
         for token in range(5):
-            pieces = [tokenizer.piece(i) for i in found.ids[row, token]]
+            pieces = [tokenizer.piece(i) for i in predictions.ids[row, token]]
             assert header["words"][row][token] == pieces
-    np.testing.assert_array_equal(arrays["shares"], found.probabilities)
+    np.testing.assert_array_equal(arrays["shares"], predictions.probabilities)
     for start in ((), (4, 0), (0, 5), (1,)):
-        assert unpacked(lens_payload(found, trace, model, start))[0]["start"] is None
+        assert unpacked(lens_payload(predictions, trace, model, start))[0]["start"] is None
 
 
 def test_the_likeliest_tokens_are_in_order(model: Translator, trace: Trace) -> None:
     from transformer.analysis.parts import output
 
     taken = output(stream(model.model, trace.source.ids, trace.target.ids), 1)
-    found = likely(taken, model)
-    shares = [share for _, share, _ in found]
-    assert len(found) == 10 and shares == sorted(shares, reverse=True)
+    likeliest = likely(taken, model)
+    shares = [share for _, share, _ in likeliest]
+    assert len(likeliest) == 10 and shares == sorted(shares, reverse=True)
     assert shares[0] == taken.vectors["probability"].max()
 
 

@@ -59,7 +59,7 @@ def test_words_are_merged_and_rows_still_sum_to_one(kind: str) -> None:
     assert not merged[..., place.masked].any()
 
 
-def test_what_is_hidden_is_said() -> None:
+def test_hidden_tokens_are_named() -> None:
     place = layout(TRACE, "cross", words=False, hide=True)
     large = panel(shown(), AttentionView(layer=1, head=1, hide=True), place)
     assert "[EOS]" not in place.columns
@@ -81,9 +81,9 @@ def test_means_largest_and_rollout_keep_their_promises() -> None:
 
 def test_the_difference_is_with_minus_without_on_the_same_tokens() -> None:
     changes = (Change("encoder", 1, 1),)
-    found = shown(changes)
-    large = panel(found, AttentionView(layer=2, head=1, show="difference"), layout(found.trace, "cross", False, False))
-    expected = found.forced.cross[1, 0] - TRACE.cross[1, 0]  # type: ignore[union-attr]
+    drawn = shown(changes)
+    large = panel(drawn, AttentionView(layer=2, head=1, show="difference"), layout(drawn.trace, "cross", False, False))
+    expected = drawn.forced.cross[1, 0] - TRACE.cross[1, 0]  # type: ignore[union-attr]
     assert np.array_equal(large.cells, expected) and large.signed
     assert large.limit == pytest.approx(np.abs(expected).max())
 
@@ -108,11 +108,11 @@ def test_a_head_that_the_model_lacks_is_not_chosen() -> None:
 
 
 def test_a_head_that_is_off_is_drawn_as_zeros_and_the_checks_say_so() -> None:
-    found = shown((Change("cross", 1, 1),))
-    large = panel(found, AttentionView(layer=1, head=1), layout(found.trace, "cross", False, False))
+    drawn = shown((Change("cross", 1, 1),))
+    large = panel(drawn, AttentionView(layer=1, head=1), layout(drawn.trace, "cross", False, False))
     assert not large.cells.any()
-    assert all(c.holds for c in found.checks)
-    assert Ablate(Site("decoder", 0, "cross"), 0) == found.changes[0].tap()
+    assert all(c.holds for c in drawn.checks)
+    assert Ablate(Site("decoder", 0, "cross"), 0) == drawn.changes[0].tap()
 
 
 def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
@@ -206,9 +206,9 @@ def test_the_npz_is_the_trace_and_names_its_model(tmp_path) -> None:
 
 
 def test_the_page_holds_the_sentence_and_no_address() -> None:
-    found = shown()
+    drawn = shown()
     view = AttentionView(layer=1, head=1)
-    large = panel(found, view, layout(TRACE, "cross", False, False))
-    page = page_html(found, view, large, "light")
+    large = panel(drawn, view, layout(TRACE, "cross", False, False))
+    page = page_html(drawn, view, large, "light")
     assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
     assert len(page) < 2_000_000

@@ -67,8 +67,8 @@ def test_no_address_is_too_strange(query: dict[str, str]) -> None:
     ],
 )
 def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
-    found = AttentionView.from_query(query)
-    assert replace(found, changes=tuple(c for c in found.changes if c.exists_in(CONFIG))) == AttentionView()
+    view = AttentionView.from_query(query)
+    assert replace(view, changes=tuple(c for c in view.changes if c.exists_in(CONFIG))) == AttentionView()
 
 
 def test_a_change_is_the_intervention_that_it_names() -> None:

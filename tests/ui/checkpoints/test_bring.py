@@ -106,8 +106,8 @@ def test_an_examination_is_refused_in_a_sentence(shelf: Path) -> None:
     for path in (shelf / "zero.pt", shelf / "away.pt"):
         with pytest.raises(Refused):
             bring.examination(path, Answers())
-    found = bring.examination(shelf / "checkpoints" / "small", Answers())
-    assert found.form is not None and not found.questions
+    examination = bring.examination(shelf / "checkpoints" / "small", Answers())
+    assert examination.form is not None and not examination.questions
 
 
 @pytest.mark.parametrize("make", [zip_folder, one_file])

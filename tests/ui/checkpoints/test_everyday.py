@@ -60,7 +60,7 @@ def test_nothing_in_a_sentence_is_markup() -> None:
     assert drawn({"everyday": {"accepted": 0, "of": 1, "failed": "all"}}).expander.len == 0
 
 
-def test_it_is_not_told_again_among_the_facts_of_how_the_model_was_made() -> None:
+def test_it_is_not_repeated_among_the_facts_of_how_the_model_was_made() -> None:
     def page(card: dict) -> None:
         from ui.checkpoints import model
 

@@ -11,20 +11,20 @@ from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
 from transformer.files import write_json
 from transformer.model import count_parameters
-from ui.checkpoints.listing import day, entries, origin, size_text, told_score
+from ui.checkpoints.listing import day, entries, origin, score_texts, size_text
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
 
 
 def test_models_are_listed_with_what_they_are(shelf: Path) -> None:
-    found = {entry.name: entry for entry in entries()}
-    small = found["small"]
+    listed = {entry.name: entry for entry in entries()}
+    small = listed["small"]
     assert small.parameters == count_parameters(load(shelf / "checkpoints" / "small").model)
     assert small.size == sum(file.stat().st_size for file in small.folder.iterdir())
     assert (small.languages, small.origin, small.broken) == ("Words → Words", "Trained here", None)
-    assert (small.score, small.said) == ("41.7", "BLEU 41.7 on the test set")
-    assert found[f"models/{HOSTILE}"].origin == "Tutorial “X”"
-    assert ".hidden" not in found and "file" not in found
+    assert (small.score, small.score_detail) == ("41.7", "BLEU 41.7 on the test set")
+    assert listed[f"models/{HOSTILE}"].origin == "Tutorial “X”"
+    assert ".hidden" not in listed and "file" not in listed
 
 
 def test_broken_folders_say_why(shelf: Path) -> None:
@@ -55,7 +55,7 @@ def test_imported_models_are_models_of_every_page(shelf: Path) -> None:
 
 @pytest.mark.parametrize("scores", [None, [1], {"BLEU": "x"}, {"BLEU": True}, {}])
 def test_odd_scores_are_none(scores: object) -> None:
-    assert told_score({"scores": scores}) == ("", "")
+    assert score_texts({"scores": scores}) == ("", "")
 
 
 def test_words() -> None:

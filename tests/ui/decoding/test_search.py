@@ -49,7 +49,7 @@ def model() -> Translator:
 
 
 @pytest.fixture
-def found() -> Search:
+def decoded() -> Search:
     return search("small", TEXT, BEAM)
 
 
@@ -57,39 +57,39 @@ def source(model: Translator) -> torch.Tensor:
     return model.source_batch([model.encode(TEXT)])
 
 
-def winner(found: Search, model: Translator) -> Line:
-    return line_in(found, found.tree.winner, model.model.config.eos_id)
+def winner(decoded: Search, model: Translator) -> Line:
+    return line_in(decoded, decoded.tree.winner, model.model.config.eos_id)
 
 
-def writable(found: Search, node: int) -> int:
+def writable(decoded: Search, node: int) -> int:
     """A token after a node that the search did not consider, and that may be written."""
-    return next(c.id for c in found.candidates[found.answers[node]] if c.node is None and c.id not in (0, 2))
+    return next(c.id for c in decoded.candidates[decoded.answers[node]] if c.node is None and c.id not in (0, 2))
 
 
-def test_the_search_is_the_librarys(found: Search, model: Translator) -> None:
+def test_the_search_is_the_librarys(decoded: Search, model: Translator) -> None:
     steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
     best = finish(steps)[0]
-    ended = [i for i in found.tree.hypotheses if found.tree.nodes[i].step == len(found.tree.ids(i))]
-    assert [tuple(found.tree.ids(i)) for i in ended[: len(best)]] == [h.ids for h in best]
-    assert len(found.asked) == sum(len(step.sentences) for step in steps)
-    for r, node in enumerate(found.asked):
-        step = steps[found.tree.nodes[node].step]
-        row = step.written.tolist().index(found.tree.ids(node))
-        for candidate in found.candidates[r]:
-            assert candidate.said == candidate.seen == float(step.log_probs[row, candidate.id])
+    ended = [i for i in decoded.tree.hypotheses if decoded.tree.nodes[i].step == len(decoded.tree.ids(i))]
+    assert [tuple(decoded.tree.ids(i)) for i in ended[: len(best)]] == [h.ids for h in best]
+    assert len(decoded.asked) == sum(len(step.sentences) for step in steps)
+    for r, node in enumerate(decoded.asked):
+        step = steps[decoded.tree.nodes[node].step]
+        row = step.written.tolist().index(decoded.tree.ids(node))
+        for candidate in decoded.candidates[r]:
+            assert candidate.log_prob == candidate.seen == float(step.log_probs[row, candidate.id])
             if candidate.node is not None:
-                assert found.tree.ids(candidate.node) == [*found.tree.ids(node), candidate.id]
-        places = {candidate.node for candidate in found.candidates[r]}
-        assert places >= set(found.tree.children[node])
+                assert decoded.tree.ids(candidate.node) == [*decoded.tree.ids(node), candidate.id]
+        places = {candidate.node for candidate in decoded.candidates[r]}
+        assert places >= set(decoded.tree.children[node])
 
 
-def test_a_line_has_the_patterns_that_wrote_it(found: Search, model: Translator) -> None:
+def test_a_line_has_the_patterns_that_wrote_it(decoded: Search, model: Translator) -> None:
     steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
-    for end in found.tree.hypotheses[:2]:
-        one = line_in(found, end, model.model.config.eos_id)
+    for end in decoded.tree.hypotheses[:2]:
+        one = line_in(decoded, end, model.model.config.eos_id)
         for site, pattern in recorded(steps, 0, one.ids).items():
             if site.stack == "encoder":
-                shown = found.encoder[site.layer]
+                shown = decoded.encoder[site.layer]
             else:
                 shown = (one.cross if site.kind == "cross" else one.decoder)[site.layer]
             assert np.array_equal(shown, pattern.numpy())
@@ -115,12 +115,12 @@ def test_a_fork_is_a_decode_with_that_prefix(model: Translator, strategy: Strate
         assert forked.ids == tuple(expected.ids) and forked.log_prob == pytest.approx(expected.log_prob)
 
 
-def test_pointing_a_step_is_a_decode_with_that_row_replaced(found: Search, model: Translator) -> None:
-    at = found.tree.path(found.tree.winner)[2]
-    branch = picked({"answer": found.answers[at], "word": 1, "heads": [[2, None], [0, 1]]}, found)
-    assert branch == Branch(tuple(found.tree.ids(at)), 2, ((3, None), (1, 2)))
+def test_pointing_a_step_is_a_decode_with_that_row_replaced(decoded: Search, model: Translator) -> None:
+    at = decoded.tree.path(decoded.tree.winner)[2]
+    branch = picked({"answer": decoded.answers[at], "word": 1, "heads": [[2, None], [0, 1]]}, decoded)
+    assert branch == Branch(tuple(decoded.tree.ids(at)), 2, ((3, None), (1, 2)))
     pointed = line("small", TEXT, BEAM, branch)
-    row = (tuple(float(k == 1) for k in range(len(found.source))),)
+    row = (tuple(float(k == 1) for k in range(len(decoded.source))),)
     tap = chain(*(Replace(Site("decoder", layer, "cross"), head, row) for layer, head in ((0, 1), (2, 0), (2, 1))))
     best = finish(
         beam(
@@ -138,7 +138,7 @@ def test_pointing_a_step_is_a_decode_with_that_row_replaced(found: Search, model
     changed = np.zeros(rows.shape[:2], bool)
     changed[[0, 2, 2], [1, 0, 1]] = True
     assert np.array_equal(rows[changed], np.tile(row[0], (3, 1)))
-    plain = winner(found, model).cross
+    plain = winner(decoded, model).cross
     assert np.allclose(rows[0, 0], plain[0, 0, 2], atol=1e-6)  # below every change
     assert not np.allclose(rows[1], plain[1, :, 2], atol=1e-6)  # above one
 
@@ -155,7 +155,7 @@ def passes(patch: pytest.MonkeyPatch) -> list[int]:
     return counted
 
 
-def test_a_temperature_re_reads_what_was_said(model: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temperature_rescales_the_same_log_probabilities(model: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     """No pass while the same tokens are drawn, and in any case what a fresh decode shows."""
     searching._search.clear()
     searching._kept.clear()
@@ -179,18 +179,18 @@ def test_a_temperature_re_reads_what_was_said(model: Translator, monkeypatch: py
 
 
 def test_what_is_only_displayed_otherwise_needs_no_pass(
-    found: Search, model: Translator, monkeypatch: pytest.MonkeyPatch
+    decoded: Search, model: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = passes(monkeypatch)
     for view in (DecodingView(penalty=0.6), DecodingView(penalty=0.6, step=3, layer=1, head=2, pruned=False)):
         again = search("small", TEXT, view.how)
-        assert again is found
+        assert again is decoded
         assert player_payload(model, again, start(again, model, view), None)
     assert not counted
 
 
-def test_arrays_that_sessions_share_cannot_be_written_to(found: Search) -> None:
-    for array in (found.encoder, found.decoder, found.cross):
+def test_arrays_that_sessions_share_cannot_be_written_to(decoded: Search) -> None:
+    for array in (decoded.encoder, decoded.decoder, decoded.cross):
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0
 
@@ -198,44 +198,46 @@ def test_arrays_that_sessions_share_cannot_be_written_to(found: Search) -> None:
 # ---- what the browser gets, and what it says ---------------------------------------------------------
 
 
-def start(found: Search, model: Translator, view: DecodingView) -> Start:
-    return Start("0", *place(found, view), *shown_head(found, model, view), True, view.pruned, view.under, view.future)
+def start(decoded: Search, model: Translator, view: DecodingView) -> Start:
+    return Start(
+        "0", *place(decoded, view), *shown_head(decoded, model, view), True, view.pruned, view.under, view.future
+    )
 
 
-def test_the_player_gets_every_number(found: Search, model: Translator) -> None:
-    header, arrays = unpacked(player_payload(model, found, start(found, model, DecodingView(step=2)), None))
+def test_the_player_gets_every_number(decoded: Search, model: Translator) -> None:
+    header, arrays = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView(step=2)), None))
     nodes, candidates = header["nodes"], header["candidates"]
-    for i, node in enumerate(found.tree.nodes):
+    for i, node in enumerate(decoded.tree.nodes):
         assert nodes["parent"][i] == (-1 if node.parent is None else node.parent)
         assert arrays["total"][i] == np.float32(node.total) and arrays["score"][i] == np.float32(node.score)
         r = nodes["answer"][i]
         if r >= 0:
             given = slice(candidates["first"][r], candidates["first"][r + 1])
-            assert candidates["id"][given] == [c.id for c in found.candidates[r]]
-            assert np.allclose(arrays["said"][given], np.exp([c.said for c in found.candidates[r]]))
+            assert candidates["id"][given] == [c.id for c in decoded.candidates[r]]
+            assert np.allclose(arrays["said"][given], np.exp([c.log_prob for c in decoded.candidates[r]]))
     for kind in ("encoder", "decoder", "cross"):
-        assert np.array_equal(arrays[kind], getattr(found, kind))
-    assert header["start"]["node"] == found.tree.path(found.tree.winner)[2]
+        assert np.array_equal(arrays[kind], getattr(decoded, kind))
+    assert header["start"]["node"] == decoded.tree.path(decoded.tree.winner)[2]
     names = [header["strings"][i] for i in nodes["name"]]
-    path = found.tree.path(found.tree.winner)
+    path = decoded.tree.path(decoded.tree.winner)
     assert [names[i] for i in path] == model.checkpoint.target_tokenizer.piece(2).split() + [
         token for token in model.translation(finish(beam(model.model, source(model), 3))[0][0]).tokens
     ]
 
 
-def test_one_head_travels_where_all_would_be_too_many(found: Search, model: Translator) -> None:
-    header, arrays = unpacked(player_payload(model, found, start(found, model, DecodingView()), (2, 1)))
+def test_one_head_travels_where_all_would_be_too_many(decoded: Search, model: Translator) -> None:
+    header, arrays = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView()), (2, 1)))
     assert header["only"] == [2, 1]
-    assert np.array_equal(arrays["cross"], found.cross[:, 2:, 1:].astype(np.float16))
-    assert np.array_equal(arrays["encoder"], found.encoder[1:, 1:2].astype(np.float16))  # its last layer
+    assert np.array_equal(arrays["cross"], decoded.cross[:, 2:, 1:].astype(np.float16))
+    assert np.array_equal(arrays["encoder"], decoded.encoder[1:, 1:2].astype(np.float16))  # its last layer
 
 
-def test_the_cards_get_where_each_branch_parts(found: Search, model: Translator) -> None:
-    own = winner(found, model)
-    other = writable(found, found.tree.path(found.tree.winner)[1])
+def test_the_cards_get_where_each_branch_parts(decoded: Search, model: Translator) -> None:
+    own = winner(decoded, model)
+    other = writable(decoded, decoded.tree.path(decoded.tree.winner)[1])
     branch = Branch((own.ids[0], other))
     lines: list[tuple[Branch | None, Line]] = [(None, own), (branch, line("small", TEXT, BEAM, branch))]
-    header, arrays = unpacked(branches_payload(model, found, lines, (0, 1), str(branch)))
+    header, arrays = unpacked(branches_payload(model, decoded, lines, (0, 1), str(branch)))
     was, card = header["cards"]
     assert (was["branch"], card["branch"]) == (None, str(branch))
     assert (card["step"], card["forced"], card["shared"]) == (1, 1, 1)
@@ -245,17 +247,17 @@ def test_the_cards_get_where_each_branch_parts(found: Search, model: Translator)
 
 
 @pytest.mark.parametrize("pruned", [True, False])
-def test_lanes_keep_sentences_apart(found: Search, pruned: bool) -> None:
-    lane = lanes(found.tree, pruned)
-    shown = [(node.step, lane[i]) for i, node in enumerate(found.tree.nodes) if lane[i] is not None]
+def test_lanes_keep_sentences_apart(decoded: Search, pruned: bool) -> None:
+    lane = lanes(decoded.tree, pruned)
+    shown = [(node.step, lane[i]) for i, node in enumerate(decoded.tree.nodes) if lane[i] is not None]
     assert len(shown) == len(set(shown)) and min(place[1] or 0 for place in shown) == 0
-    assert len({lane[i] for i in found.tree.path(found.tree.winner)}) == 1
+    assert len({lane[i] for i in decoded.tree.path(decoded.tree.winner)}) == 1
     hidden = {i for i, place in enumerate(lane) if place is None}
-    assert hidden == (set() if pruned else {i for i, n in enumerate(found.tree.nodes) if n.outcome == "pruned"})
+    assert hidden == (set() if pruned else {i for i, n in enumerate(decoded.tree.nodes) if n.outcome == "pruned"})
 
 
-def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) -> None:
-    tree = found.tree
+def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator) -> None:
+    tree = decoded.tree
     node = tree.path(tree.hypotheses[1])[2]
     shown = {
         "node": node,
@@ -266,14 +268,14 @@ def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) 
         "under": "score",
         "future": False,
     }
-    fields = shown_fields(shown, found, model)
+    fields = shown_fields(shown, decoded, model)
     assert fields is not None
     view = DecodingView(**fields)
-    assert place(found, view) == (node, tree.hypotheses[1])
-    assert shown_head(found, model, view) == (2, 0)
-    unasked = shown_fields({**shown, "layer": None, "head": None}, found, model)
+    assert place(decoded, view) == (node, tree.hypotheses[1])
+    assert shown_head(decoded, model, view) == (2, 0)
+    unasked = shown_fields({**shown, "layer": None, "head": None}, decoded, model)
     assert unasked is not None and "layer" not in unasked
-    assert shown_fields({**shown, "end": tree.winner}, found, model)["path"] == ()  # type: ignore[index]
+    assert shown_fields({**shown, "end": tree.winner}, decoded, model)["path"] == ()  # type: ignore[index]
     for wrong in (
         {"node": 10_000},
         {"node": -1},
@@ -283,19 +285,19 @@ def test_where_the_reader_is_becomes_the_view(found: Search, model: Translator) 
         {"pruned": "yes"},
         {"future": 0},
     ):
-        assert shown_fields({**shown, **wrong}, found, model) is None
-    assert shown_fields(None, found, model) is None
+        assert shown_fields({**shown, **wrong}, decoded, model) is None
+    assert shown_fields(None, decoded, model) is None
 
 
-def test_what_comes_later_is_hidden_until_the_winner_is_whole(found: Search) -> None:
-    tree = found.tree
+def test_what_comes_later_is_hidden_until_the_winner_is_whole(decoded: Search) -> None:
+    tree = decoded.tree
     last, other = tree.nodes[tree.winner].step, tree.hypotheses[1]
     hidden = DecodingView(future=False)
-    assert [horizon(found, replace(hidden, step=step)) for step in (None, 2, last)] == [1, 2, None]
-    assert horizon(found, DecodingView(step=2)) is None
+    assert [horizon(decoded, replace(hidden, step=step)) for step in (None, 2, last)] == [1, 2, None]
+    assert horizon(decoded, DecodingView(step=2)) is None
     # Another hypothesis that ends does not say which one wins.
     beside = replace(hidden, path=tuple(tree.ids(other)), step=tree.nodes[other].step)
-    assert horizon(found, beside) == tree.nodes[other].step
+    assert horizon(decoded, beside) == tree.nodes[other].step
 
 
 @pytest.mark.parametrize(
@@ -313,43 +315,43 @@ def test_what_comes_later_is_hidden_until_the_winner_is_whole(found: Search) -> 
         {"answer": 0, "word": 1, "heads": "all"},
     ],
 )
-def test_a_forged_pick_is_no_branch(forged: object, found: Search) -> None:
-    assert picked(forged, found) is None
+def test_a_forged_pick_is_no_branch(forged: object, decoded: Search) -> None:
+    assert picked(forged, decoded) is None
 
 
-def test_a_branch_of_another_sentence_is_left_out(found: Search, model: Translator) -> None:
-    longest = bound_of(model, found.source.ids)
+def test_a_branch_of_another_sentence_is_left_out(decoded: Search, model: Translator) -> None:
+    longest = bound_of(model, decoded.source.ids)
     wanted = [Branch((9_999,)), Branch((4,) * (longest + 1)), Branch((4,)), Branch((), 99)]
-    assert fitting(model, found.source.ids, wanted) == [Branch((4,))]
+    assert fitting(model, decoded.source.ids, wanted) == [Branch((4,))]
 
 
-def test_the_export_holds_the_tree(found: Search, model: Translator) -> None:
+def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
     branch = Branch((4,))
     lines: list[tuple[Branch | None, Line]] = [
-        (None, winner(found, model)),
+        (None, winner(decoded, model)),
         (branch, line("small", TEXT, BEAM, branch)),
     ]
-    content = json.loads(steps_json(TEXT, model, found, lines))
-    assert content["found"][0]["ids"] == found.tree.ids(found.tree.winner)
-    assert [node["total"] for node in content["nodes"]] == [node.total for node in found.tree.nodes]
+    content = json.loads(steps_json(TEXT, model, decoded, lines))
+    assert content["found"][0]["ids"] == decoded.tree.ids(decoded.tree.winner)
+    assert [node["total"] for node in content["nodes"]] == [node.total for node in decoded.tree.nodes]
     assert content["branches"][0]["ids"] == list(lines[1][1].ids)
     sampled = search("small", TEXT, Strategy("sampling", top_k=1))
     cut = json.loads(steps_json(TEXT, model, sampled, [(None, winner(sampled, model))]))
     assert sorted(c["seen"] is None for c in cut["nodes"][0]["next"]) == [False] + [True] * (searching.TOP - 1)
 
 
-def test_the_tree_as_a_picture(found: Search, model: Translator) -> None:
+def test_the_tree_as_a_picture(decoded: Search, model: Translator) -> None:
     from xml.etree import ElementTree
 
-    names = node_labels(model, found.tree)
+    names = node_labels(model, decoded.tree)
     names[1] = "<script>&"
-    facts = tree_facts("small", TEXT, model, found)
+    facts = tree_facts("small", TEXT, model, decoded)
 
     def texts(**how: Any) -> list[str | None]:
-        root = ElementTree.fromstring(tree_svg(found.tree, names, title="A <tree>", facts=facts, **how))
+        root = ElementTree.fromstring(tree_svg(decoded.tree, names, title="A <tree>", facts=facts, **how))
         return [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
-    whole, outcomes = texts(), {node.outcome for node in found.tree.nodes}
+    whole, outcomes = texts(), {node.outcome for node in decoded.tree.nodes}
     about = [
         "A <tree>",
         "Model: Small (small)",
@@ -360,19 +362,19 @@ def test_the_tree_as_a_picture(found: Search, model: Translator) -> None:
     ]
     assert set(about) < set(whole) and "<script>&" in whole
     others = len(texts(under="score")) - 2 * len(names) + 1  # what stands beside the tree
-    shown = sum(node.outcome != "pruned" for node in found.tree.nodes)
+    shown = sum(node.outcome != "pruned" for node in decoded.tree.nodes)
     assert "pruned" in outcomes and len(texts(pruned=False, theme="dark")) == 2 * shown - 1 + others - 1
 
 
-def test_a_sentence_that_never_ends_is_cut_and_said_so(tmp_path: Path) -> None:
+def test_a_sentence_that_never_ends_is_cut_and_marked_so(tmp_path: Path) -> None:
     endless = small_checkpoint(seed=7)
     with torch.no_grad():
         endless.model.output.bias[3] = -1e4
     model = Translator(endless)
     ids = model.encode(TEXT)
     steps = list(BEAM.steps(model.model, model.source_batch([ids])))
-    found = searching.searched(model, ids, BEAM, steps)
-    header, _ = unpacked(player_payload(model, found, start(found, model, DecodingView()), None))
+    decoded = searching.searched(model, ids, BEAM, steps)
+    header, _ = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView()), None))
     assert {entry["ended"] for entry in header["found"]} == {False}
-    assert found.tree.nodes[found.tree.winner].step == header["bound"] == bound_of(model, ids)
-    assert not winner(found, model).finished
+    assert decoded.tree.nodes[decoded.tree.winner].step == header["bound"] == bound_of(model, ids)
+    assert not winner(decoded, model).finished

@@ -111,14 +111,14 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(file)]
     assert main(command) == 0
     known = Asked("small", models.version("small"), Chosen(str(table)), 200)
-    found = find(known)
-    assert found is not None and found.found.pairs == 3 and found.when == atlases.today() and found.by == ""
+    measured = find(known)
+    assert measured is not None and measured.atlas.pairs == 3 and measured.when == atlases.today() and measured.by == ""
     shipped = atlases.shipped("small")
     assert shipped is not None and find_history(known) is None  # it has none
     # Beside what the Attention page finds in a sentence.
     over = rf"Over 2 sentences of {re.escape(str(table))}, with all heads on,"
-    said = re.fullmatch(rf"{over} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
-    assert said and over_corpus(atlases.shipped("models/other")) == ""
+    match = re.fullmatch(rf"{over} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
+    assert match and over_corpus(atlases.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=Chosen("copy"))) is None
     assert find(replace(known, chosen=Chosen(str(table), brought=True))) is None
     facts = json.loads(file.read_text())
@@ -280,35 +280,35 @@ def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypat
     monkeypatch.setattr("ui.heads.corpus.truths", truths)
     bar: list[float] = []
     known_to = Asked("small", models.version("small"), Chosen(str(table), brought=True), 200)
-    found = measure(known_to, lambda share, doing: bar.append(share))
-    assert held == [False] and found.found.pairs == 3 and max(bar) == 1  # of three, not of two hundred
+    measured = measure(known_to, lambda share, doing: bar.append(share))
+    assert held == [False] and measured.atlas.pairs == 3 and max(bar) == 1  # of three, not of two hundred
 
 
 @pytest.fixture(scope="module")
-def found() -> Atlas:
+def measured() -> Atlas:
     checkpoint = small_checkpoint()
     tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     pairs = [Known("two dogs are running", "une petite fille"), Known("a girl is in the snow .", "une fille")]
     return atlas(checkpoint.model, *tokenizers, lambda: pairs)
 
 
-def test_the_spread_stands_beside_each_mean_in_the_table(found: Atlas) -> None:
+def test_the_spread_stands_beside_each_mean_in_the_table(measured: Atlas) -> None:
     rows: list[Place] = [("encoder", 0, 1), ("cross", 2, 0)]
     measures = [measure for measure in MEASURES if measure.name in ("importance", "agreement")]
-    columns, config = _columns(found, [], {place: [] for place in rows}, rows, rows[0], measures)
+    columns, config = _columns(measured, [], {place: [] for place in rows}, rows, rows[0], measures)
     assert list(columns) == ["Head", "Named", "Importance", "± Importance", "Agreement", "± Agreement"]
     assert columns["± Importance"] == [
-        found.heads["encoder"]["importance"].deviation[0, 1], found.heads["cross"]["importance"].deviation[2, 0],
+        measured.heads["encoder"]["importance"].deviation[0, 1], measured.heads["cross"]["importance"].deviation[2, 0],
     ]  # fmt: skip
     assert (
         columns["± Agreement"][0] is None and columns["± Agreement"][1] is not None and columns.keys() >= config.keys()
     )
 
 
-def test_importance_below_nothing_has_a_colour_of_its_own(found: Atlas) -> None:
-    told = header(found, [], "cross", (0, 0), measure="importance", step=None)
-    (scale,) = [one for one in told["measures"] if one["name"] == "importance"]
-    largest = abs(found.heads["cross"]["importance"].mean).max()
+def test_importance_below_nothing_has_a_colour_of_its_own(measured: Atlas) -> None:
+    payload = header(measured, [], "cross", (0, 0), measure="importance", step=None)
+    (scale,) = [one for one in payload["measures"] if one["name"] == "importance"]
+    largest = abs(measured.heads["cross"]["importance"].mean).max()
     assert scale["signed"] and scale["most"] == -scale["least"] == largest
 
 

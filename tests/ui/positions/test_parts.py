@@ -27,14 +27,14 @@ UNTRAINED = Learned(np.random.default_rng(0).normal(size=(64, 16)), None)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "text"),
     [
         (0.0, "0"), (1.0, "1"), (2.04, "2.0"), (-0.51, "−0.51"), (1.7e-16, "1.7e−16"), (12.3, "12"),
         (1234.5, "1,234"), (math.nan, "–"),
     ],
 )  # fmt: skip
-def test_numbers_have_two_digits(value: float, said: str) -> None:
-    assert small(value) == said
+def test_numbers_have_two_digits(value: float, text: str) -> None:
+    assert small(value) == text
 
 
 def test_the_model_decides_what_the_controls_leave_open() -> None:
@@ -91,9 +91,9 @@ def test_a_learned_table_is_found_among_the_finished_runs(tmp_path: Path, monkey
     checkpoints.save(trained, tmp_path / "runs" / "mine" / "checkpoints" / "best")
     assert learned("sinusoidal", MODEL, 16).model is None
     (tmp_path / "runs" / "mine" / "status.json").write_text('{"state": "finished"}')
-    found = learned("sinusoidal", MODEL, 16)
-    assert found.model == "runs/mine"
-    assert np.array_equal(found.table, learned_table(trained.model))
+    newest = learned("sinusoidal", MODEL, 16)
+    assert newest.model == "runs/mine"
+    assert np.array_equal(newest.table, learned_table(trained.model))
 
 
 def test_the_models_table_is_compared_with_the_formula() -> None:
@@ -116,15 +116,15 @@ def test_default_curves_are_there(scheme: str, positions: int) -> None:
 def marks(page: str) -> list[list[tuple[str, str]]]:
     """(what the icon says, the number) for each property and scheme."""
     rows = re.findall(r"<tr.*?</tr>", page)[2:]
-    found = [re.findall(r'alt="([^"]*):"[^>]*><span>(.*?)</span>', row) for row in rows]
-    return [[(mark, html.unescape(text)) for mark, text in row] for row in found]
+    rows_of_cells = [re.findall(r'alt="([^"]*):"[^>]*><span>(.*?)</span>', row) for row in rows]
+    return [[(mark, html.unescape(text)) for mark, text in row] for row in rows_of_cells]
 
 
 def test_the_table_says_what_was_measured() -> None:
-    found = {s: properties(encoding(s, 128, 16), encoding(s, 256, 16)) for s in _ORDER if s != "learned"}
-    found["learned"] = properties(UNTRAINED.table, None)
+    measures = {s: properties(encoding(s, 128, 16), encoding(s, 256, 16)) for s in _ORDER if s != "learned"}
+    measures["learned"] = properties(UNTRAINED.table, None)
     code = Code("sinusoidal", encoding("sinusoidal", 16, 16), 10_000, UNTRAINED)
-    rows = marks(table_html(code, found, THEMES["dark"]))
+    rows = marks(table_html(code, measures, THEMES["dark"]))
     assert [len(row) for row in rows] == [len(_ORDER)] * len(_ROWS)
     unique, bounded, near, linear, beyond = (dict(zip(_ORDER, row, strict=True)) for row in rows)
     assert unique["none"] == ("lacks it", "0 apart")

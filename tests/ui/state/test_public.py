@@ -47,7 +47,7 @@ def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest
     done: list[str] = []
     monkeypatch.setattr(refusals.st, "session_state", {})
     refusals.attempt(done.append, "something")
-    assert not done and "public demonstration" in refusals.st.session_state["training-said"]
+    assert not done and "public demonstration" in refusals.st.session_state["training-refused"]
     monkeypatch.setattr(start, "start", lambda *_: done.append("started"))
     start._start(1, None, "run")  # type: ignore[arg-type]
     assert not done and "public demonstration" in refusals.st.session_state["start-refused"]
@@ -89,16 +89,16 @@ def test_the_form_and_its_boxes_refuse_by_themselves() -> None:
 
 
 def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
+    text = "'/srv/app/models/a/config.json' is cut off (/tmp/x.part); and/or see https://example.org/a/b, 1/2."
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "")
-    assert without_places(said) == said
+    assert without_places(text) == text
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
-    assert without_places(said) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
+    assert without_places(text) == "'config.json' is cut off (x.part); and/or see https://example.org/a/b, 1/2."
 
 
 @pytest.mark.usefixtures("demonstration")
 @pytest.mark.parametrize(
-    ("said", "left"),
+    ("text", "left"),
     [
         ("/srv/secret/pairs.tsv:en:fr", "pairs.tsv:en:fr"),
         ("/home/my user/x", "x"),
@@ -112,11 +112,11 @@ def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
         ("https://example.org/~u/(a)/c", "https://example.org/~u/(a)/c"),
     ],
 )  # fmt: skip
-def test_whatever_a_place_looks_like(said: str, left: str) -> None:
-    assert without_places(said) == left
+def test_whatever_a_place_looks_like(text: str, left: str) -> None:
+    assert without_places(text) == left
 
 
-def _told_card() -> dict[str, Any]:
+def _card_with_folders() -> dict[str, Any]:
     command = f"python -m transformer train --data {PLACE}/pairs.tsv:en:fr --out {PLACE}/runs/x"
     return {
         **{"title": f"{PLACE}/pairs.tsv:en:fr", "data": f"{PLACE}/pairs.tsv:en:fr", "source": "Words"},
@@ -144,7 +144,7 @@ def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytes
     for name in ("RUNS", "CHECKPOINTS", "MODELS"):
         monkeypatch.setattr(models, name, tmp_path / name)
     model = small_checkpoint()
-    model.card = _told_card()
+    model.card = _card_with_folders()
     folder = tmp_path / "CHECKPOINTS" / "told"
     checkpoints.save(model, folder)
     (folder / "history").mkdir()
@@ -155,9 +155,9 @@ def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytes
         page.query_params["model"] = "told"
         page.run()
         assert not page.exception, name
-        said = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
-        assert not [text for text in said if b"/home" in text or b"of mine" in text], name
-        assert name == "training" or any(b"pairs.tsv" in text for text in said), name
+        messages = [one.proto.SerializeToString() for part in (page.main, page.sidebar) for one in _under(part)]
+        assert not [text for text in messages if b"/home" in text or b"of mine" in text], name
+        assert name == "training" or any(b"pairs.tsv" in text for text in messages), name
 
 
 def _under(block: Any) -> list[Any]:
@@ -176,12 +176,12 @@ def test_a_card_without_end_is_cut_off() -> None:
 def test_production_shows_no_errors_and_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOST", "0.0.0.0")
     monkeypatch.setenv("PORT", "80")
-    found = options()
-    assert (found["server.address"], found["server.port"]) == ("0.0.0.0", "80")
-    assert (found["client.showErrorDetails"], found["server.fileWatcherType"]) == ("none", "none")
-    assert found["server.enableXsrfProtection"] == found["server.headless"] == "true"
+    given = options()
+    assert (given["server.address"], given["server.port"]) == ("0.0.0.0", "80")
+    assert (given["client.showErrorDetails"], given["server.fileWatcherType"]) == ("none", "none")
+    assert given["server.enableXsrfProtection"] == given["server.headless"] == "true"
     assert environment()["OMP_NUM_THREADS"] == "1"
     # The one of config.toml holds: without any, Streamlit would ask the internet for its address.
-    assert found["browser.serverAddress"] == ""
+    assert given["browser.serverAddress"] == ""
     monkeypatch.setenv("HOST", "192.0.2.1")
     assert options()["browser.serverAddress"] == options()["server.address"] == "192.0.2.1"

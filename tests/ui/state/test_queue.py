@@ -144,8 +144,8 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    said, queue = list[str](), Turns(1)
-    place = SimpleNamespace(caption=said.append, empty=lambda: said.append("gone"))
+    captions, queue = list[str](), Turns(1)
+    place = SimpleNamespace(caption=captions.append, empty=lambda: captions.append("gone"))
     monkeypatch.setattr(module, "st", SimpleNamespace(session_state={module.PLACE: place, "view": None}))
     monkeypatch.setattr(module, "in_session", lambda: True)
     monkeypatch.setattr(module, "SILENT", 0.0)
@@ -165,14 +165,14 @@ def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) ->
     for number in (1, 2):
         threads += together(other)
         until(lambda number=number: len(queue._queue) == number)
-    until(lambda: len(set(said)) > 1)
+    until(lambda: len(set(captions)) > 1)
     free.set()
     ended(threads)
-    assert {text.partition(": ")[2] for text in said if text != "gone"} == {
+    assert {text.partition(": ")[2] for text in captions if text != "gone"} == {
         "1 request ahead of yours",
         "2 requests ahead of yours",
     }
-    assert said[-1] == "gone" and said.count("gone") == 2
+    assert captions[-1] == "gone" and captions.count("gone") == 2
 
 
 def test_a_value_is_made_once_for_all_who_ask() -> None:
@@ -183,12 +183,12 @@ def test_a_value_is_made_once_for_all_who_ask() -> None:
         made.append(object())
         return made[-1]
 
-    found = list[object]()
-    threads = together(*[lambda: found.append(kept.get("key", make))] * 5)
+    values = list[object]()
+    threads = together(*[lambda: values.append(kept.get("key", make))] * 5)
     until(lambda: bool(kept._making))
     go.set()
     ended(threads)
-    assert len(made) == 1 and all(one is made[0] for one in found) and len(found) == 5
+    assert len(made) == 1 and all(one is made[0] for one in values) and len(values) == 5
 
 
 def test_where_the_maker_fails_who_waits_makes_it() -> None:
@@ -203,26 +203,26 @@ def test_where_the_maker_fails_who_waits_makes_it() -> None:
             kept.get("key", fails)
         failed.append("yes")
 
-    found = list[int]()
+    values = list[int]()
     threads = together(first)
     until(lambda: bool(kept._making))
-    threads += together(lambda: found.append(kept.get("key", lambda: 7)))
+    threads += together(lambda: values.append(kept.get("key", lambda: 7)))
     go.set()
     ended(threads)
-    assert found == [7] and failed == ["yes"]
+    assert values == [7] and failed == ["yes"]
 
 
 def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, kept = Turns(1), Kept[int](5, 600)
     monkeypatch.setattr(cache, "TURNS", queue)
     holds, makes = threading.Event(), threading.Event()
-    found = list[int]()
+    values = list[int]()
 
     def holder() -> None:
         with queue.turn():
             holds.set()
             makes.wait(10)
-            found.append(kept.get("key", lambda: 1))
+            values.append(kept.get("key", lambda: 1))
             assert queue.held
 
     def make() -> int:
@@ -232,9 +232,9 @@ def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monk
 
     threads = together(holder)
     holds.wait(10)
-    threads += together(lambda: found.append(kept.get("key", make)))
+    threads += together(lambda: values.append(kept.get("key", make)))
     ended(threads)
-    assert found == [2, 2] and queue._free == 1
+    assert values == [2, 2] and queue._free == 1
 
 
 def test_what_is_kept_is_bounded_and_let_go() -> None:
@@ -327,9 +327,9 @@ def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_type
 
 def test_long_work_with_a_turn_lets_others_go_first() -> None:
     """What runs the model again and again for one session is given the way to be interrupted."""
-    found = []
+    calls = []
     for path in (ROOT / "ui").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("faithfulness", "head_importance"):
-                found.append((path.name, {word.arg: ast.unparse(word.value) for word in node.keywords}.get("between")))
-    assert sorted(found) == [("faithful.py", "TURNS.breathe"), ("ranking.py", "TURNS.breathe")]
+                calls.append((path.name, {word.arg: ast.unparse(word.value) for word in node.keywords}.get("between")))
+    assert sorted(calls) == [("faithful.py", "TURNS.breathe"), ("ranking.py", "TURNS.breathe")]

@@ -58,7 +58,7 @@ def test_what_is_still_to_come_is_the_schedule() -> None:
     assert not len(charts([invented(1_000, config)])[3].lines[1].x)
 
 
-def test_a_steep_start_is_cut_off_and_told() -> None:
+def test_a_steep_start_is_cut_off_with_a_note() -> None:
     run = invented(1_000, TrainConfig(steps=1_000))
     loss = charts([run])[0]
     assert limit(loss, 1_000) < 2 < loss.lines[0].y.max()
@@ -85,8 +85,8 @@ def test_several_runs_share_the_axis(finished: RunFolder) -> None:
 
 def test_a_run_that_has_not_begun_has_no_numbers_yet() -> None:
     empty = invented(0, TRAINING)
-    told = {fact["label"]: fact["value"] for fact in facts(empty)}
-    assert told["Step"] == "0" and told["Validation loss"] == "–"
+    shown = {fact["label"]: fact["value"] for fact in facts(empty)}
+    assert shown["Step"] == "0" and shown["Validation loss"] == "–"
     header, _ = unpacked(payload([empty], None))
     assert all(math.isfinite(chart["top"]) and chart["top"] > 0 for chart in header["charts"])
 

@@ -40,7 +40,7 @@ def run(finished: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return RunFolder(tmp_path / "first")
 
 
-def said(page: AppTest) -> str:
+def page_text(page: AppTest) -> str:
     return "\n".join(one.value for one in [*page.warning, *page.info, *page.markdown, *page.caption])
 
 
@@ -59,7 +59,7 @@ def test_the_pages_show_a_damaged_run(run: RunFolder, name: str, damage: Callabl
     assert not page.error, [one.value for one in page.error]
     assert "first" in [one.value for one in page.subheader]
     if name.startswith("checkpoints") and damage is not wrong_types and damage is not huge:
-        assert "is damaged" in said(page).replace("\\", "")
+        assert "is damaged" in page_text(page).replace("\\", "")
     for listed in entries():
         if listed.name == "runs/first" and not listed.broken:
             with suppress(ValueError):  # weights of the right size that are nonsense are refused when they are read
@@ -72,14 +72,14 @@ def test_a_finished_run_that_is_damaged_can_be_resumed_from_its_page(run: RunFol
     assert [act.label for act in acts(status(run.path))] == ["Resume"]
     assert work(run.path) == "finished"
     page = opened(run="first")
-    assert "step-0000060 is damaged, and kept as step-0000060.damaged" in said(page).replace("\\", "")
+    assert "step-0000060 is damaged, and kept as step-0000060.damaged" in page_text(page).replace("\\", "")
     assert acts(status(run.path)) == []
 
 
 def test_a_damaged_snapshot_is_left_out_and_counted(run: RunFolder) -> None:
     whole = len(list(run.history.iterdir()))
     cut(run.history / "step-0000060.safetensors")
-    found = film.history("first", run.checkpoints / "best", run.history, run.config)
-    frames = found.frames("one two")
-    assert len(frames) == whole - 1 and found.damaged == 1
-    assert b"1 snapshot is damaged and not shown" in film.payload(found, frames, ("cross", 1, 1), None)
+    history = film.history("first", run.checkpoints / "best", run.history, run.config)
+    frames = history.frames("one two")
+    assert len(frames) == whole - 1 and history.damaged == 1
+    assert b"1 snapshot is damaged and not shown" in film.payload(history, frames, ("cross", 1, 1), None)

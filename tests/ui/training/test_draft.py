@@ -1,4 +1,4 @@
-"""The settings of a run before it is started: defaults, what is typed, and what is said of mistakes."""
+"""The settings of a run before it is started: defaults, what is typed, and the messages about mistakes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_numbers_as_people_type_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "said"),
+    ("changes", "field", "message"),
     [
         ({"training.steps": "-3"}, "training.steps", "Steps is -3; it must be a whole number"),
         ({"training.steps": "ten"}, "training.steps", "Steps is 'ten'; type a whole number"),
@@ -62,13 +62,13 @@ def test_numbers_as_people_type_them() -> None:
         ({"threads": "0"}, "threads", "Threads is 0; it must be a whole number from 1"),
     ],
 )
-def test_a_mistake_is_told_at_its_field(changes: Values, field: str, said: str) -> None:
+def test_a_mistake_is_shown_at_its_field(changes: Values, field: str, message: str) -> None:
     made = drafted("reverse", {**defaults("reverse", "mini"), **changes}, ())
     assert made.recipe is None
-    assert list(made.wrong) == [field] and said in made.wrong[field]
+    assert list(made.wrong) == [field] and message in made.wrong[field]
 
 
-def test_several_mistakes_are_told_at_once() -> None:
+def test_several_mistakes_are_shown_at_once() -> None:
     values = {**defaults("reverse", "mini"), "training.steps": "x", "model.max_length": "0", "training.clip": "-1"}
     assert set(drafted("reverse", values, ()).wrong) == {"training.steps", "model.max_length", "training.clip"}
 

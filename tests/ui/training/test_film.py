@@ -1,4 +1,4 @@
-"""The film strip is what the snapshots compute, and what is said of it is counted right."""
+"""The film strip is what the snapshots compute, and the numbers in its note are right."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_very_many_snapshots_are_thinned(finished: RunFolder, tmp_path_factory: 
     for step in range(100):
         shutil.copy(finished.history / "step-0000000.safetensors", folder / f"step-{step:07d}.safetensors")
     (folder / "step-0000100.safetensors.12.part").touch()
-    found = film.history("many", finished.checkpoints / "best", folder, finished.config)
-    steps = [snapshot.step for snapshot in found.snapshots]
+    history = film.history("many", finished.checkpoints / "best", folder, finished.config)
+    steps = [snapshot.step for snapshot in history.snapshots]
     assert len(steps) == film.MOST and (steps[0], steps[-1]) == (0, 99)
-    assert found.left_out == 100 - film.MOST
+    assert history.left_out == 100 - film.MOST

@@ -12,7 +12,7 @@ def columns(*evaluations: dict) -> Columns:
     return Columns(NONE, NONE, NONE, NONE, NONE, NONE, [*evaluations])
 
 
-def test_each_part_of_the_last_evaluation_is_told_by_what_tells_most() -> None:
+def test_each_part_of_the_last_evaluation_has_its_most_telling_score() -> None:
     old = {"step": 1, "parts": {"captions": {"bleu": 1.0, "exact": 0.0}}}
     captions, grammar = {"bleu": 35.38, "exact": 0.05}, {"bleu": 99.0, "exact": 0.981}
     new = {"step": 2, "parts": {"captions": captions, "a grammar": grammar}}

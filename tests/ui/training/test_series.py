@@ -24,22 +24,22 @@ def test_columns_grow_with_the_file(tmp_path: Path) -> None:
     assert read().step.tolist() == [1, 2, 3, 4, 5]
     with open(path, "a") as file:
         file.write(line(6, evaluation={"loss": 0.5, "bleu": 3.0, "watched": []}) + '{"step": 7, "lo')
-    found = read()
-    assert found.loss.tolist() == [5 / step for step in range(1, 7)]
-    assert [score.tolist() for score in scores(found.evaluations, "bleu")] == [[6.0], [3.0]]
-    assert found.recent_speed == sum(10 * step for step in range(1, 7)) / 3.0
+    columns = read()
+    assert columns.loss.tolist() == [5 / step for step in range(1, 7)]
+    assert [score.tolist() for score in scores(columns.evaluations, "bleu")] == [[6.0], [3.0]]
+    assert columns.recent_speed == sum(10 * step for step in range(1, 7)) / 3.0
 
 
-def test_a_run_that_takes_lines_back_is_read_anew(tmp_path: Path) -> None:
+def test_a_run_that_takes_lines_back_is_read_again(tmp_path: Path) -> None:
     path, series = tmp_path / "metrics.jsonl", Series(str(tmp_path))
     path.write_text("".join(line(step) for step in range(1, 9)))
     assert len(series.read()) == 8
     part = tmp_path / "part"
     part.write_text("".join(line(step) for step in range(1, 4)) + line(4, gradient_norm=None))
     part.replace(path)
-    found = series.read()
-    assert found.step.tolist() == [1, 2, 3, 4]
-    assert math.isnan(found.gradient_norm[3])
+    columns = series.read()
+    assert columns.step.tolist() == [1, 2, 3, 4]
+    assert math.isnan(columns.gradient_norm[3])
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=3000))

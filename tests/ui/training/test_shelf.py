@@ -61,10 +61,10 @@ def test_the_score_that_says_more() -> None:
     assert score_text({}) == score_text({"sentences": 3}) == ""
 
 
-def test_the_finished_run_is_told_with_its_last_score(finished: RunFolder) -> None:
-    found = shelf.latest_scores(str(finished.path), finished.metrics.stat().st_size)
-    assert run_item(status(finished.path)).rest == f", {score_text(found)}"
-    assert found["watched"][0]["text"] == "one two"
+def test_the_finished_run_is_listed_with_its_last_score(finished: RunFolder) -> None:
+    scores = shelf.latest_scores(str(finished.path), finished.metrics.stat().st_size)
+    assert run_item(status(finished.path)).rest == f", {score_text(scores)}"
+    assert scores["watched"][0]["text"] == "one two"
 
 
 def test_a_finished_run_is_a_model_and_one_that_goes_on_is_none(

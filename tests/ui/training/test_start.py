@@ -52,7 +52,7 @@ def test_what_was_typed_last_may_be_wrong(started: list[tuple[Recipe, Path]]) ->
     box(page, "Steps").input("-5")
     click(page, "start-training")
     assert not started
-    assert any("it must be a whole number from 1" in said.value for said in page.warning)
+    assert any("it must be a whole number from 1" in warning.value for warning in page.warning)
 
 
 def test_the_steps_typed_last_are_those_of_the_longer_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,6 @@ def test_a_selection_that_is_not_there_is_refused() -> None:
 
 
 def _decoded(text: str, block: str) -> str:
-    found = re.search(rf'id="{block}">([^<]*)<', text)
-    assert found is not None
-    return base64.b64decode(found[1]).decode("latin-1")
+    match = re.search(rf'id="{block}">([^<]*)<', text)
+    assert match is not None
+    return base64.b64decode(match[1]).decode("latin-1")

@@ -31,12 +31,12 @@ def rows_of(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
 )
 def test_a_header_and_arrays_survive_the_journey(text: str, small: np.ndarray, large: np.ndarray) -> None:
     data = pack({"label": text}, {"small": small, "large": large, "half": large.astype(np.float16)})
-    header, found = unpacked(data)
+    header, arrays = unpacked(data)
     assert len(data) % 4 == 0 and int.from_bytes(data[:4], "little") % 4 == 0
     assert header["label"] == text
     for name, array in {"small": small, "large": large, "half": large.astype(np.float16)}.items():
-        np.testing.assert_array_equal(found[name], array)
-        assert found[name].shape == array.shape
+        np.testing.assert_array_equal(arrays[name], array)
+        assert arrays[name].shape == array.shape
 
 
 def test_a_transposed_array_travels_in_its_own_order() -> None:
@@ -102,14 +102,14 @@ def test_the_overview_tells_its_true_and_its_pooled_size() -> None:
     one = EveryHead(weights, [[["looks at ", "k0"]] * 3] * 2, profile=profile)
     other = EveryHead(rows_of((1, 2, 3, 3)), [[["looks at ", "a"]] * 2])
     kinds = pack_kinds({"encoder": one, "cross": other})
-    header, found = unpacked(kinds.payload)
+    header, arrays = unpacked(kinds.payload)
     assert list(header["kinds"]) == ["encoder", "cross"] and header["id"] == kinds.id
     assert kinds.shapes == {"encoder": (2, 3), "cross": (1, 2)}
-    assert found["cross thumbs"].shape == (1, 2, 3, 3)
+    assert arrays["cross thumbs"].shape == (1, 2, 3, 3)
     first = header["kinds"]["encoder"]
     assert (first["layers"], first["heads"], first["queries"], first["keys"]) == (2, 3, 100, 20)
-    assert first["thumb"] == [64, 20] and found["encoder thumbs"].shape == (2, 3, 64, 20)
-    assert not found["encoder thumbs_masked"].any()
+    assert first["thumb"] == [64, 20] and arrays["encoder thumbs"].shape == (2, 3, 64, 20)
+    assert not arrays["encoder thumbs_masked"].any()
     assert first["profile"]["values"] == [[0.5, None, 1, 2, 3, 4]]
     assert first["captions"][0][0][1] in names and first["off"] == [[False] * 3] * 2
 
@@ -124,13 +124,13 @@ def test_patterns_have_an_id_of_what_they_hold() -> None:
 def test_lines_and_the_large_head_carry_the_exact_weights() -> None:
     weights = rows_of((4, 6, 5))
     rows, columns = list("abcdef"), list("vwxyz")
-    header, found = unpacked(lines_payload(weights, rows, columns, rows_read=rows, heads=(1,), mass=0.8))
-    np.testing.assert_array_equal(found["weights"], weights)
+    header, arrays = unpacked(lines_payload(weights, rows, columns, rows_read=rows, heads=(1,), mass=0.8))
+    np.testing.assert_array_equal(arrays["weights"], weights)
     assert header["shown"] == {"heads": [1], "mass": 0.8} and header["rows_read"] == rows
     masked = np.triu(np.ones((6, 5), bool), 1)
-    header, found = unpacked(head_payload(weights[0], rows, columns, masked=masked, rows_read=None))
-    np.testing.assert_array_equal(found["weights"], weights[0])
-    np.testing.assert_array_equal(found["masked"], masked)
+    header, arrays = unpacked(head_payload(weights[0], rows, columns, masked=masked, rows_read=None))
+    np.testing.assert_array_equal(arrays["weights"], weights[0])
+    np.testing.assert_array_equal(arrays["masked"], masked)
     assert header["rows_read"] is None and header["columns"] == columns
 
 

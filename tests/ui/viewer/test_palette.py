@@ -27,19 +27,19 @@ def shades(scale: tuple[str, ...], steps: int) -> list[str]:
 
 @BOTH
 def test_the_viewers_variables(name: str) -> None:
-    theme, found = THEMES[name], variables("viewer", ".hl" if name == "light" else '.hl[data-theme="dark"]')
+    theme, values = THEMES[name], variables("viewer", ".hl" if name == "light" else '.hl[data-theme="dark"]')
     expected = {"frame": theme.line, **{key: vars(theme)[key] for key in ("muted", "field", "card", "hatch")}}
     if name == "light":  # defaults: Streamlit sets them in either theme
         expected |= {"text": theme.text, "accent": theme.accent}
-    assert {key: found[key] for key in expected} == expected
+    assert {key: values[key] for key in expected} == expected
 
 
 @BOTH
 def test_the_offline_files_variables(name: str) -> None:
     theme = THEMES[name]
-    found = variables("page", ":root" if name == "light" else ':root[data-theme="dark"]')
-    tint = {"page-tint": found["page-tint"]}
-    assert found == tint | {
+    values = variables("page", ":root" if name == "light" else ':root[data-theme="dark"]')
+    tint = {"page-tint": values["page-tint"]}
+    assert values == tint | {
         "st-background-color": theme.background,
         "st-text-color": theme.text,
         "st-primary-color": theme.accent,
@@ -50,9 +50,9 @@ def test_the_offline_files_variables(name: str) -> None:
 
 def test_the_bars_below_and_above_zero() -> None:
     text = (ROOT / "ui/viewer/anatomy.css").read_text("utf-8")
-    found = re.findall(r"^(\S*|\.hl\S* )?\.box\.(less|more) { background: (#[0-9a-f]{6})", text, re.M)
+    bars = re.findall(r"^(\S*|\.hl\S* )?\.box\.(less|more) { background: (#[0-9a-f]{6})", text, re.M)
     light, dark = THEMES["light"].signed, THEMES["dark"].signed
-    assert [colour for *_, colour in found] == [light[0], light[2], dark[0]] and light[2] == dark[2]
+    assert [colour for *_, colour in bars] == [light[0], light[2], dark[0]] and light[2] == dark[2]
 
 
 @BOTH
@@ -107,8 +107,8 @@ def test_text_can_be_read_on_every_ground(name: str) -> None:
     }
     faint = variables("viewer", ".hl" if name == "light" else f".hl[{dark}]")["faint"]
     least = {"text": (theme.text, 4.5), "muted": (theme.muted, 4.5), "accent": (theme.accent, 4.5), "faint": (faint, 3)}
-    found = {(a, b): contrast(colour, ground) for a, (colour, _) in least.items() for b, ground in grounds.items()}
-    assert {pair: value for pair, value in found.items() if value < least[pair[0]][1]} == {}
+    values = {(a, b): contrast(colour, ground) for a, (colour, _) in least.items() for b, ground in grounds.items()}
+    assert {pair: value for pair, value in values.items() if value < least[pair[0]][1]} == {}
 
 
 def test_the_faint_colour_writes_nothing() -> None:

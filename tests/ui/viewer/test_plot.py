@@ -21,9 +21,9 @@ def weights() -> np.ndarray:
 
 def plain(figure: go.Figure) -> dict[str, Any]:
     """As Plotly itself writes it, without the look that is none."""
-    found = json.loads(figure.to_json())
-    del found["layout"]["template"]
-    return dict(found)
+    content = json.loads(figure.to_json())
+    del content["layout"]["template"]
+    return dict(content)
 
 
 @pytest.mark.parametrize("scale", ["fixed", "row", "sqrt"])

@@ -53,8 +53,8 @@ def complaints(folder: Path, *rules: str) -> list[dict[str, Any]]:
         capture_output=True,
         text=True,
     )
-    found: list[dict[str, Any]] = json.loads(done.stdout)["diagnostics"]
-    return found
+    diagnostics: list[dict[str, Any]] = json.loads(done.stdout)["diagnostics"]
+    return diagnostics
 
 
 def test_every_name_that_a_component_uses_is_in_its_scripts(scripts: Path) -> None:

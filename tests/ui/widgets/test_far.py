@@ -1,4 +1,4 @@
-"""A sentence that is far from what a model was trained on is said so, once, on each page where it is typed."""
+"""A sentence that is far from what a model was trained on gets one note on each page where it is typed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).mkdir()
         monkeypatch.setattr(models, name.upper(), tmp_path / name)
     checkpoint = small_checkpoint()
-    found = [Translator(checkpoint).translate(text).log_prob_per_token for text in (LIKE, UNLIKE)]
-    assert found[0] > found[1]
-    checkpoint.card |= {"typical": {"log_prob_per_token": sum(found) / 2}, "data": "Captions *of* dogs."}
+    scores = [Translator(checkpoint).translate(text).log_prob_per_token for text in (LIKE, UNLIKE)]
+    assert scores[0] > scores[1]
+    checkpoint.card |= {"typical": {"log_prob_per_token": sum(scores) / 2}, "data": "Captions *of* dogs."}
     checkpoints.save(checkpoint, tmp_path / "checkpoints" / "small")
     return tmp_path / "checkpoints" / "small"
 
@@ -42,9 +42,9 @@ def notes(page: str, **query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", ["attention", "anatomy", "decoding"])
-def test_it_is_said_once_where_it_is_typed(small: Path, page: str) -> None:
-    (said,) = notes(page, text=UNLIKE)
-    assert SAID in said and said.endswith(r"It was trained on: Captions \*of\* dogs.")
+def test_the_note_is_shown_once_where_the_sentence_is_typed(small: Path, page: str) -> None:
+    (text,) = notes(page, text=UNLIKE)
+    assert SAID in text and text.endswith(r"It was trained on: Captions \*of\* dogs.")
     assert notes(page, text=LIKE) == []
 
 
