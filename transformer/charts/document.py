@@ -67,6 +67,6 @@ def text_width(text: str, size: float) -> float:
 
 @cache
 def _face() -> str:
-    """The font of Hindi inside of the document: a machine need not have any, and an image may load nothing."""
+    """The font of Hindi inside of the document: who opens it need not have any."""
     data = base64.b64encode((FONTS / "NotoSansDevanagari-Regular.ttf").read_bytes()).decode("ascii")
     return f'<style>@font-face{{font-family:"Noto Sans Devanagari";src:url("data:font/ttf;base64,{data}")}}</style>'

@@ -9,8 +9,7 @@ from functools import partial
 import streamlit as st
 
 from transformer import Translator
-from transformer.charts.pdf import pdf
-from ui.widgets.save_png import save_png
+from transformer.charts.typeset import pdf, png
 
 Make = Callable[[], str | bytes]
 _FONTS = (
@@ -25,8 +24,9 @@ def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, s
 
     Slides have the theme of the page; what is printed stands on white.
     """
-    save_png(draw(st.context.theme.type or "light"), f"{stem}.png")
+    theme = st.context.theme.type or "light"
     about = "; ".join(f"{name}: {text}" for name, text in facts.items())
+    download("PNG, for slides", lambda: png(draw(theme)), f"{stem}.png", "image/png", _FONTS)
     download("PDF, for a paper", lambda: pdf(draw("light"), title, about), f"{stem}.pdf", "application/pdf", _FONTS)
     download("SVG, for print", partial(draw, "light"), f"{stem}.svg", "image/svg+xml")
 

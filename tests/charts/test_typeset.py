@@ -1,13 +1,14 @@
-"""The PDF of a picture: its size, its words as text, its fonts inside."""
+"""The PDF of a picture: its size, its words as text, its fonts inside; and its PNG."""
 
 import io
 from typing import Any
 
 import numpy as np
 import pypdf
+from PIL import Image
 
-from transformer.charts.pdf import pdf
 from transformer.charts.svg import Block, patterns_svg
+from transformer.charts.typeset import pdf, png
 
 
 def page(rows: list[str], title: str = "Heads", facts: dict[str, str] | None = None) -> tuple[Any, pypdf.PdfReader]:
@@ -39,6 +40,18 @@ def test_hindi_has_its_letters_on_any_machine() -> None:
     found, _ = page(["लड़की", "है"], "Cross-attention", {"Hindi": "पिज़्ज़ा पसंद है।"})
     assert any("NotoSansDevanagari" in font for font in fonts(found))
     assert "\x00" not in found.extract_text()
+
+
+def test_a_png_has_the_same_letters_at_twice_the_size() -> None:
+    weights = np.zeros((1, 1, 1, 1))
+    images = []
+    for word in ("है", "हो", "है"):  # as boxes, they would look the same
+        block = Block("", weights, [word], ["x"], np.zeros((1, 1), bool))
+        images.append(np.asarray(Image.open(io.BytesIO(png(patterns_svg([block], title="", facts={"Model": "m"}))))))
+    drawing = patterns_svg([block], title="", facts={"Model": "m"})
+    size = [2 * float(drawing.split(f'{side}="')[1].split('"')[0]) for side in ("height", "width")]
+    assert list(images[0].shape[:2]) == size
+    assert np.array_equal(images[0], images[2]) and not np.array_equal(images[0], images[1])
 
 
 def test_nothing_in_a_token_is_code() -> None:

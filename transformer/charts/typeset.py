@@ -1,4 +1,7 @@
-"""A picture as PDF: the same lines and letters as its SVG, which any size prints sharply, with its fonts inside."""
+"""A picture as PDF, with its fonts inside, and as PNG: the same lines and letters as its SVG on any machine.
+
+Letters are drawn with the fonts of this machine and with those in fonts/.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree
 
 from transformer.charts.document import FONTS
@@ -38,18 +41,27 @@ _PAGE = b"""
 _POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
 
 
-def pdf(svg: str, title: str, about: str = "") -> bytes:
-    """A document of `charts.document` as a PDF of one page of its size; `title` and `about` are its metadata.
+PPI = 192  # of a PNG: two pixels for each of the SVG's, so that it is sharp on a projector
 
-    Letters are drawn with the fonts of this machine and with those in fonts/.
-    """
-    import typst  # 80 MB that only who asks for a PDF needs
+
+def pdf(svg: str, title: str, about: str = "") -> bytes:
+    """A document of `charts.document` as a PDF of one page of its size; `title` and `about` are its metadata."""
+    return _typeset(svg, title, about, "pdf")
+
+
+def png(svg: str) -> bytes:
+    """A document of `charts.document` as a PNG of twice its size in pixels."""
+    return _typeset(svg, "", "", "png")
+
+
+def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> bytes:
+    import typst  # 80 MB that only who takes a picture away needs
 
     root = ElementTree.fromstring(svg)
     words = json.dumps(list(_taken(root, 0, 0)))
     lines = ElementTree.tostring(root, encoding="unicode")
     given = {"title": title, "about": about, "words": words, "lines": lines}
-    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=given)
+    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=given, format=form, ppi=PPI)
 
 
 @cache
