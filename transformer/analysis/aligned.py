@@ -54,8 +54,8 @@ def axis(first: Tokens, second: Tokens) -> Axis:
         label = names[0] if names[0] == names[1] and len(special[0]) == 1 else SPECIAL
         at = 0 if special[0][0] == 0 and special[0][-1] < len(first) - 1 else len(labels)
         labels.insert(at, label)
-        for words, inside in zip(groups, special, strict=True):
-            words.insert(at, inside)
+        for around, inside in zip(groups, special, strict=True):
+            around.insert(at, inside)
     return Axis(number_duplicates(labels), (groups[0], groups[1]), merged)
 
 
