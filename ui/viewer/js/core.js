@@ -109,7 +109,7 @@ function signed(value) {
 }
 
 // A share in two decimals; one that would read as nothing says that it is less than that.
-const shareText = share => (share > 0 && share < 0.005 ? "<0.01" : share.toFixed(2));
+const hundredths = share => (share > 0 && share < 0.005 ? "<0.01" : share.toFixed(2));
 
 function ordinal(n) {
   const teen = n % 100 > 10 && n % 100 < 14;

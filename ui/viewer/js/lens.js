@@ -83,10 +83,10 @@ class Lens {
         tabindex: r === row && t === token ? 0 : -1,
         "data-row": row,
         "data-token": token,
-        "aria-label": `${rows[row]}, after ${reads[token]}: ${word}, probability ${shareText(share)}`,
+        "aria-label": `${rows[row]}, after ${reads[token]}: ${word}, probability ${hundredths(share)}`,
       },
       word,
-      el("small", {}, shareText(share)),
+      el("small", {}, hundredths(share)),
     );
     Object.assign(node.style, { background: css(colour), color: inkOn(colour) });
     return el("td", { role: "presentation" }, node);

@@ -418,7 +418,7 @@ const STAGES = [
       const weight = w.of("weights")[j],
         hidden = w.hidden(j);
       if (hidden) pen.hatch(x, y, open ? width - 64 : width);
-      if (!open) return hidden || pen.cell(x, y, width, shareText(weight), attentionColour(weight, w.theme));
+      if (!open) return hidden || pen.cell(x, y, width, hundredths(weight), attentionColour(weight, w.theme));
       if (hidden) return pen.text(x, y, width, "masked", "muted");
       pen.box(x, y + 1, width - 64, ROW - 6, "track");
       pen.glow(x, y + 1, Math.max(2, weight * (width - 64)), ROW - 6, weight);
