@@ -12,7 +12,7 @@ LANGUAGES = {"en": "English", "fr": "French", "de": "German", "hi": "Hindi"}
 _MULTI30K = {
     "data": "Multi30k (Elliott et al. 2016, 2017): 29,000 image captions for training, 1,014 for validation, "
     "1,000 for testing (test_2016_flickr)",
-    "terms": "The corpus is for research and education; it is not part of this repository.",
+    "terms": "Multi30k is for research and education; it is not part of this repository.",
 }
 _TATOEBA = {
     "data": "Everyday sentences of Tatoeba (www.manythings.org/anki and tatoeba.org)",

@@ -70,7 +70,7 @@ def summary(entry: Entry, card: Mapping[str, Any]) -> str:
     clauses = [title] if title and title not in origin else []
     clauses.append(origin[:1].lower() + origin[1:] if clauses and origin in PLAIN_ORIGINS else origin)
     clauses.append(f"saved on {day(entry.changed)}")
-    data = str(card.get("data", ""))
+    data = str(card.get("data", "")).rstrip(".")
     return ", ".join(clauses) + "." + (f" {data}." if data else "")
 
 
@@ -79,11 +79,12 @@ def _headline(entry: Entry, card: Mapping[str, Any], words: list[tuple[str, str]
     cards = st.grid(5, min_column_width=130, gap="medium")
     cards.metric("Parameters", f"{entry.parameters:,}")
     name = "BLEU" if score_detail.startswith("BLEU") else "Exactly right" if score_detail else "Score"
-    cards.metric(name, score or "none", help=f"{score_detail}." if score_detail else "Its card has no scores.")
+    scored = cards.container(gap=None)  # the score and its count in one cell
+    scored.metric(name, score or "none", help=f"{score_detail}." if score_detail else "Its card has no scores.")
     count = card["scores"].get("sentences") if score_detail else None
     if type(count) is int:
         few = f"; fewer than {FEW} say little" if count < FEW else ""
-        cards.caption(f"{on_sentences(count)}{few}")
+        scored.caption(f"{on_sentences(count)}{few}")
     cards.metric("Size on disk", size_text(entry.size))
     cards.metric("Vocabulary", dict(words)["Vocabulary"])
     cards.metric(
