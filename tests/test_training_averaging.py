@@ -74,7 +74,14 @@ def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(
     assert work(run.path) == "finished"
     evaluation = Metrics(run.path).read()[-1]["evaluation"]
     assert set(evaluation["parts"]) == {"reverse (validation)", "copy (validation)"}
-    assert evaluation["parts"]["reverse (validation)"].keys() == {"loss", "perplexity", "bleu", "chrf", "exact"}
+    assert evaluation["parts"]["reverse (validation)"].keys() == {
+        "loss",
+        "perplexity",
+        "bleu",
+        "chrf",
+        "exact",
+        "sentences",
+    }
     card = export(run.path, tmp_path / "shipped", beam_size=1).card
     assert [scores["on"] for scores in (card["scores"], *card["more_scores"])] == ["reverse (test)", "copy (test)"]
     assert "--data reverse:60 " in card["scores"]["command"] and "--vary 0.5" in card["command"]

@@ -92,7 +92,7 @@ def test_the_shelf_and_one_model(page: Page, shelves: str, places: Path) -> None
     expect(page.locator(".line[data-id]")).to_have_count(1)
     line(page, HOSTILE).click()
     expect(page).to_have_url(re.compile(r"model=models%2F%3Cimg"))
-    expect(page.get_by_role("heading", name=HOSTILE, exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name=f"models/{HOSTILE}", exact=True)).to_be_visible()
 
 
 def test_two_models_of_unequal_depth(dark_page: Page, shelves: str) -> None:

@@ -89,7 +89,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     # The sentence that shows it best, on the Attention page, with that head and the corpus's own target.
     page.get_by_role("button", name="Best sentence").click()
     page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=PATIENCE)
-    expect(page.get_by_text("Layer 2, head 2").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".head-title")).to_contain_text("Layer 2, head 2", timeout=PATIENCE)
     wait_until_idle(page)
     query = {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
     assert (query["kind"], query["layer"], query["head"]) == ("encoder", "2", "2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import shutil
@@ -27,7 +28,7 @@ from transformer.checkpoints.questions import Answers, Question, flag, possible_
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source, open_source
 from transformer.checkpoints.streaming import write_tensors
-from transformer.files import write_json
+from transformer.files import remove, write_json
 from transformer.quoting import short
 
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
@@ -113,7 +114,8 @@ def _clear(out: Path) -> None:
     for left in out.parent.glob(f".{glob.escape(out.name)}.*-*.part"):
         process = left.name.split(".")[-2].partition("-")[0]
         if process.isdecimal() and not psutil.pid_exists(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                remove(left)
 
 
 def _rename(part: Path, out: Path) -> None:

@@ -25,7 +25,7 @@ from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.safetensors_file import write_tensors
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
-from transformer.files import write_json, write_text
+from transformer.files import remove, write_json, write_text
 from transformer.model import Transformer
 from transformer.quoting import short
 
@@ -69,7 +69,7 @@ def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
     if folder.exists():
         raise Refused(f"{short(folder)} exists already.", remedy="Choose another name, or delete it first.")
     part = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
+    remove(part)
     part.mkdir(parents=True)
     try:
         write_tensors(_theirs(model), part / "model.safetensors", {"format": "pt"})

@@ -14,6 +14,7 @@ from transformer.checkpoints.native import load_weights, save_weights
 from transformer.data.corpora import JsonLines, open_parts
 from transformer.data.grammars import GRAMMARS
 from transformer.data.mixtures import parts_of
+from transformer.files import remove
 from transformer.quoting import short
 from transformer.training import intact
 from transformer.training.averaging import averaged, enough
@@ -54,7 +55,7 @@ def export(
         checkpoint = _better(source, checkpoint, averaged(source, checkpoint, count))
     checkpoint.card |= recipe.card()  # a run may have been given more steps since its card was written
     part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
-    shutil.rmtree(part, ignore_errors=True)
+    remove(part)
     try:
         checkpoints.save(checkpoint, part, bits=16)
         if score:

@@ -120,7 +120,8 @@ def tidy(folder: RunFolder, position: Position) -> None:
         path = folder.checkpoint(step)
         os.rename(path, path.with_suffix(".part"))  # at once, so that no half of a checkpoint is left to be seen
     for part in folder.checkpoints.glob("*.part"):
-        shutil.rmtree(part, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove(part)  # which does not wait for a pipe, as shutil.rmtree does
 
 
 def _point(pointer: Path, target: Path) -> None:

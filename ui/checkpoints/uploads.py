@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from transformer.files import remove
 from ui.state import models
 from ui.state.public import private_only
 
@@ -67,6 +68,6 @@ def _sweep() -> None:
     for folder in (*_folder().iterdir(), *models.MODELS.glob(".*.part"), *models.MODELS.glob(".*.deleted")):
         try:
             if time.time() - folder.stat().st_mtime > _LEFT_OVER:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)
         except OSError:  # another session was faster
             continue

@@ -56,7 +56,6 @@ def _served() -> str:
     if not (STATIC / name).exists():
         part = STATIC / f"{name}.{os.getpid()}.part"
         try:
-            STATIC.mkdir(exist_ok=True)
             shutil.copyfile(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", part)
             part.replace(STATIC / name)
         except OSError as error:

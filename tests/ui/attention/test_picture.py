@@ -12,6 +12,7 @@ from tests.small import small_translator
 from transformer import Trace
 from transformer.analysis import check
 from transformer.analysis.layout import layout, sharpest
+from transformer.data.tokenizers import SPACE
 from transformer.taps import Ablate, Site
 from transformer.trace import KINDS
 from ui.attention.downloads import (
@@ -124,6 +125,7 @@ def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
         "Model": "Small (small)",
         "Source (Words)": TRACE.text,
         "Target (Words)": TRACE.translation,
+        SPACE: "a space: a token that begins with it begins a word",
     }
     assert rows[0][1:] == large.place.columns and [row[0] for row in rows[1:]] == large.place.rows
     for q, row in enumerate(rows[1:]):

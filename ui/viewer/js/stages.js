@@ -37,7 +37,7 @@ function scoreCell(w, pen, value, largest, x, y, width) {
 }
 
 // Rounded, but never to all where it is not all.
-const roundedPercent = share => (share > 0.995 && share < 1 ? `over 99${NBSP}%` : percent(share));
+const shareText = share => (share > 0.995 && share < 1 ? `over 99${NBSP}%` : percent(share));
 
 const isFollowed = (w, j) => (j === w.key ? "strong" : "");
 
@@ -475,7 +475,7 @@ const STAGES = [
         ];
       const share = w.hidden(w.key)
         ? [bold(w.follows), " is hidden from ", bold(w.asks), "."]
-        : [bold(w.asks), " gives ", roundedPercent(weights[w.key]), " of its attention to ", bold(w.follows), "."];
+        : [bold(w.asks), " gives ", shareText(weights[w.key]), " of its attention to ", bold(w.follows), "."];
       return [
         ...share,
         " The visible weights sum to 1. High weight is what the head reads from, not proof of what determines the output.",

@@ -1,0 +1,52 @@
+"""`python -m tools.marks`: draws two marks as a font for the app, static/fonts/marks.woff2.
+
+The mark of a space, ▁ (U+2581), is in other fonts as wide and black as a rule, and stands before nearly every token.
+The wide hyphen, － (U+FF0D), is a letter of the shipped vocabularies that a machine without a Chinese font lacks.
+Needs `pip install fonttools brotli`, which nothing else here does: the font itself is kept in static/fonts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+FONT = Path(__file__).parents[1] / "static" / "fonts" / "marks.woff2"
+MARK, WIDE_HYPHEN = 0x2581, 0xFF0D
+# In thousandths of the font size: a tray of thin lines, below the letters.
+WIDTH, LEFT, RIGHT, BOTTOM, TOP, LINE = 340, 50, 290, -110, 10, 45
+
+
+def marks() -> Any:
+    """The font, a fontTools TTFont."""
+    from fontTools.fontBuilder import FontBuilder
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    def glyph(points: list[tuple[int, int]]) -> Any:
+        pen = TTGlyphPen(None)
+        pen.moveTo(points[0])
+        for point in points[1:]:
+            pen.lineTo(point)
+        pen.closePath()
+        return pen.glyph()
+
+    inside = (LEFT + LINE, RIGHT - LINE, BOTTOM + LINE)
+    tray = [(LEFT, TOP), (inside[0], TOP), (inside[0], inside[2]), (inside[1], inside[2])]
+    tray += [(inside[1], TOP), (RIGHT, TOP), (RIGHT, BOTTOM), (LEFT, BOTTOM)]
+    hyphen = [(120, 290), (120, 350), (880, 350), (880, 290)]
+    glyphs = {".notdef": TTGlyphPen(None).glyph(), "space_mark": glyph(tray), "wide_hyphen": glyph(hyphen)}
+    builder = FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder(list(glyphs))
+    builder.setupCharacterMap({MARK: "space_mark", WIDE_HYPHEN: "wide_hyphen"})
+    builder.setupGlyf(glyphs)
+    builder.setupHorizontalMetrics({".notdef": (WIDTH, 0), "space_mark": (WIDTH, LEFT), "wide_hyphen": (1000, 120)})
+    builder.setupHorizontalHeader(ascent=900, descent=-250)
+    builder.setupNameTable({"familyName": "Headlight marks", "styleName": "Regular"})
+    builder.setupOS2(sTypoAscender=900, sTypoDescender=-250, usWinAscent=900, usWinDescent=250)
+    builder.setupPost()
+    return builder.font
+
+
+if __name__ == "__main__":
+    font = marks()
+    font.flavor = "woff2"
+    font.save(FONT)
