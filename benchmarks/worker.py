@@ -1,8 +1,8 @@
-"""How much memory a training's worker holds over thousands of updates, on sentences of very different lengths.
+"""How much memory a training's worker holds over thousands of steps, on sentences of very different lengths.
 
 One worker, the one that the app starts, trains the small network; now and then the operating system is asked how much
 of it is in memory. Where lengths vary, every batch has a shape of its own: what is freed lies in pieces, and what is
-compiled for a shape is kept.
+compiled for a shape is kept. `--run` looks on at a run that goes on anyway, and leaves it running.
 """
 
 from __future__ import annotations
@@ -28,41 +28,51 @@ TARGET = 1_500.0  # MB at most
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", default="tatoeba:en-fr + multi30k:en-fr*2", help="what it is trained on")
     parser.add_argument("--steps", type=int, default=5_000)
-    parser.add_argument("--every", type=int, default=100, help="updates between two looks")
+    parser.add_argument("--every", type=int, default=100, help="steps between two looks")
+    parser.add_argument("--run", dest="folder", type=Path, help="a run that is being trained, to look on at")
     parser.set_defaults(run=run)
 
 
-def run(data: str, steps: int, every: int) -> None:
+def run(data: str, steps: int, every: int, folder: Path | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    if folder:
+        worker = RunFolder(folder)
+        data, looks = worker.recipe().data, watched(worker, steps, every)
+    else:
+        looks = trained(data, steps, every)
+    result = {"machine": machine("torch"), "data": data, **growth(looks)}
+    shown = looks[:: max(1, len(looks) // 10)]
+    print(table(("step", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown]))
+    reached = "reached" if result["most_megabytes"] <= TARGET else "missed"
+    print(f"at most {result['most_megabytes']:,.0f} MB ({TARGET:,.0f}: {reached}), in the second half "
+          f"{result['megabytes_per_1000_steps']:+.0f} MB in 1,000 steps")  # fmt: skip
+    dots = [Dot(f"step {n:,}", mb, f"{mb:,.0f} MB", OURS) for n, mb, _ in shown]
+    keep("worker", result, "Memory of a worker", {"In memory, MB": dots})
+
+
+def trained(data: str, steps: int, every: int) -> list[tuple[int, float, float]]:
+    """What `watched` sees of a run of the small network that is started for it."""
     never = 100 * steps
     training = TrainConfig(steps=never, batch_tokens=3072, evaluate_every=never, checkpoint_every=never)
     recipe = Recipe(data, preset("small", 8000, 8000, tied="all"), training)
     with tempfile.TemporaryDirectory() as name:
         worker = started(Path(name) / "run", recipe)
         try:
-            looks = watched(worker, steps, every)
+            return watched(worker, steps, every)
         finally:
             kill(worker.path)
-    result = {"machine": machine("torch"), "data": data, **growth(looks)}
-    shown = looks[:: max(1, len(looks) // 10)]
-    print(table(("update", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown]))
-    reached = "reached" if result["most_megabytes"] <= TARGET else "missed"
-    print(f"at most {result['most_megabytes']:,.0f} MB ({TARGET:,.0f}: {reached}), in the second half "
-          f"{result['megabytes_per_1000_updates']:+.0f} MB in 1,000 updates")  # fmt: skip
-    dots = [Dot(f"update {n:,}", mb, f"{mb:,.0f} MB", OURS) for n, mb, _ in shown]
-    keep("worker", result, "Memory of a worker", {"In memory, MB": dots})
 
 
 def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, float]]:
-    """(update, MB in memory, target tokens a second since the look before), about `every` updates."""
+    """(step, MB in memory, target tokens a second since the look before) over `steps` steps, `every` so many."""
     process, metrics = psutil.Process(status(run.path).pid), Metrics(run.path)
     looks: list[tuple[int, float, float]] = []
-    seen = 0
-    while seen < steps:
+    seen = first = len(metrics.read())
+    while seen < first + steps:
         time.sleep(0.2)
         lines = metrics.read()
         if not status(run.path).alive:
-            raise ValueError(f"The worker has ended at update {len(lines):,}.")
+            raise ValueError(f"The worker has ended at step {len(lines):,}.")
         if len(lines) >= seen + every:
             new, seen = lines[seen:], len(lines)
             speed = sum(line["tokens"] for line in new) / sum(line["seconds"] for line in new)
@@ -71,11 +81,11 @@ def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, fl
 
 
 def growth(looks: list[tuple[int, float, float]]) -> dict[str, Any]:
-    """The most that was held, and how it grew over the second half of the updates (least squares)."""
+    """The most that was held, and how it grew over the second half of the steps (least squares)."""
     later = looks[len(looks) // 2 :]
     growth = np.polyfit([n for n, _, _ in later], [mb for _, mb, _ in later], 1)[0] if len(later) > 1 else 0.0
     return {
         "looks": looks,
         "most_megabytes": max(mb for _, mb, _ in looks),
-        "megabytes_per_1000_updates": round(1000 * float(growth), 1),
+        "megabytes_per_1000_steps": round(1000 * float(growth), 1),
     }

@@ -157,6 +157,6 @@ def test_the_peak_memory_of_a_child_is_its_own() -> None:
 
 def test_a_worker_that_grows_is_distinguished_from_one_that_is_flat() -> None:
     flat = worker.growth([(100 * n, 700.0 + (n == 3), 2000.0) for n in range(1, 21)])
-    assert flat["most_megabytes"] == 701 and flat["megabytes_per_1000_updates"] == 0
+    assert flat["most_megabytes"] == 701 and flat["megabytes_per_1000_steps"] == 0
     growing = worker.growth([(100 * n, 500.0 + 30.0 * n, 2000.0) for n in range(1, 21)])
-    assert growing["megabytes_per_1000_updates"] == pytest.approx(300)
+    assert growing["megabytes_per_1000_steps"] == pytest.approx(300)

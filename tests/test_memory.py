@@ -1,7 +1,10 @@
+import os
 import subprocess
 import sys
 
 import pytest
+
+from transformer.training.steer import worker_environment
 
 COUNT = """
 import resource, torch
@@ -26,3 +29,28 @@ def test_what_was_freed_is_there_again() -> None:
         code = COUNT.format(keep=keep)
         faults[keep] = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
     assert 3 * faults[True] < faults[False] > 5_000  # a block may come to lie in another place once
+
+
+SHAPES = """
+import ctypes, torch
+names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h
+Statistics = type("Statistics", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in names]})
+mallinfo2 = ctypes.CDLL(None).mallinfo2
+mallinfo2.restype = Statistics
+held = lambda: mallinfo2().uordblks / 1e6
+weight = torch.ones(64, 64, dtype=torch.bfloat16)
+product = lambda rows: torch.ones(rows, 64, dtype=torch.bfloat16) @ weight
+for rows in range(100, 240):
+    product(rows)
+before = held()
+for rows in range(240, 440):
+    product(rows)
+print(held() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the GNU C library")
+def test_a_worker_does_not_hold_memory_for_each_shape_of_a_batch() -> None:
+    environment = {**os.environ, **worker_environment(1)}
+    ran = subprocess.run([sys.executable, "-c", SHAPES], check=True, capture_output=True, env=environment)
+    assert float(ran.stdout) < 5.0  # MB

@@ -132,8 +132,10 @@ def worker_environment(count: int) -> dict[str, str]:
         "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
         "MALLOC_MMAP_MAX_": "0",  # batches of many sizes: keep their memory instead of returning it each time
         "MALLOC_TRIM_THRESHOLD_": str(2_000_000_000),
-        # Each shape of a product is compiled and kept, a thousand of them by default; a batch's shapes come once.
+        # Each shape of a product in bfloat16 is compiled, and kept with a quarter of a megabyte to work in, a thousand
+        # by default: by oneDNN, and again by what calls it in torch (ideep). Most of a batch's shapes come only once.
         "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
+        "LRU_CACHE_CAPACITY": "32",
     }
 
 
