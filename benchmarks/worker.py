@@ -69,7 +69,7 @@ def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, fl
     looks: list[tuple[int, float, float]] = []
     seen = first = len(metrics.read())
     while seen < first + steps:
-        time.sleep(0.2)
+        time.sleep(1.0)
         lines = metrics.read()
         if not status(run.path).alive:
             raise ValueError(f"The worker has ended at step {len(lines):,}.")
