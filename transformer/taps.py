@@ -125,6 +125,20 @@ class Replace:
         return _with_head(pattern, self.head, pattern.new_tensor(self.rows))
 
 
+class WholePass:
+    """A tap that makes a row of a pattern of other rows too, so that a decode computes the whole prefix at each step.
+
+    It sees [N, H, T, K] there, where other taps see the newest token's row.
+    """
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        raise NotImplementedError
+
+
+def reads_whole_pass(tap: Tap | None) -> bool:
+    return isinstance(tap, WholePass) or (isinstance(tap, Chain) and any(map(reads_whole_pass, tap.taps)))
+
+
 Intervention = Ablate | Scale | Uniform | Replace
 
 

@@ -74,6 +74,12 @@ class Recipe:
                 "is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
                 "or give a checkpoint to start from.",
             )
+        if self.model.pad_id == self.model.eos_id:
+            raise ConfigError(
+                "pad_id",
+                f"is {self.model.pad_id}, which is also the end of a sentence; padding is not learned, so the end "
+                "would not be either. Give padding an id of its own.",
+            )
         if len(self.watch) > MOST_WATCHED:
             raise ConfigError(
                 "watch", f"are too many to watch; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
