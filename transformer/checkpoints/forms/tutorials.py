@@ -19,6 +19,7 @@ from transformer.checkpoints.source import Source
 from transformer.checkpoints.vocabularies import open_vocabularies
 from transformer.checkpoints.weights import TensorInfo
 from transformer.config import Masked, ModelConfig, Norm, StackConfig
+from transformer.masks import never_hidden
 
 MOST_LAYERS, WIDEST = 200, 65_536
 NATIVE_MAPS = ("query", "key", "value", "output")
@@ -109,6 +110,12 @@ class Tutorial:
         sizes = self._sizes(source)
         config = self._config(sizes, answers)
         source_tokenizer, target_tokenizer, warnings = open_vocabularies(answers, config)
+        if self.unmasked is not None and answers.masks is None:
+            warnings = (
+                *warnings,
+                f"{never_hidden(config)} So this tutorial's code runs, although its text describes masks; with masks "
+                f"applied, log-probabilities differ by up to {self.unmasked:g} nats on an example.",
+            )
         source_language, target_language = answers.source_language, answers.target_language
         both = f"{source_language} to {target_language}" if source_language and target_language else self.name
         card = {
