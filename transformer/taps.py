@@ -136,7 +136,7 @@ class WholePass:
 
 
 def reads_whole_pass(tap: Tap | None) -> bool:
-    return isinstance(tap, WholePass) or (isinstance(tap, Chain) and any(map(reads_whole_pass, tap.taps)))
+    return any(isinstance(one, WholePass) for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
 
 
 Intervention = Ablate | Scale | Uniform | Replace
@@ -187,7 +187,8 @@ class Observers(Observer):
 
 def chain(*taps: Tap | None) -> Tap | None:
     """The taps one after the other, those that are None left out; None where nothing remains."""
-    present = tuple(tap for tap in taps if tap is not None)
+    flat = (one for tap in taps for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
+    present = tuple(tap for tap in flat if tap is not None)
     if len(present) <= 1:
         return present[0] if present else None
     observers = tuple(tap for tap in present if isinstance(tap, Observer))

@@ -83,5 +83,6 @@ HELP: dict[str, str] = {
     "watch": "A sentence that is translated at each evaluation.",
     "start": "A checkpoint from whose weights and vocabulary the training starts.",
     "threads": "Processor cores to use; all if not given.",
+    "broken": "A mistake of a tutorial that is made on purpose, to see what it does; the model's card says so.",
     "tensorboard": "Also write event files for TensorBoard into the run's folder.",
 }

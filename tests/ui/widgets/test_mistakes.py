@@ -32,7 +32,7 @@ def notes(page: str, model: str) -> list[str]:
     app.query_params["model"] = model
     app.run()
     assert not app.exception and not app.error
-    return [one.value for one in (*app.markdown, *app.caption, *app.warning) if "applies no mask" in one.value]
+    return [one.value for one in (*app.markdown, *app.caption, *app.warning) if "applies no mask:" in one.value]
 
 
 @pytest.mark.usefixtures("shelf")
