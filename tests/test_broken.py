@@ -178,15 +178,15 @@ def test_a_recipe_that_is_not_as_broken_as_it_says_is_refused() -> None:
 
 
 def trained(steps: int, shifted: bool = True, **changes: Any) -> tuple[Transformer, Any]:
-    """A network that reverses words of up to 6 letters, and a batch that it was not trained on."""
+    """A network that reverses words of up to 4 letters, and a batch that it was not trained on."""
     stack = StackConfig(1, 2, 64)
     torch.manual_seed(0)
     config = ModelConfig(30, 30, 32, stack, stack, "pre", True, dropout=0.0, max_length=16, tied="all")
     model = Transformer(replace(config, **changes))
     rng = random.Random(0)
 
-    def batch(count: int = 64) -> Any:
-        words = [[rng.randrange(4, 30) for _ in range(rng.randrange(2, 7))] for _ in range(count)]
+    def batch(count: int = 48) -> Any:
+        words = [[rng.randrange(4, 30) for _ in range(rng.randrange(2, 5))] for _ in range(count)]
         return collate([([*word, 3], [2, *word[::-1], 3]) for word in words])
 
     training = TrainConfig(steps=steps, learning_rate=5e-3, warmup=30, label_smoothing=0.0, precision="float32")
@@ -208,9 +208,9 @@ def measured(model: Transformer, batch: Any, shifted: bool = True) -> tuple[floa
 
 def test_without_the_causal_mask_the_loss_goes_to_0_and_nothing_right_is_written() -> None:
     """Where the same network with its mask, whose loss is larger, writes most words right."""
-    broken, whole = (measured(*trained(350, look_ahead_mask=mask)) for mask in ("never", "applied"))
-    assert broken[0] < 0.05 and broken[1] == 0.0
-    assert whole[0] > 0.05 and whole[1] > 0.5
+    broken, whole = (measured(*trained(280, look_ahead_mask=mask)) for mask in ("never", "applied"))
+    assert broken[0] < 0.08 and broken[1] == 0.0
+    assert whole[0] > 0.1 and whole[1] > 0.5
 
 
 def test_an_unshifted_target_is_said_again() -> None:

@@ -216,16 +216,17 @@ class CrossAttention(Heads):
 
     def __call__(self, x: Tensor, onto: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
-        changing = tap is not None and not isinstance(tap, Observer)
+        observer = tap if isinstance(tap, Observer) else None
+        changing = tap is not observer
         if cache.folds and x.size(1) == 1 and not changing:
-            return self.look_folded(x, onto, cache, tap)
+            return self.look_folded(x, onto, cache, observer)
         if rows is None:
             return self.look(x, onto, k, v, mask, tap)
         if changing or x.size(1) > 1:  # such a tap may change any row, and what it is shown has a batch of rows
             mask = None if mask is None else mask[rows.sentence]
             return self.look(x, onto, k[rows.sentence], v[rows.sentence], mask, tap)
         # All rows of a sentence in one product.
-        shown = None if tap is None else rows.shown(tap)
+        shown = None if observer is None else rows.shown(observer)
         return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, shown))[:, None]
 
     def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer import checkpoints
+from transformer.broken import break_translator
 from ui.state import models
 from ui.widgets.mistakes import told
 
@@ -46,3 +47,12 @@ def test_what_is_shown_and_what_is_written_are_two_passes_only_without_a_look_ah
     assert "padding" in told(small_translator(padding_mask="never"))
     assert "again for each token" not in told(small_translator(padding_mask="never"))
     assert told(small_translator()) == ""
+
+
+def test_a_model_that_is_broken_on_purpose_says_so() -> None:
+    broken = break_translator(small_translator(), "no-scaling")
+    assert told(broken) == "This model is broken on purpose (no-scaling): the scores are not divided by √d_head."
+    assert "no look-ahead mask" in told(break_translator(small_translator(), "no-causal-mask"))
+    strange = small_translator()
+    strange.card["broken"] = ["<b>"]
+    assert told(strange) == ""
