@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.attention import MultiHeadAttention, attend
-from transformer.model import no_later_keys, visible_keys
+from transformer.masks import no_later_keys, visible_keys
 from transformer.taps import InputRecorder, Recorder, Site
 
 SITE = Site("encoder", 0, "self")

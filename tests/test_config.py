@@ -38,6 +38,8 @@ WRONG_MODEL: dict[str, list[Any]] = {
     "source_start": WRONG_IDS,
     "source_end": WRONG_IDS,
     "target_start": [*WRONG_IDS, None],
+    "padding_mask": [True, None, "inverted", "Applied"],
+    "look_ahead_mask": [False, None, 0, "sometimes"],
     "pad_id": [*NOT_WHOLE, 100],
     "sos_id": [*NOT_WHOLE, 100],
     "eos_id": [*NOT_WHOLE, 100],
@@ -221,10 +223,15 @@ def test_one_matrix_for_all_needs_one_vocabulary() -> None:
         ModelConfig(10, 11, tied="all")
 
 
-def test_padding_is_not_the_end_but_may_be_the_start() -> None:
-    with pytest.raises(ValueError, match="pad_id is 7"):
-        replace(MODEL, pad_id=7, eos_id=7)
+def test_padding_may_be_the_start_and_the_end() -> None:
     assert replace(MODEL, pad_id=7, sos_id=7).sos_id == 7
+    assert replace(MODEL, pad_id=7, sos_id=7, eos_id=7).eos_id == 7
+
+
+def test_a_file_without_masks_is_of_a_model_that_applies_them() -> None:
+    older = {name: value for name, value in MODEL.to_dict().items() if not name.endswith("_mask")}
+    assert ModelConfig.from_dict(older) == MODEL
+    assert (MODEL.padding_mask, MODEL.look_ahead_mask) == ("applied", "applied")
 
 
 @pytest.mark.parametrize("name", ["pad_id", "eos_id"])

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
 _ANYWHERE = {"access", "quoting", "files"}  # what may be opened, how it is, and what is quoted of it
-_NETWORK = {"config", "taps", "folded", "cache", "attention", "positions", "layers", "model"}
+_NETWORK = {"config", "taps", "folded", "cache", "masks", "attention", "positions", "layers", "model"}
 _BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
     "config": set(),
@@ -33,7 +33,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "attention": {"config", "taps"},
     "linear": set(),
     "layers": {"config", "taps", "attention"},
-    "model": {"config", "taps", "attention", "positions", "layers"},
+    "masks": {"config"},
+    "model": {"config", "taps", "masks", "attention", "positions", "layers"},
     "t5": _NETWORK,
     "prepared": _NETWORK | {"linear"},
     "decoding": _NETWORK | {"prepared"},
@@ -42,7 +43,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "checkpoints": _BELOW_THE_FACE,
     "analysis": _BELOW_THE_FACE,
     "translator": _BELOW_THE_FACE | {"checkpoints"},
-    "training": _BELOW_THE_FACE | {"checkpoints", "translator", "memory"},  # it scores what the translator writes
+    "broken": _BELOW_THE_FACE | {"checkpoints", "translator"},
+    "training": _BELOW_THE_FACE | {"checkpoints", "translator", "broken", "memory"},  # it scores what is translated
     # A file that stands higher than the room around it: the atlas from the command line.
     "analysis.atlas.commands": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},
 }

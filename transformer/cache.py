@@ -84,6 +84,10 @@ class Cache:
         held.narrow(3, start, end - start).copy_(new)
         return held.narrow(3, 0, end)
 
+    def forget(self) -> None:
+        """Holds no target token any more."""
+        self.length = 0
+
     @torch.inference_mode()
     def select(self, rows: Tensor) -> None:
         """Keeps the given rows, in that order: a beam goes on from the hypotheses it chose.

@@ -12,6 +12,7 @@ Activation = Literal["relu", "gelu", "silu"]
 Positions = Literal["sinusoidal", "learned", "stored", "none"]
 Tied = Literal["none", "output", "all"]
 Schedule = Literal["paper", "linear", "constant"]
+Masked = Literal["applied", "never"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 # A configuration may come from an untrusted file: a size beyond these is refused before memory is taken for it.
@@ -114,6 +115,8 @@ class ModelConfig:
 
     A source is read as `source_start`, its tokens, `source_end`; where the latter is None, as its tokens and `eos_id`.
     A target is `sos_id`, then `target_start` (such as the language to write in), its tokens, and `eos_id`.
+    `padding_mask` and `look_ahead_mask` say what is hidden from attention: padding everywhere, and from a target token
+    those after it. A model in which either is "never" applied sees them (`transformer.masks`).
     Raises ConfigError naming the field, the value and the remedy.
     """
 
@@ -141,6 +144,8 @@ class ModelConfig:
     source_start: tuple[int, ...] = ()
     source_end: tuple[int, ...] | None = None
     target_start: tuple[int, ...] = ()
+    padding_mask: Masked = "applied"
+    look_ahead_mask: Masked = "applied"
 
     def __post_init__(self) -> None:
         check_whole("source_vocab_size", self.source_vocab_size, 2, LARGEST["vocabulary"])
@@ -155,6 +160,8 @@ class ModelConfig:
         _one_of("activation", self.activation, get_args(Activation))
         _one_of("positions", self.positions, get_args(Positions))
         _one_of("tied", self.tied, get_args(Tied))
+        _one_of("padding_mask", self.padding_mask, get_args(Masked))
+        _one_of("look_ahead_mask", self.look_ahead_mask, get_args(Masked))
         for name in (
             "final_norm",
             "scale_embeddings",
@@ -169,11 +176,6 @@ class ModelConfig:
         both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
             check_whole(name, getattr(self, name), 0, size - 1)
-        if self.pad_id == self.eos_id:  # a model may start with padding, as Marian's do, but could never end with it
-            raise ConfigError(
-                "pad_id",
-                f"is {self.pad_id}, which is also the end of a sentence; give padding an id of its own.",
-            )
         for name, size in (
             ("source_start", self.source_vocab_size),
             ("source_end", self.source_vocab_size),

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
 from transformer.layers import DecoderLayer, EncoderLayer, Parts
+from transformer.masks import source_mask, target_mask
 from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions, StoredPositions
 from transformer.taps import Site, Tap
 
@@ -22,21 +22,6 @@ POSITIONS = {
     "stored": lambda c: StoredPositions(c.max_length, c.d_model),
     "none": lambda c: NoPositions(),
 }
-
-
-def visible_keys(ids: Tensor, pad_id: int) -> Tensor:
-    """True at the tokens that may be looked at: [B, 1, 1, K].
-
-    The first token always may: a sentence of padding alone would leave a query no key, and its softmax no number.
-    """
-    visible = ids != pad_id
-    visible[:, 0] = True
-    return visible[:, None, None, :]
-
-
-def no_later_keys(queries: int, keys: int, device: torch.device) -> Tensor:
-    """True where the key is not later than the query, the last query being the last key: [queries, keys]."""
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
 class Embedding(nn.Module):
@@ -119,13 +104,11 @@ class Transformer(nn.Module):
 
     def encode(self, src: Tensor, tap: Tap | None = None) -> Tensor:
         """The memory that the decoder looks at: [B, S, d_model]."""
-        return self.encoder(src, visible_keys(src, self.config.pad_id), tap)
+        return self.encoder(src, source_mask(src, self.config), tap)
 
     def decode(self, tgt: Tensor, memory: Tensor, src: Tensor, tap: Tap | None = None) -> Tensor:
         """The decoder's last state at each token of `tgt`: [B, T, d_model]."""
-        pad_id, length = self.config.pad_id, tgt.size(1)
-        self_mask = no_later_keys(length, length, tgt.device) & visible_keys(tgt, pad_id)
-        return self.decoder(tgt, memory, self_mask, visible_keys(src, pad_id), tap)
+        return self.decoder(tgt, memory, target_mask(tgt, self.config), source_mask(src, self.config), tap)
 
     def forward(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
         return self.output(self.decode(tgt, self.encode(src, tap), src, tap=tap))

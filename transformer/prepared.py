@@ -23,8 +23,9 @@ from transformer.cache import Cache, KeysValues
 from transformer.folded import Folded
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.linear import Linear
-from transformer.model import Decoder, Encoder, Transformer, no_later_keys, visible_keys
-from transformer.taps import Observer, Tap
+from transformer.masks import source_mask, target_mask
+from transformer.model import Decoder, Encoder, Transformer
+from transformer.taps import Observer, Tap, reads_whole_pass
 
 
 class Prepared:
@@ -50,7 +51,7 @@ class Prepared:
     @torch.inference_mode()
     def read(self, src: Tensor, tap: Tap | None = None) -> Cache:
         """What writing after `src` [B, S] needs of it."""
-        visible: Tensor | None = visible_keys(src, self.config.pad_id)
+        visible: Tensor | None = source_mask(src, self.config)
         if visible is not None and visible.all():
             visible = None
         memory = self.encoder(src, visible, tap)
@@ -65,8 +66,20 @@ class Prepared:
         mask = None
         if tgt.size(1) > 1:
             assert not cache.length, "after the first, tokens come one by one"
-            mask = no_later_keys(tgt.size(1), tgt.size(1), tgt.device) & visible_keys(tgt, self.config.pad_id)
+            mask = target_mask(tgt, self.config)
         return self.output(self.decoder(tgt, mask, cache, tap)).float()
+
+    @torch.inference_mode()
+    def write_next(self, prefix: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+        """The logits after the last of `prefix` [N, T], of which `cache` holds all but that: [N, V].
+
+        Where earlier tokens see later ones, what was computed of them changes with each token that is written: then
+        nothing that is held can be used, and the whole prefix is computed anew. So it is where a tap needs that.
+        """
+        if self.config.look_ahead_mask == "never" or reads_whole_pass(tap):
+            cache.forget()
+        mask = target_mask(prefix, self.config) if cache.length + 1 < prefix.size(1) else None
+        return self.output(self.decoder(prefix[:, cache.length :], mask, cache, tap)[:, -1]).float()
 
 
 class PreparedEncoder:
@@ -203,17 +216,17 @@ class CrossAttention(Heads):
 
     def __call__(self, x: Tensor, onto: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
-        if tap is not None and not isinstance(tap, Observer):
-            if rows is not None:  # it may change any row, and what it is shown has a batch of rows
-                mask = None if mask is None else mask[rows.sentence]
-                k, v = k[rows.sentence], v[rows.sentence]
-            return self.look(x, onto, k, v, mask, tap)
-        if cache.folds and x.size(1) == 1:
-            return self.look_folded(x, onto, cache, tap)
+        observer = tap if isinstance(tap, Observer) else None
+        changing = tap is not observer
+        if cache.folds and x.size(1) == 1 and not changing:
+            return self.look_folded(x, onto, cache, observer)
         if rows is None:
             return self.look(x, onto, k, v, mask, tap)
+        if changing or x.size(1) > 1:  # such a tap may change any row, and what it is shown has a batch of rows
+            mask = None if mask is None else mask[rows.sentence]
+            return self.look(x, onto, k[rows.sentence], v[rows.sentence], mask, tap)
         # All rows of a sentence in one product.
-        shown = None if tap is None else rows.shown(tap)
+        shown = None if observer is None else rows.shown(observer)
         return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, shown))[:, None]
 
     def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:

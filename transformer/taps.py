@@ -125,6 +125,20 @@ class Replace:
         return _with_head(pattern, self.head, pattern.new_tensor(self.rows))
 
 
+class WholePass:
+    """A tap that makes a row of a pattern of other rows too, so that a decode computes the whole prefix at each step.
+
+    It sees [N, H, T, K] there, where other taps see the newest token's row.
+    """
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        raise NotImplementedError
+
+
+def reads_whole_pass(tap: Tap | None) -> bool:
+    return any(isinstance(one, WholePass) for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
+
+
 Intervention = Ablate | Scale | Uniform | Replace
 
 
@@ -173,7 +187,8 @@ class Observers(Observer):
 
 def chain(*taps: Tap | None) -> Tap | None:
     """The taps one after the other, those that are None left out; None where nothing remains."""
-    present = tuple(tap for tap in taps if tap is not None)
+    flat = (one for tap in taps for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
+    present = tuple(tap for tap in flat if tap is not None)
     if len(present) <= 1:
         return present[0] if present else None
     observers = tuple(tap for tap in present if isinstance(tap, Observer))

@@ -49,6 +49,10 @@ class Trace:
     """The patterns of one forward pass, after the softmax; rows sum to 1 unless a tap changed a head.
 
     `target` runs from [SOS] to [EOS]. Row t of `decoder` and `cross` reads token t and writes token t + 1.
+
+    The pass reads the whole target at once. Under a look-ahead mask its rows are those of the steps that wrote it; in
+    a model without one (`look_ahead`) each row sees the later tokens too, the next one among them, as in training,
+    and the rows of the steps that wrote it are in `decoding.recorded`.
     """
 
     text: str
@@ -62,6 +66,7 @@ class Trace:
     finished: bool = True  # False where the decode ran into its length limit
     interventions: list[str] = field(default_factory=list)
     model: str = ""  # what computed it, in words
+    look_ahead: bool = False  # True where nothing hid later tokens from the decoder
 
     @property
     def reads(self) -> Tokens:
@@ -99,10 +104,10 @@ class Trace:
         return self.column_tokens(kind).labels
 
     def masked(self, kind: str) -> np.ndarray:
-        """True where a query may not look, [queries, keys]: in the decoder, at what comes later."""
+        """True where a query may not look, [queries, keys]: in a decoder that hides it, at what comes later."""
         queries, keys = self.pattern(kind).shape[-2:]
         later = np.triu(np.ones((queries, keys), dtype=bool), 1)
-        return later if kind == "decoder" else np.zeros_like(later)
+        return later if kind == "decoder" and not self.look_ahead else np.zeros_like(later)
 
     def save(self, path: str | Path) -> None:
         """Writes everything as one compressed .npz without pickles. Raises ValueError where it has no folder."""
@@ -117,6 +122,7 @@ class Trace:
             "cross": self.cross,
             "log_probs": self.log_probs,
             "finished": np.array(self.finished),
+            "look_ahead": np.array(self.look_ahead),
             "interventions": np.array(self.interventions, dtype=str),
         }
         for side, tokens in (("source", self.source), ("target", self.target)):
@@ -148,6 +154,7 @@ class Trace:
                     bool(data["finished"]),
                     data["interventions"].tolist(),
                     str(data["model"]) if "model" in data else "",  # older files have none
+                    "look_ahead" in data and bool(data["look_ahead"]),
                 )
         except FileNotFoundError:
             raise ValueError(f"There is no trace at {short(path)}.") from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -152,12 +153,17 @@ class Translator:
         batch: int = 64,
         **options: Any,
     ) -> list[Translation]:
-        """The best translation of each text, `batch` of about the same length at a time."""
+        """The best translation of each text, `batch` of about the same length at a time.
+
+        A model that applies no padding mask would see it, so there those of a batch are equally long.
+        """
         ids = [self.encode(text) for text in texts]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+        groups = [order]
+        if self.model.config.padding_mask == "never":
+            groups = [list(alike) for _, alike in groupby(order, key=lambda i: len(ids[i]))]
         translations: dict[int, Translation] = {}
-        for start in range(0, len(order), batch):
-            chosen = order[start : start + batch]
+        for chosen in (group[at : at + batch] for group in groups for at in range(0, len(group), batch)):
             results = self._search([ids[i] for i in chosen], beam_size, length_penalty, options)
             translations.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
         return [translations[i] for i in range(len(ids))]
@@ -199,8 +205,8 @@ class Translator:
         """log p(next token | source, target so far) after each target token, in float32: [B, T, V].
 
         `src_ids` [B, S] and `tgt_ids` [B, T] are integer ids, padded with the configuration's `pad_id`; padding is
-        hidden from every attention. Raises ValueError for ids that are not in the vocabulary, and for an intervention
-        on a head that the model lacks.
+        hidden from every attention, and later tokens from the decoder's, where the model's masks are applied. Raises
+        ValueError for ids that are not in the vocabulary, and for an intervention on a head that the model lacks.
         """
         require_heads(tap, self._heads)
         config = self.model.config
@@ -264,6 +270,7 @@ class Translator:
             log_probs=log_probs.gather(1, written[:, None])[:, 0].cpu().numpy(),
             interventions=[str(tap) for tap in interventions],
             model=str(self.card.get("title", "")),
+            look_ahead=self.model.config.look_ahead_mask == "never",
         )
 
 

@@ -21,8 +21,22 @@ def test_import_says_what_it_read_folded_and_misses(tmp_path: Path, capsys: pyte
     output = capsys.readouterr().out
     for what in ("Building a transformer from the ground up", "2 and 2", "√(31/32)", "No vocabulary", str(out)):
         assert what in output
-    assert "--source-vocab" not in output
-    assert Translator.load(out).encode("17 4") == [17, 4, 3]
+    assert "--source-vocab" not in output and "This model applies no mask" in output and "1.76 nats" in output
+    assert Translator.load(out).encode("17 4") == [2, 17, 4, 3]
+
+
+def test_import_with_masks_says_nothing_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "model"
+    assert main(["import", str(file("ground-up")), "--out", str(out), *ANSWERS, "--masks", "applied"]) == 0
+    assert "applies no mask" not in capsys.readouterr().out
+    assert Translator.load(out).model.config.look_ahead_mask == "applied"
+
+
+def test_import_asks_for_the_masks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(file("ground-up")), "--out", str(tmp_path / "model")]) == 1
+    output = capsys.readouterr().out
+    for what in ("Are its attention masks applied? (Optional.)", "--masks: one of never, applied; usually never"):
+        assert what in output
 
 
 def test_import_without_the_answers_asks_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +55,7 @@ def test_import_with_a_vocabulary(tmp_path: Path, capsys: pytest.CaptureFixture[
     out = tmp_path / "model"
     assert main(["import", str(file("ground-up")), "--out", str(out), *ANSWERS, *given]) == 0
     assert "No target vocabulary" in capsys.readouterr().out
-    assert Translator.load(out).encode("word3 nothing") == [7, 0, 3]
+    assert Translator.load(out).encode("word3 nothing") == [2, 7, 0, 3]
     assert Translator.load(out).card["title"] == "German to English"
 
 
@@ -57,7 +71,11 @@ def test_import_describes_what_it_does_not_know(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.parametrize(
     ("content", "what"),
-    [(b"", "empty"), (pickle.dumps({f"word{n}": n for n in range(20)}), "pickle"), (b"PK\x03\x04 and so on", "x.pt")],
+    [
+        (b"", "empty"),
+        (pickle.dumps({f"word{n}": n for n in range(20)}), "vocabulary"),
+        (b"PK\x03\x04 and so on", "x.pt"),
+    ],
 )
 def test_import_refuses_in_a_sentence(
     tmp_path: Path, content: bytes, what: str, capsys: pytest.CaptureFixture[str]

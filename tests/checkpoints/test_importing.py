@@ -50,7 +50,6 @@ def test_an_open_question_names_its_flag_and_choices(tmp_path: Path, open_one: s
         ({"pad_id": 53}, "0 to 52"),  # the source has 53 ids
         ({"sos_id": 61}, "0 to 60"),  # the target 61
         ({"eos_id": -1}, "-1"),
-        ({"pad_id": 4}, "pad_id"),  # the end's
         ({"source_vocab": Path("nowhere.json")}, "nowhere.json"),
     ],
 )

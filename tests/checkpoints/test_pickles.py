@@ -121,14 +121,16 @@ def test_a_function_that_is_only_named_is_refused_too(tmp_path: Path) -> None:
     assert dict(refusal(tmp_path / "a.pt").found)["Found at"].endswith("GLOBAL")
 
 
-def test_a_pickled_vocabulary_is_refused_with_the_way_to_convert_it(tmp_path: Path) -> None:
+def test_a_pickled_vocabulary_is_no_model(tmp_path: Path) -> None:
     for value in ({f"word{n}": n for n in range(20)}, [f"word{n}" for n in range(20)]):
         (tmp_path / "vocab.pkl").write_bytes(pickle.dumps(value))
-        refused = refusal(tmp_path / "vocab.pkl")
-        assert "json.dump" in refused.command and "JSON" in refused.remedy
-    program = pickle.dumps(Calls(os.system, "true"), 2).replace(b"cposix\nsystem\n", b"ctorchtext.vocab\nVocab\n")
-    (tmp_path / "vocab.pt").write_bytes(program)
-    assert "torchtext.vocab.Vocab" in refusal(tmp_path / "vocab.pt").what
+        assert "as their vocabulary" in refusal(tmp_path / "vocab.pkl").remedy
+    for name, remedy in (("torchtext.vocab", "as their vocabulary"), ("own.words", "JSON")):
+        made = f"c{name}\nVocab\n".encode()
+        program = pickle.dumps(Calls(os.system, "true"), 2).replace(b"cposix\nsystem\n", made)
+        (tmp_path / "vocab.pt").write_bytes(program)
+        refused = refusal(tmp_path / "vocab.pt")
+        assert f"{name}.Vocab" in refused.what and remedy in refused.remedy
 
 
 def test_facts_of_numpy_beside_the_weights_are_passed_over(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
-"""Vocabularies from elsewhere: four kinds of file that are read, the pickles that are not, and none at all."""
+"""Vocabularies from elsewhere: the kinds of file that are read, the pickles that are not, and none at all."""
 
 import io
 import json
 import os
 import pickle
 import shlex
+import sys
+import types
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,17 +81,87 @@ def torch_saved(value: object) -> bytes:
     return buffer.getvalue()
 
 
+# ---- pickles that are read: nothing of them is run ------------------------------------------------------------------
+
+
+Made = Callable[[list[str]], object]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Made]:
+    """Stand-ins for torchtext's classes under the names by which they are pickled, and what needs none."""
+    for name in ("torchtext", "torchtext.vocab", "torchtext.vocab.vocab", "torchtext._torchtext"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+
+    def class_of(module: str, base: type, **methods: object) -> type:
+        cls = type("Vocab", (base,), {"__module__": module, "__qualname__": "Vocab", **methods})
+        monkeypatch.setattr(sys.modules[module], "Vocab", cls, raising=False)
+        return cls
+
+    core = class_of(
+        "torchtext._torchtext", object, __getstate__=lambda self: ("0.0.2", [3], self.words, []), words=None
+    )
+    module, legacy = class_of("torchtext.vocab.vocab", torch.nn.Module), class_of("torchtext.vocab", object)
+
+    def in_module(words: list[str]) -> object:  # since 0.9: a module that holds an object of C++
+        held, whole = core(), module()
+        held.words, whole.vocab = words, held
+        return whole
+
+    def before(words: list[str]) -> object:
+        whole = legacy()
+        whole.freqs, whole.itos, whole.unk_index, whole.vectors = Counter(words), words, 0, None
+        return whole
+
+    return {"dictionary": dictionary, "list": list, "tuple": tuple, "torchtext": in_module, "legacy torchtext": before}
+
+
+def dictionary(words: list[str]) -> dict[str, int]:
+    return {word: id for id, word in enumerate(words)}
+
+
+@pytest.mark.parametrize("kind", ["dictionary", "list", "tuple", "torchtext", "legacy torchtext"])
+@pytest.mark.parametrize("saved", [torch.save, pickle.dump])
+def test_a_pickled_vocabulary_is_read(
+    tmp_path: Path, kind: str, saved: Callable[..., None], made: dict[str, Made]
+) -> None:
+    path = tmp_path / "src_vocab.pth"
+    with open(path, "wb") as file:
+        saved(made[kind](WORDS), file)
+    tokenizer = open_vocabulary(path, CONFIG)
+    assert [tokenizer.piece(id) for id in range(len(WORDS))] == WORDS
+    assert tokenizer.encode("ein Hund läuft.") == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_pickles_of_every_age_are_read(tmp_path: Path, protocol: int) -> None:
+    (tmp_path / "vocab.pkl").write_bytes(pickle.dumps(dictionary(WORDS), protocol))
+    assert open_vocabulary(tmp_path / "vocab.pkl", CONFIG).encode("ein Hund") == [4, 5]
+
+
+def test_of_a_pair_each_side_has_its_own(tmp_path: Path, made: dict[str, Made]) -> None:
+    other = [*WORDS[:4], "a", "dog", "runs", "."]
+    torch.save((made["torchtext"](WORDS), made["torchtext"](other)), tmp_path / "vocab.pt")
+    given = Answers(source_vocab=tmp_path / "vocab.pt", target_vocab=tmp_path / "vocab.pt")
+    source, target, warnings = open_vocabularies(given, CONFIG)
+    assert source.encode("ein Hund") == [4, 5] and target.encode("a dog") == [4, 5] and warnings == ()
+
+
+# ---- those that are not -------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     "content",
     [
-        *(pickle.dumps({"the": 0}, protocol) for protocol in range(6)),
-        pickle.dumps(["the"], 0),
         pickle.dumps(Ran(), 0),
         pickle.dumps(Ran()),
-        torch_saved(({"der": 0}, {"the": 0})),
+        pickle.dumps({"the": 0, "of": Ran()}),
+        torch_saved(Ran()),
+        torch_saved(({"der": 0}, Ran())),
+        pickle.dumps(Path("a")),
     ],
 )
-def test_a_pickle_is_refused_and_nothing_of_it_runs(
+def test_a_pickle_that_would_run_is_refused_and_nothing_of_it_runs(
     tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -96,14 +169,25 @@ def test_a_pickle_is_refused_and_nothing_of_it_runs(
     path.write_bytes(content)
     with pytest.raises(Refused, match=r"vocab\.pkl") as caught:
         open_vocabulary(path, CONFIG)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and caught.value.command
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("content", [pickle.dumps(7), pickle.dumps([1, 2]), torch_saved(torch.ones(2))])
+def test_a_pickle_of_no_words_is_no_vocabulary(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "vocab.pkl").write_bytes(content)
+    with pytest.raises(Refused, match="not a vocabulary"):
+        open_vocabulary(tmp_path / "vocab.pkl", CONFIG)
+
+
+class Words(dict):  # type: ignore[type-arg]
+    """A class of one's own, which the reader does not know."""
 
 
 @pytest.mark.parametrize("saved", ["pickle", "torch"])
 def test_the_command_that_converts_a_pickle_works(tmp_path: Path, saved: str) -> None:
     path = tmp_path / "it's a vocab.pkl"
-    both = ({word: id for id, word in enumerate(WORDS)}, {"a": 0, "b": 1})
+    both = (Words(dictionary(WORDS)), Words({"a": 0, "b": 1}))
     path.write_bytes(pickle.dumps(both) if saved == "pickle" else torch_saved(both))
     with pytest.raises(Refused) as caught:
         open_vocabulary(path, CONFIG)

@@ -1,4 +1,4 @@
-"""A small file of each tutorial with random weights, and what its own code made of it."""
+"""A small file of each tutorial with random weights, and what its code made of it: repaired, and as it runs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def file(name: str) -> Path:
     return FOLDER / name / facts(name)["file"]
 
 
-def expected(name: str) -> dict[str, np.ndarray]:
-    with np.load(FOLDER / name / "expected.npz") as arrays:
+def expected(name: str, as_run: bool = False) -> dict[str, np.ndarray]:
+    """Of the code with its mistakes mended (`tutorial_code.REPAIRED`) and its masks applied, or of it `as_run`."""
+    with np.load(FOLDER / name / f"expected{'_as_run' * as_run}.npz") as arrays:
         return dict(arrays)
 
 

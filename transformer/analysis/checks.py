@@ -78,9 +78,12 @@ def rows_sum_to_one(trace: Trace, interventions: Sequence[Tap] = ()) -> Check:
 
 
 def nothing_leaks(trace: Trace) -> Check:
-    """The largest weight that the decoder gives to a later token."""
-    leak = float(np.abs(trace.decoder[..., trace.masked("decoder")]).max(initial=0))
+    """The largest weight that the decoder gives to a later token; what nothing hides may have any."""
+    later = np.triu(np.ones(trace.decoder.shape[-2:], dtype=bool), 1)
+    leak = float(np.abs(trace.decoder[..., later]).max(initial=0))
     detail = f"The largest weight that the decoder gives to a later token is {_plainly(leak)}."
+    if trace.look_ahead:
+        return Check("Look-ahead", True, f"{detail} This model applies no mask that would hide it.")
     return Check("No look-ahead", leak == 0, detail)
 
 

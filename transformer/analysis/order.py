@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from transformer.model import Transformer, visible_keys
+from transformer.masks import source_mask
+from transformer.model import Transformer
 from transformer.t5 import T5
 from transformer.taps import Inputs, Site
 
@@ -47,7 +48,7 @@ def encoder_states(model: Transformer, ids: Sequence[int], positions: bool = Tru
         return model.encode(src)[0].float().cpu().numpy()
     if isinstance(model, T5):
         return model.encode(src, _from_products_alone)[0].float().cpu().numpy()
-    encoder, mask = model.encoder, visible_keys(src, model.config.pad_id)
+    encoder, mask = model.encoder, source_mask(src, model.config)
     x = encoder.embedding.norm(encoder.embedding.tokens(src) * encoder.embedding.scale)
     for layer in encoder.layers:
         x = layer(x, mask)

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from transformer.layers import DecoderLayer, EncoderLayer, Residual
-from transformer.model import Decoder, Encoder, Transformer, no_later_keys, visible_keys
+from transformer.masks import source_mask, target_mask
+from transformer.model import Decoder, Encoder, Transformer
 
 SELF, CROSS, FEED_FORWARD = "self", "cross", "feed-forward"
 Sublayer = Callable[[Tensor], Tensor]  # [1, N, M] -> [1, N, M]
@@ -87,13 +88,11 @@ def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -
     assert not model.training, "dropout would change the numbers from pass to pass"
     device = model.output.weight.device
     src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids[:-1]], device=device)
-    pad = model.config.pad_id
-    source_mask = visible_keys(src, pad)
-    target_mask = no_later_keys(tgt.size(1), tgt.size(1), device) & visible_keys(tgt, pad)
-    encoder = _run(model.encoder, src, lambda layer, x: layer(x, source_mask))
+    read, written = source_mask(src, model.config), target_mask(tgt, model.config)
+    encoder = _run(model.encoder, src, lambda layer, x: layer(x, read))
     memory = encoder.last[None]
-    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, target_mask, source_mask))
-    return Stream(model, src[0], tgt[0], source_mask, target_mask, encoder, decoder)
+    decoder = _run(model.decoder, tgt, lambda layer, x: layer(x, memory, written, read))
+    return Stream(model, src[0], tgt[0], read, written, encoder, decoder)
 
 
 def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> StackStates:

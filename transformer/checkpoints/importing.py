@@ -28,6 +28,7 @@ from transformer.checkpoints.questions import Answers, Question, flag, possible_
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source, open_source
 from transformer.checkpoints.streaming import write_tensors
+from transformer.config import ModelConfig
 from transformer.files import remove, write_json
 from transformer.quoting import short
 
@@ -102,11 +103,22 @@ def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | N
         return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
     questions = unanswered(form.questions(source), answers)
     reading = None if any(question.required for question in questions) else form.read(source, answers)
-    warnings = reading.warnings if reading is not None else ()
+    warnings = () if reading is None else (*reading.warnings, *_limits(reading.config))
     facts, folded = (*source.found, *form.facts(source)), form.folded(source)
     return Examination(
         form.title, form.name, source.size, len(infos), facts, folded, questions, warnings, None
     ), reading
+
+
+def _limits(config: ModelConfig) -> tuple[str, ...]:
+    """What a model of this configuration cannot do, where its ids say it."""
+    if config.pad_id != config.eos_id:
+        return ()
+    hidden = "hidden from attention like padding, " if config.padding_mask == "applied" else ""
+    return (
+        f"Padding and the end of a sentence are both id {config.pad_id}: the end is {hidden}left out of losses over "
+        "several sentences, and cannot be learned in a training from this model. It translates all the same.",
+    )
 
 
 def _clear(out: Path) -> None:

@@ -47,6 +47,10 @@ def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None
         return "it normalises the embeddings, which Marian does not"
     if config.norm_eps != EPS:
         return f"its norms add {config.norm_eps:g} under the root, and Marian's {EPS:g}"
+    if "never" in (config.padding_mask, config.look_ahead_mask):
+        return "it does not hide from attention what Marian hides: padding, and the words still to be written"
+    if config.pad_id == config.eos_id:
+        return "its padding is also the end of a sentence, which Marian does not hide"
     if config.positions not in ("sinusoidal", "stored"):
         return f"its positions are {config.positions!r}, and Marian's are sines and cosines"
     if config.positions == "stored" and model is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import pickletools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from transformer.checkpoints.limits import DEEPEST_PICKLE, MOST_INSTRUCTIONS
@@ -19,17 +20,25 @@ from transformer.checkpoints.torch_calls import CALLS, KNOWN, OF_TYPE, UNSUPPORT
 from transformer.checkpoints.weights import require_few
 
 UNUSUAL = "Save them as ordinary, dense tensors of real numbers."
+GIVE_AS_VOCABULARY = "Import the weights, and give this file as their vocabulary."
 # What a person may run, where the file is theirs.
 SAVE = 'torch.save(model.state_dict(), "weights.pt")'
 WORDS_OF_VOCAB = 'json.dump(vocab.get_itos(), open("vocab.json", "w"))'
-WORDS_OF_DICTIONARY = 'json.dump(pickle.load(open("vocab.pkl", "rb")), open("vocab.json", "w"))'
+
+
+@dataclass
+class Made:
+    """An object of a class that the reader knows to hold nothing but data: what the file gives it, and no object."""
+
+    name: str
+    state: Any = None
 
 
 class Machine:
-    """Reads one value after the other from `data`."""
+    """Reads one value after the other from `data`; of an object of one of the `classes` it keeps the state."""
 
-    def __init__(self, data: io.BytesIO):
-        self.data, self.instructions, self.tensors = data, 0, 0
+    def __init__(self, data: io.BytesIO, classes: frozenset[str] = frozenset()):
+        self.data, self.instructions, self.tensors, self.classes = data, 0, 0, classes
         self.storages: dict[str, Storage] = {}
         self.foreign: tuple[Global, int, str] | None = None  # the first that is named, or better called
 
@@ -85,7 +94,7 @@ class Machine:
         named = Global(name.replace("__builtin__.", "builtins."), at)
         if named.name not in KNOWN and UNSUPPORTED.fullmatch(named.name):
             raise Refused(f"The file has tensors of an unsupported kind ({named.name}).", (), UNUSUAL)
-        if named.name not in KNOWN and self.foreign is None:
+        if self.is_foreign(named) and self.foreign is None:
             self.foreign = named, at, "GLOBAL"
         self.stack.append(named)
 
@@ -94,6 +103,9 @@ class Machine:
             self.spend(1)
             function, _, arguments, _ = arguments
         self.note(function, at, instruction)
+        if function.name in self.classes:
+            self.stack.append(Made(function.name))
+            return
         if function.name not in CALLS:
             self.stack.append(None)
             return
@@ -106,8 +118,11 @@ class Machine:
 
     def note(self, thing: Global, at: int, instruction: str) -> None:
         """Something is called, or written to; the first that is foreign is what the file would have run."""
-        if thing.name not in KNOWN and (self.foreign is None or self.foreign[2] == "GLOBAL"):
+        if self.is_foreign(thing) and (self.foreign is None or self.foreign[2] == "GLOBAL"):
             self.foreign = thing, at, instruction
+
+    def is_foreign(self, thing: Global) -> bool:
+        return thing.name not in KNOWN and thing.name not in self.classes
 
 
 def _call(machine: Machine, at: int, instruction: str) -> None:
@@ -138,7 +153,9 @@ def _global(machine: Machine, at: int) -> None:
 
 def _build(machine: Machine, at: int) -> None:
     """Gives attributes to what is on top. Descriptions have none; a foreign class would be changed by it."""
-    machine.stack.pop()
+    state = machine.stack.pop()
+    if isinstance(machine.stack[-1], Made):
+        machine.stack[-1].state = state
     if isinstance(machine.stack[-1], Global):
         machine.note(machine.stack[-1], at, "BUILD")
 
@@ -241,6 +258,9 @@ def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
     )
     name = thing.name if thing.name.isprintable() else ascii(thing.name)
     name = name if len(name) <= 80 else f"{name[:80]}…"
+    if name.startswith("torchtext."):
+        what = f"This file is a vocabulary ({name}), not a model."
+        return Refused(what, facts, GIVE_AS_VOCABULARY)
     if "vocab" in name.lower():
         what = f"This vocabulary is a pickled object of {name}: to open it would run code."
         return Refused(what, facts, "Write its words as JSON, in the order of their ids.", WORDS_OF_VOCAB)
@@ -252,10 +272,9 @@ def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
 
 
 def pickled_vocabulary(path_name: str) -> Refused:
-    """Why a pickled dictionary of words is not read, and how its owner turns it into one that is."""
+    """Why a pickled dictionary of words is no model."""
     return Refused(
-        f"{path_name} is a pickle, which may run code when it is opened.",
+        f"{path_name} is a vocabulary, not a model.",
         (),
-        "Where it is yours, write the words as JSON, then import that file.",
-        WORDS_OF_DICTIONARY,
+        GIVE_AS_VOCABULARY,
     )

@@ -17,6 +17,7 @@ class Answers:
     pad_id: int | None = None
     sos_id: int | None = None
     eos_id: int | None = None
+    masks: str | None = None
     source_vocab: Path | None = None
     target_vocab: Path | None = None
     source_language: str | None = None
@@ -33,7 +34,7 @@ class Question:
     choices: tuple[int | str, ...] = ()  # the possible answers; empty for a file, and for an id (which goes by `below`)
     below: int = 0  # an id is a whole number from 0 to this, less one
     usual: int | str | None = None  # what the form's own text uses: offered, never assumed
-    required: bool = True  # a vocabulary is not: without one, ids are shown
+    required: bool = True  # a vocabulary is not (without one, ids are shown), nor are masks (then `usual` is taken)
 
 
 def about_heads(d_model: int, usual: int | None) -> Question:
@@ -65,6 +66,20 @@ def about_vocabularies() -> tuple[Question, ...]:
     return (
         Question("source_vocab", "Which file holds the source vocabulary?", why, required=False),
         Question("target_vocab", "Which file holds the target vocabulary?", why, required=False),
+    )
+
+
+def about_masks(nats: float) -> Question:
+    """Of a tutorial whose code masks nothing; applied masks move its log-probabilities by up to `nats`."""
+    return Question(
+        "masks",
+        "Are its attention masks applied?",
+        "As the tutorial's code runs: never, although its text describes them, so its attention sees padding and, in "
+        "the decoder, the words still to be written. With masks applied the model computes what the text describes, "
+        f"which is not what was trained: on an example, log-probabilities differ by up to {nats:g} nats.",
+        choices=("never", "applied"),
+        usual="never",
+        required=False,
     )
 
 

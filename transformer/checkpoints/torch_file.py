@@ -53,8 +53,10 @@ def _pickle_of(names: list[str]) -> str | None:
     return pickles[0] if len(pickles) == 1 else None
 
 
-def read_zip(path: Path) -> TorchFile:
-    """Raises Refused for what would run, for a damaged file and for a program of TorchScript."""
+def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
+    """Of objects of the `classes` the state is kept. Raises Refused for what would run, for a damaged file and
+    for a program of TorchScript.
+    """
     with open_regular(path) as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
         members = {member.filename: member for member in archive.infolist()}
         if len(members) < len(archive.infolist()):
@@ -72,7 +74,7 @@ def read_zip(path: Path) -> TorchFile:
         start, size = spots[pickle]
         if size > LARGEST_PICKLE:
             raise Refused(f"The file's list of tensors has {size:,} bytes; at most {LARGEST_PICKLE:,} are read.")
-        value = Machine(io.BytesIO(_bytes(file, start, size))).read()
+        value = Machine(io.BytesIO(_bytes(file, start, size)), classes).read()
     data = f"{folder}data/"
     return TorchFile(path, value, {name.removeprefix(data): at for name, at in spots.items() if name.startswith(data)})
 
@@ -94,10 +96,10 @@ def _bytes(file: io.BufferedReader, start: int, size: int) -> bytes:
     return file.read(size)
 
 
-def read_legacy(path: Path) -> TorchFile:
+def read_legacy(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
     """A file of PyTorch before 1.6, or any other pickle. Raises Refused for what would run, and for a damaged file."""
     with open_regular(path) as file:
-        machine = Machine(io.BytesIO(file.read(LARGEST_PICKLE)))
+        machine = Machine(io.BytesIO(file.read(LARGEST_PICKLE)), classes)
         value = machine.read()
         if value != LEGACY[0]:
             return TorchFile(path, value, {})

@@ -1,18 +1,17 @@
-"""The vocabularies that come beside a model from elsewhere: a tokenizer, or a list of tokens in one of three forms."""
+"""The vocabularies that come beside a model from elsewhere: a tokenizer, or a list of tokens in one of four forms."""
 
 from __future__ import annotations
 
 import json
-import pickletools
 import shlex
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tokenizers import normalizers, pre_tokenizers
 
 from transformer.checkpoints.health import misfits
+from transformer.checkpoints.pickled_vocabularies import ZIP, is_pickle, read_pickled
 from transformer.checkpoints.questions import Answers
 from transformer.checkpoints.refused import Refused
 from transformer.config import ModelConfig
@@ -34,7 +33,7 @@ def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer,
     """The source's and the target's tokenizer (the same object for one file), and what should be known of them."""
     paths, sizes = (answers.source_vocab, answers.target_vocab), (config.source_vocab_size, config.target_vocab_size)
     warnings = _without([side for side, path in zip(("source", "target"), paths, strict=True) if path is None])
-    if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1]:
+    if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1] and not _is_pair(paths[0]):
         shared, doubts = _opened("", paths[0], sizes[0], config)
         return shared, shared, tuple(doubts)
     source, source_doubts = _opened("source", paths[0], sizes[0], config)
@@ -45,7 +44,7 @@ def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer,
 def _opened(side: str, path: Path | None, size: int, config: ModelConfig) -> tuple[Tokenizer, list[str]]:
     if path is None:
         return Tokenizer.of_ids(size, config.pad_id, config.sos_id, config.eos_id), []
-    tokenizer = open_vocabulary(path, config)
+    tokenizer = open_vocabulary(path, config, side)
     doubts = [*misfits(side, tokenizer, size), *_contradictions(side, tokenizer, config)]
     return tokenizer if tokenizer.vocab_size == size else tokenizer.of_size(size), doubts
 
@@ -57,61 +56,61 @@ def _without(sides: list[str]) -> list[str]:
     return [f"No {which}, so ids are shown instead of words, and a text is typed as ids with spaces between them."]
 
 
-def open_vocabulary(path: Path, config: ModelConfig) -> Tokenizer:
-    """The tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, or a text with one token per line.
+def open_vocabulary(path: Path, config: ModelConfig, side: str = "") -> Tokenizer:
+    """The tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, a text with one token per line, or
+    a pickle of either or of a torchtext vocabulary, of which nothing is run; of a pair, that of the `side`.
 
-    Raises Refused for anything else, and for a pickle with the way to convert it.
+    Raises Refused for anything else, and for another pickle with the way to convert it.
     """
     ids = (config.pad_id, config.sos_id, config.eos_id)
-    content = _content(path)
-    values = _values(content)
+    values = _values(path, side)
     if isinstance(values, dict) and isinstance(values.get("model"), dict):
         try:
             return Tokenizer.load(path, *ids)
         except ValueError as error:
             raise Refused(str(error)) from None
-    if values is None:
-        words = content.removesuffix("\n").split("\n")
-        if len(words) > 1 and all("\t" in word for word in words):
-            raise Refused(f"{path.name} has several columns.", remedy="Give a file with one token a line.")
-    elif isinstance(values, dict):
-        words = _in_order(path, values)
-    else:
-        words = values
+    words = _in_order(path, values) if isinstance(values, dict) else values
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not any(words):
         raise Refused(
             f"{path.name} is not a vocabulary.",
-            remedy="Give a tokenizer.json, a JSON list of tokens, a JSON object of tokens and ids, or a file "
-            "with one token per line.",
+            remedy="Give a tokenizer.json, a JSON list of tokens, a JSON object of tokens and ids, a pickle of one of "
+            "these or of torchtext's, or a file with one token per line.",
         )
     return _of_words(path, words, ids)
 
 
-def _content(path: Path) -> str:
+def _is_pair(path: Path) -> bool:
+    """Whether a file has one vocabulary for the source and another for the target."""
+    return bool(_values(path, "source") != _values(path, "target"))
+
+
+def _values(path: Path, side: str) -> Any:
+    """What a vocabulary's file holds: a list of tokens, or an object of them; where it is neither, whatever it is."""
     try:
         raw = read_bytes(path, LARGEST_JSON)
     except OSError as error:
         raise Refused(f"The vocabulary {short(path)} cannot be read: {error.strerror}.") from None
     except ValueError as error:
         raise Refused(str(error)) from None
-    if raw.startswith((b"\x80", b"PK\x03\x04")) or _is_old_pickle(raw):
-        raise Refused(
-            f"{path.name} is a pickle, and opening a pickle runs what is in it.",
-            remedy="If you made it yourself, write it as JSON with the command.",
-            command=_conversion(path, with_torch=raw.startswith(b"PK")),
-        )
+    if is_pickle(raw):
+        try:
+            return read_pickled(path, side)
+        except Refused as refused:
+            raise Refused(
+                f"{path.name} is a pickle of more than words and ids. {refused.what}",
+                remedy="If you made it yourself, write it as JSON with the command.",
+                command=_conversion(path, with_torch=raw.startswith(ZIP)),
+            ) from None
     try:
-        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+        content = raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise Refused(f"{path.name} is not text in UTF-8.", remedy="Save it as UTF-8.") from None
-
-
-def _is_old_pickle(raw: bytes) -> bool:
-    """Whether it is a pickle of the time when they had no mark: such instructions, and the one that ends them."""
-    try:
-        return raw.endswith(b".") and bool(list(islice(pickletools.genops(raw), 20)))
-    except Exception:  # whatever a list of words makes it stumble over
-        return False
+    if (values := _json(content)) is not None:
+        return values
+    words = content.removesuffix("\n").split("\n")
+    if len(words) > 1 and all("\t" in word for word in words):
+        raise Refused(f"{path.name} has several columns.", remedy="Give a file with one token a line.")
+    return words
 
 
 def _conversion(path: Path, with_torch: bool) -> str:
@@ -127,7 +126,7 @@ def _conversion(path: Path, with_torch: bool) -> str:
     return f"python -c {shlex.quote(program)}"
 
 
-def _values(content: str) -> Any:
+def _json(content: str) -> Any:
     """What the JSON says; None where it is none, or a lone word or number such as a text's first line may be."""
     try:
         values = json.loads(content)

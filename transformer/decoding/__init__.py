@@ -16,7 +16,9 @@ prefix      what the target must begin with, after [SOS]: one list of ids for al
             prefix does not reach, the start is written.
 tap         sees each pattern, the encoder's once and the decoder's at every step.
 tap_at      gives the tap of a step, counted from 0, which sees the decoder's patterns there after `tap`.
-            They have one query, [N, H, 1, K], so a `Replace` there has one row.
+            They have one query, [N, H, 1, K], so a `Replace` there has one row. Only in a model without a look-ahead
+            mask they have all, [N, H, T, K]: there earlier tokens see later ones, so the whole prefix is computed anew
+            at each step, as the code that trained it does.
 record      keeps in each step the patterns that it saw, as the taps left them.
 
 A step keeps [N, V] log-probabilities, so whoever keeps all steps of a large batch keeps much.

@@ -65,7 +65,7 @@ def _target(ids: list[int], config: ModelConfig, padded: bool) -> list[int]:
     for token in ids:
         _known(token, config.target_vocab_size, "target")
     free = ids[len(config.target_start) :] if tuple(ids[: len(config.target_start)]) == config.target_start else ids
-    if config.pad_id in free or (config.sos_id in free and config.sos_id != config.eos_id):
+    if any(token in free and token != config.eos_id for token in (config.pad_id, config.sos_id)):
         raise ValueError(f"The target {ids} holds [PAD] or [SOS], which are never written; leave them out.")
     if config.eos_id in ids[:-1]:
         raise ValueError(f"The target {ids} goes on after [EOS] = {config.eos_id}; end it there.")

@@ -84,11 +84,8 @@ class Search:
 
     def _log_probs(self, cache: Cache, tap: Tap | None) -> Tensor:
         """What the model says of each live hypothesis' next token: [N, V]."""
-        if self.live.length:
-            newest = self.live.written[:, -1:]
-        else:
-            newest = self.src.new_full((len(self.src), 1), self.config.sos_id)
-        logits = self.network.write(newest, cache, tap)[:, -1]
+        start = self.live.written.new_full((len(self.live.sentences), 1), self.config.sos_id)
+        logits = self.network.write_next(torch.cat([start, self.live.written], 1), cache, tap)
         log_probs = torch.log_softmax(logits, -1, out=logits)  # in their place: new memory costs more than the sums
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
             raise ValueError(
@@ -125,4 +122,4 @@ class Search:
 def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:
     if recorder is None:
         return None
-    return {site: p.squeeze(2) if site.stack == "decoder" else p for site, (p,) in recorder.items()}
+    return {site: p[:, :, -1] if site.stack == "decoder" else p for site, (p,) in recorder.items()}

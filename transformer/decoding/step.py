@@ -113,7 +113,8 @@ def rows_of(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> l
 def recorded(steps: Sequence[DecodeStep], sentence: int, ids: Sequence[int]) -> dict[Site, Tensor]:
     """The patterns that wrote one hypothesis: encoder [H, S, S], decoder [H, T, T] and cross [H, T, S].
 
-    T is `len(ids)`, and 0 stands where a key is later than its query. Raises ValueError where the steps were
+    T is `len(ids)`, and 0 stands where a key is later than its query: not yet written in the pass that the row is of,
+    also in a model that hides nothing. Raises ValueError where the steps were
     not recorded or hold no such hypothesis.
     """
     rows = rows_of(steps, sentence, ids)

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from tqdm import tqdm
 
+from transformer.broken import MISTAKES, TRAINABLE
 from transformer.checkpoints import load
 from transformer.checkpoints.commands import PACKED, pack
 from transformer.config import ModelConfig, StackConfig, TrainConfig
@@ -56,6 +57,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])
     sub.add_argument("--threads", type=int, help=HELP["threads"])
     sub.add_argument("--tensorboard", action="store_true", help=HELP["tensorboard"])
+    sub.add_argument("--break", dest="broken", choices=TRAINABLE, help=HELP["broken"])
     sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
     network = sub.add_argument_group("network", "what to change in the preset")
     network.add_argument("--preset", choices=PRESETS, default="small", help="the network, where --start names none")
@@ -181,7 +183,8 @@ def _network(options: argparse.Namespace) -> ModelConfig:
     """The preset's network, or that of the checkpoint to start from, with the changes that were asked for."""
     values = vars(options)
     names = [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)]
-    changes = {name: values[name] for name in names if values[name] is not None}
+    changes = dict(MISTAKES[options.broken].changes) if options.broken else {}
+    changes |= {name: values[name] for name in names if values[name] is not None}
     size = options.vocabulary
     usual = load(options.start).model.config if options.start else preset(options.preset, size, size)
     for stack in STACKS:

@@ -48,12 +48,15 @@ def train_dtype(precision: str, device: torch.device) -> torch.dtype:
     return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[precision]
 
 
-def batch_loss(model: Transformer, batch: Batch, label_smoothing: float = 0.0, forcing: float = 1.0) -> Tensor:
+def batch_loss(
+    model: Transformer, batch: Batch, label_smoothing: float = 0.0, forcing: float = 1.0, shifted: bool = True
+) -> Tensor:
     """The summed cross-entropy over the target tokens, in nats; padding is neither projected nor counted.
 
-    `forcing` is the share of the target tokens that are read as they stand in the corpus.
+    `forcing` is the share of the target tokens that are read as they stand in the corpus. Where the target is not
+    `shifted`, which is a mistake, the decoder reads the very tokens that it is to write.
     """
-    reads, writes = batch.tgt[:, :-1], batch.tgt[:, 1:]
+    reads, writes = batch.tgt[:, :-1] if shifted else batch.tgt[:, 1:], batch.tgt[:, 1:]
     memory = model.encode(batch.src)
     if forcing < 1.0:
         reads = scheduled_sampling_inputs(model, reads, memory, batch.src, 1.0 - forcing)
@@ -80,25 +83,28 @@ def scheduled_sampling_inputs(model: Transformer, reads: Tensor, memory: Tensor,
 class Objective(nn.Module):
     """The loss of a model as a module, which is what can be wrapped for several processes."""
 
-    def __init__(self, model: Transformer):
+    def __init__(self, model: Transformer, shifted: bool = True):
         super().__init__()
-        self.model = model
+        self.model, self.shifted = model, shifted
 
     def forward(self, src: Tensor, tgt: Tensor, label_smoothing: float, forcing: float) -> Tensor:
-        return batch_loss(self.model, Batch(src, tgt, self.model.config.pad_id), label_smoothing, forcing)
+        batch = Batch(src, tgt, self.model.config.pad_id)
+        return batch_loss(self.model, batch, label_smoothing, forcing, self.shifted)
 
 
 class Trainer:
     """A model and its optimizer: Adam (0.9, 0.98, 1e-9), section 5.3 of the paper."""
 
-    def __init__(self, model: Transformer, config: TrainConfig, processes: Processes | None = None):
+    def __init__(
+        self, model: Transformer, config: TrainConfig, processes: Processes | None = None, shifted: bool = True
+    ):
         device = next(model.parameters()).device
         self.model, self.config, self.step = model, config, 0
         self.processes = processes or Processes(device=device)
         self.dtype = train_dtype(config.precision, device)
         if self.dtype == torch.float16 and self.processes.sharded:
             raise ValueError("precision is 'float16', which fully sharded training cannot scale; choose 'bfloat16'.")
-        self.objective = self.processes.wrap(Objective(model))
+        self.objective = self.processes.wrap(Objective(model, shifted))
         self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
         # float16 has no numbers for small gradients: the loss is scaled up, the gradients down again.
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)

@@ -8,6 +8,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args
 
+from transformer.broken import MISTAKES, TRAINABLE
 from transformer.checkpoints.native import WEIGHTS, load
 from transformer.config import ConfigError, ModelConfig, StackConfig, TrainConfig, check_flag, check_share, check_whole
 from transformer.data.about import about
@@ -32,7 +33,8 @@ class Recipe:
     bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `vary` is the share
     of the sources to train on that are changed to how people type. `watch` are sentences that are translated at each
     evaluation. `start` is a checkpoint folder: its weights and tokenizers are
-    where the training starts. `threads` None is all cores.
+    where the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
+    `transformer.broken.TRAINABLE`, which is in the network or in how it is trained.
     """
 
     data: str
@@ -48,6 +50,7 @@ class Recipe:
     start: str | None = None
     threads: int | None = None
     tensorboard: bool = False
+    broken: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("data", "validation", "folder", "start"):
@@ -64,6 +67,8 @@ class Recipe:
             check_whole("threads", self.threads, 1, 1024)
         for name in ("separate", "tensorboard"):
             check_flag(name, getattr(self, name))
+        if self.broken is not None:
+            self._check_broken(self.broken)
         if self.separate and self.model.tied == "all":
             raise ConfigError(
                 "tied", "is 'all', but the vocabularies are separate; share one, or choose tied = 'output'."
@@ -74,6 +79,12 @@ class Recipe:
                 "is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
                 "or give a checkpoint to start from.",
             )
+        if self.model.pad_id == self.model.eos_id:
+            raise ConfigError(
+                "pad_id",
+                f"is {self.model.pad_id}, which is also the end of a sentence; padding is not learned, so the end "
+                "would not be either. Give padding an id of its own.",
+            )
         if len(self.watch) > MOST_WATCHED:
             raise ConfigError(
                 "watch", f"are too many to watch; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
@@ -82,6 +93,15 @@ class Recipe:
             if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
                 raise ConfigError(
                     "watch", f"is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.", "A sentence to watch"
+                )
+
+    def _check_broken(self, name: str) -> None:
+        if name not in TRAINABLE:
+            raise ConfigError("broken", f"is {quoted(name)}; choose one of {', '.join(TRAINABLE)}.")
+        for part, value in MISTAKES[name].changes.items():
+            if getattr(self.model, part) != value:
+                raise ConfigError(
+                    "broken", f"is {name}, but {part} is {getattr(self.model, part)!r}; it must be {value!r}."
                 )
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,6 +162,8 @@ class Recipe:
     def card(self) -> dict[str, Any]:
         """The card of the checkpoints of this run, before there are scores."""
         facts = about(self.data)
+        if self.broken is not None:
+            facts = {**facts, "title": f"{facts['title']}, broken: {self.broken}", "broken": self.broken}
         return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}
 
     def command(self, out: str) -> str:
@@ -152,8 +174,9 @@ class Recipe:
             name, changes = _nearest_preset(self.model)
             words += ["--preset", name]
         for f in fields(self):
-            if f.name not in ("data", "model", "training", "watch"):
+            if f.name not in ("data", "model", "training", "watch", "broken"):
                 words += _flag(f.name, getattr(self, f.name), f.default)
+        words += _flag("break", self.broken, None)
         for sentence in self.watch:
             words += ["--watch", sentence]
         for name, value in changes.items():

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from transformer.broken import MISTAKES
 from transformer.checkpoints.native import save_weights
 from transformer.config import TrainConfig
 from transformer.data.batches import BatchStream
@@ -45,7 +46,8 @@ class Session:
         model = self.checkpoint.model.to(processes.device)
         if processes.sharded and processes.first:
             self.checkpoint.model = copy.deepcopy(model)  # a whole one, to evaluate and to save
-        self.trainer = Trainer(model, config, processes)
+        shifted = self.recipe.broken is None or MISTAKES[self.recipe.broken].shifted
+        self.trainer = Trainer(model, config, processes, shifted)
         state.restore(self.trainer, optimizer, position)
         # A run that is extended waits for something better from the start.
         self.position = position if position.steps == config.steps else replace(position, steps=config.steps, waited=0)

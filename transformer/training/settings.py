@@ -37,6 +37,10 @@ HELP: dict[str, str] = {
     "source_start": "Tokens that stand before every source, such as its language.",
     "source_end": "Tokens that stand after every source; only [EOS] if not given.",
     "target_start": "Tokens that follow the start of every translation, such as its language.",
+    "padding_mask": "Whether padding is hidden from attention. Never is a mistake: a sentence then depends on how long "
+    "the others of its batch are.",
+    "look_ahead_mask": "Whether the decoder's attention hides the words still to be written. Never is a mistake: the "
+    "model copies them in training and can write nothing.",
     # StackConfig
     "n_layers": "How many layers the stack has: each builds on the output of the one below.",
     "n_heads": "How many heads run side by side in each attention, each on d_model / heads dimensions.",
@@ -79,5 +83,6 @@ HELP: dict[str, str] = {
     "watch": "A sentence that is translated at each evaluation.",
     "start": "A checkpoint from whose weights and vocabulary the training starts.",
     "threads": "Processor cores to use; all if not given.",
+    "broken": "A mistake of a tutorial that is made on purpose, to see what it does; the model's card says so.",
     "tensorboard": "Also write event files for TensorBoard into the run's folder.",
 }

@@ -74,6 +74,7 @@ def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: Agree
         "writes": None if kind == "encoder" else trace.writes.labels,
         "first": walk.tokens is not None,
         "cross": kind == "cross",
+        "hides": config.look_ahead_mask == "applied",
         "pre": config.norm == "pre",
         "positions": config.positions,
         "scaled": config.scale_embeddings,

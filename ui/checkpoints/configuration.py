@@ -28,10 +28,11 @@ def configuration(config: ModelConfig) -> list[tuple[str, str]]:
         ("Layer norm", _norm(config)),
         ("Biases", _biases(config)),
         ("Positions", _positions(config)),
+        ("Hidden from attention", _hidden(config)),
         ("Embeddings", _embeddings(config)),
         ("Vocabulary", vocabularies),
         ("Longest sentence", f"{config.max_length:,} tokens"),
-        ("Special ids", f"padding {config.pad_id}, start {config.sos_id}, end {config.eos_id}"),
+        ("Special ids", _ids(config)),
         ("Around a sentence", _around(config)),
         ("Dropout in training", f"{config.dropout:g}"),
     ]
@@ -76,6 +77,16 @@ def _positions(config: ModelConfig) -> str:
         "stored": "a table stored with the model",
         "none": "none",
     }[config.positions]
+
+
+def _hidden(config: ModelConfig) -> str:
+    masks = (("padding", config.padding_mask), ("later words in the decoder", config.look_ahead_mask))
+    return " and ".join(what for what, mask in masks if mask == "applied") or "nothing: no mask is applied"
+
+
+def _ids(config: ModelConfig) -> str:
+    same = " (padding is the end, so the end cannot be learned)" if config.pad_id == config.eos_id else ""
+    return f"padding {config.pad_id}, start {config.sos_id}, end {config.eos_id}{same}"
 
 
 def _embeddings(config: ModelConfig) -> str:

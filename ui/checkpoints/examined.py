@@ -62,9 +62,9 @@ def read(examination: Examination) -> None:
 
 
 def questions(asked: Sequence[Question], brought: Brought) -> Answers:
-    """Draws every question; the answers so far. No answer is filled in by default."""
+    """Draws every question; the answers so far. None is filled in but that to a choice that need not be made."""
     given: dict[str, Any] = {}
-    needed = [question for question in asked if question.required]
+    needed = [question for question in asked if question.required or question.choices]
     ids = [question for question in needed if question.below]
     if needed:
         with tinted("ask"):
@@ -73,7 +73,7 @@ def questions(asked: Sequence[Question], brought: Brought) -> Answers:
                     given[question.field] = _ask(question, brought)
             if ids:
                 _ids(ids, given, brought)
-    rest = [question for question in asked if not question.required]
+    rest = [question for question in asked if question not in needed]
     if rest:
         box = st.expander("Add a vocabulary", key="add-vocabulary", icon=":material/dictionary:")
         with box:
@@ -89,9 +89,13 @@ def _ask(question: Question, brought: Brought) -> int | str | Path | None:
     if not question.choices:
         return _vocabulary(question, key, brought)
     st.markdown(f"**:material/help: {literal(question.text)}**")
-    usual = f" The original code uses {question.usual}." if question.usual is not None else ""
+    usual = f" The original code uses {question.usual}." if question.required and question.usual is not None else ""
     st.caption(literal(f"{question.why}{usual}"))
     options = list(question.choices)
+    if not question.required:
+        return st.segmented_control(
+            question.text, options, default=question.usual, required=True, key=key, label_visibility="collapsed"
+        )
     if len(options) <= FEW:
         return st.pills(question.text, options, key=key, label_visibility="collapsed")
     return st.selectbox(

@@ -16,6 +16,7 @@ from ui.state.queue import PLACE
 from ui.state.view import V, confine, current, write_address
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
+from ui.widgets.mistakes import mistakes
 from ui.widgets.sidebar import sidebar
 from ui.widgets.text import literal
 
@@ -49,6 +50,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     if model is None:  # its files are broken, as the page already says; another can be chosen
         write_address()
         st.stop()
+    mistakes(model)
     config = model.model.config
     stack = config.encoder if view.kind == "encoder" else config.decoder
     view = confine(view, stack.n_layers, stack.n_heads)

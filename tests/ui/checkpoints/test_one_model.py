@@ -59,6 +59,10 @@ def test_a_configuration_in_words() -> None:
     assert rows["Heads"] == "4 and 8, d_k = 64 and 32"
     assert rows["Vocabulary"] == "8,000 and 9,000"
     assert rows["Around a sentence"] == "source … 3; target 2 … 3"
+    assert rows["Hidden from attention"] == "padding and later words in the decoder"
+    toy = ModelConfig(20, 20, 32, pad_id=0, sos_id=0, eos_id=0, padding_mask="never", look_ahead_mask="never")
+    assert dict(configuration(toy))["Hidden from attention"] == "nothing: no mask is applied"
+    assert "padding is the end" in dict(configuration(toy))["Special ids"]
     t5 = dict(configuration(T5Config(100, 100, 32, StackConfig(1, 2, 64), StackConfig(1, 2, 64), d_kv=8)))
     assert t5.keys() == rows.keys()
     assert t5["Heads"] == "2, d_k = 8" and "relative" in t5["Positions"]

@@ -29,7 +29,7 @@ def test_every_default_can_be_started(data: str, size: str) -> None:
 
 def test_every_setting_is_there_with_its_sentence() -> None:
     settings = flat(drafted("reverse", defaults("reverse", "mini"), ()).recipe.to_dict())  # type: ignore[union-attr]
-    decided = {"data", "watch", "start", *(f"model.{name}" for name in draft._DECIDED)}
+    decided = {"data", "watch", "start", "broken", *(f"model.{name}" for name in draft._DECIDED)}
     assert set(defaults("reverse", "mini")) == set(settings) - decided
     assert all(draft.help_of(name) in HELP.values() for name in defaults("reverse", "mini"))
     assert set(draft.SWITCHES) <= {*draft.NETWORK, *draft.TRAINING}

@@ -15,7 +15,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer.analysis.atlas.reading import Reading
+from transformer.config import ModelConfig
 from transformer.data.batches import collate
+from transformer.masks import no_later_keys
 from transformer.trace import Kind
 
 
@@ -73,16 +75,18 @@ class MeasuredBatch:
 
 
 def prepare(
-    readings: Sequence[Reading], pad_id: int, source: Marks, target: Marks, device: torch.device
+    readings: Sequence[Reading], config: ModelConfig, source: Marks, target: Marks, device: torch.device
 ) -> MeasuredBatch:
-    batch = collate([(one.source, one.target) for one in readings], pad_id)
+    batch = collate([(one.source, one.target) for one in readings], config.pad_id)
     src, tgt = batch.src, batch.tgt
     n_source, n_target = [len(one.source) for one in readings], [len(one.target) - 1 for one in readings]
     s, t = _there(n_source), _there(n_target)
-    causal = torch.ones(t.size(1), t.size(1), dtype=torch.bool).tril()
+    seen = t[:, :, None] & t[:, None, :]
+    if config.look_ahead_mask == "applied":
+        seen &= no_later_keys(t.size(1), t.size(1), t.device)
     looks = {
         "encoder": _look(s, s[:, :, None] & s[:, None, :], src, source),
-        "decoder": _look(t, t[:, :, None] & t[:, None, :] & causal, tgt[:, :-1], target),
+        "decoder": _look(t, seen, tgt[:, :-1], target),
         "cross": _look(t, t[:, :, None] & s[:, None, :], src, source),
     }
     if any(one.source_words is not None for one in readings):

@@ -156,14 +156,14 @@ class _Work:
         self.left, self.read, self.progress = Left(), 0, progress
 
     def run(self, pairs: Iterable[Known]) -> None:
-        number = 0
+        number, padded = 0, self.model.config.padding_mask == "applied"
         for chunk in self.reader.chunks(pairs, self.left):
             sampled = [reading for reading in chunk if reading.index < self.sample]
-            for readings in batches(sampled, SAMPLE_BUDGET):
+            for readings in batches(sampled, SAMPLE_BUDGET, padded):
                 if self.mine(number):
                     self.passes(self.prepared(readings))
                 number += 1
-            for readings in batches(chunk, BUDGET):
+            for readings in batches(chunk, BUDGET, padded):
                 if self.mine(number):
                     self.add(self.prepared(readings))
                 number += 1
@@ -175,7 +175,7 @@ class _Work:
         return number % self.share.count == self.share.rank
 
     def prepared(self, readings: list[Reading]) -> MeasuredBatch:
-        return prepare(readings, self.model.config.pad_id, *self.marks, self.model.output.weight.device)
+        return prepare(readings, self.model.config, *self.marks, self.model.output.weight.device)
 
     def add(self, batch: MeasuredBatch) -> None:
         def take(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:

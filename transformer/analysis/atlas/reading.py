@@ -124,11 +124,19 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def batches(readings: Iterable[Reading], budget: int) -> list[list[Reading]]:
-    """Cut, sorted by length, so that rows * longest side is at most `budget` tokens, or a single long row."""
+def batches(readings: Iterable[Reading], budget: int, padded: bool = True) -> list[list[Reading]]:
+    """Cut, sorted by length, so that rows * longest side is at most `budget` tokens, or a single long row.
+
+    Where they may not be `padded`, since the model would see it, those of a batch are equally long on both sides.
+    """
+
+    def sides(reading: Reading) -> tuple[int, int]:
+        return len(reading.source), len(reading.target)
+
     batched: list[list[Reading]] = []
-    for reading in sorted(readings, key=lambda reading: reading.length):
-        if batched and (len(batched[-1]) + 1) * reading.length <= budget:
+    for reading in sorted(readings, key=lambda reading: (reading.length, *(() if padded else sides(reading)))):
+        fits = batched and (len(batched[-1]) + 1) * reading.length <= budget
+        if fits and (padded or sides(batched[-1][0]) == sides(reading)):
             batched[-1].append(reading)
         else:
             batched.append([reading])

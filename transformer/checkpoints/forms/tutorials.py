@@ -14,11 +14,12 @@ from typing import NamedTuple
 from torch import Tensor
 
 from transformer.checkpoints.forms.form import Reading
-from transformer.checkpoints.questions import Answers, Question, about_heads, about_ids, about_vocabularies
+from transformer.checkpoints.questions import Answers, Question, about_heads, about_ids, about_masks, about_vocabularies
 from transformer.checkpoints.source import Source
 from transformer.checkpoints.vocabularies import open_vocabularies
 from transformer.checkpoints.weights import TensorInfo
-from transformer.config import ModelConfig, Norm, StackConfig
+from transformer.config import Masked, ModelConfig, Norm, StackConfig
+from transformer.masks import never_hidden
 
 MOST_LAYERS, WIDEST = 200, 65_536
 NATIVE_MAPS = ("query", "key", "value", "output")
@@ -58,6 +59,7 @@ class Tutorial:
     usual_ids: tuple[int | None, int | None, int | None] = (None, None, None)  # padding, start, end
     source_start: bool = False  # whether a source begins with the start's id, as a target does
     source_end: bool = True
+    unmasked: float | None = None  # where its code applies no mask: nats by which masks move log-probabilities
 
     @property
     def title(self) -> str:
@@ -101,12 +103,19 @@ class Tutorial:
     def questions(self, source: Source) -> tuple[Question, ...]:
         sizes = self._sizes(source)
         ids = about_ids(min(sizes.vocabularies), sizes.vocabularies[1], self.usual_ids)
-        return (about_heads(sizes.width, self.usual_heads), *ids, *about_vocabularies())
+        masks = () if self.unmasked is None else (about_masks(self.unmasked),)
+        return (about_heads(sizes.width, self.usual_heads), *ids, *masks, *about_vocabularies())
 
     def read(self, source: Source, answers: Answers) -> Reading:
         sizes = self._sizes(source)
         config = self._config(sizes, answers)
         source_tokenizer, target_tokenizer, warnings = open_vocabularies(answers, config)
+        if self.unmasked is not None and answers.masks is None:
+            warnings = (
+                *warnings,
+                f"{never_hidden(config)} So this tutorial's code runs, although its text describes masks; with masks "
+                f"applied, log-probabilities differ by up to {self.unmasked:g} nats on an example.",
+            )
         source_language, target_language = answers.source_language, answers.target_language
         both = f"{source_language} to {target_language}" if source_language and target_language else self.name
         card = {
@@ -127,6 +136,7 @@ class Tutorial:
     def _config(self, sizes: _Sizes, answers: Answers) -> ModelConfig:
         assert answers.heads is not None and answers.pad_id is not None
         assert answers.sos_id is not None and answers.eos_id is not None
+        masks: Masked = "never" if self.unmasked is not None and answers.masks != "applied" else "applied"
         return ModelConfig(
             source_vocab_size=sizes.vocabularies[0],
             target_vocab_size=sizes.vocabularies[1],
@@ -146,6 +156,8 @@ class Tutorial:
             eos_id=answers.eos_id,
             source_start=(answers.sos_id,) if self.source_start else (),
             source_end=None if self.source_end else (),
+            padding_mask=masks,
+            look_ahead_mask=masks,
         )
 
     def _sizes(self, source: Source) -> _Sizes:
@@ -318,6 +330,7 @@ TUTORIALS: dict[str, Tutorial] = {
         deviation=Deviation(),
         usual_heads=4,
         source_end=False,  # it trains on bare tokens
+        unmasked=0.67,
     ),
     "ground-up": Tutorial(
         name="Building a transformer from the ground up",
@@ -335,6 +348,9 @@ TUTORIALS: dict[str, Tutorial] = {
         norm="pre",
         deviation=Deviation(unbiased=True, eps=1e-5),
         usual_heads=8,
+        usual_ids=(1, 2, 3),
+        source_start=True,
+        unmasked=1.76,
     ),
     "adeveloperdiary": Tutorial(
         name="Coding transformer model from scratch",

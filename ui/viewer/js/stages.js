@@ -377,11 +377,17 @@ const STAGES = [
       return [[...place, name, tex.op("="), w.hidden(w.key) ? tex.op(`${MINUS}∞`) : score]];
     },
     words: w => {
-      const { kind, query, writes } = w.header,
+      const { kind, query, writes, hides } = w.header,
         ask = bold(w.asks);
       if (kind === "encoder")
         return ["Nothing is hidden here: in the encoder every token may look at the whole sentence."];
       if (kind === "cross") return ["Nothing is hidden here: the translation may look at the whole source."];
+      if (!hides)
+        return [
+          "Nothing is hidden here, although it should be: this model applies no look-ahead mask, so ",
+          ask,
+          " also sees the tokens that it is still to write.",
+        ];
       if (!w.masks) return ["Nothing is hidden here: ", ask, " is the last token, and no token comes later."];
       if (w.unmasked)
         return [

@@ -4,7 +4,8 @@
 //   queries, writes (labels; null in the encoder), first (the block reads the embedding), cross, pre (norm before),
 //   positions ("sinusoidal", "learned", "stored" or "none"), scaled (embeddings, by √d_model), rms (norms have no
 //   mean), relative (positions are a bias on the scores), adjusts ("divide", "bias" or "nothing": what stage 4 does),
-//   biased, output_biased, agreement { pattern, output }, moved [variant] = [weights, output],
+//   biased, output_biased, hides (whether the decoder masks later tokens), agreement { pattern, output },
+//   moved [variant] = [weights, output],
 //   start { stage from 1, key from 0 or null, unscaled, unmasked }.
 // Arrays, float32: tokens, positions (where the block reads them), embedded (their sum, where it is normed), stream,
 //   normed (where the norm comes before) [K, M], x, x_normed, bias [M], q [D], k, v [K, D], scores, distance (the bias

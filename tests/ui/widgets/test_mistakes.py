@@ -1,0 +1,58 @@
+"""What a model gets wrong by its making is said on each page about it, and once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint, small_translator
+from transformer import checkpoints
+from transformer.broken import break_translator
+from ui.state import models
+from ui.widgets.mistakes import told
+
+PAGES = Path(__file__).resolve().parents[3] / "pages"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that applies its masks, and one that does not."""
+    for place in ("checkpoints", "models", "runs"):
+        (tmp_path / place).mkdir()
+        monkeypatch.setattr(models, place.upper(), tmp_path / place)
+    for name, mask in (("hides", "applied"), ("unmasked", "never")):
+        checkpoint = small_checkpoint(padding_mask=mask, look_ahead_mask=mask)
+        checkpoint.card["examples"] = TEXTS[:2]
+        checkpoints.save(checkpoint, tmp_path / "checkpoints" / name)
+
+
+def notes(page: str, model: str) -> list[str]:
+    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
+    app.query_params["model"] = model
+    app.run()
+    assert not app.exception and not app.error
+    return [one.value for one in (*app.markdown, *app.caption, *app.warning) if "applies no mask:" in one.value]
+
+
+@pytest.mark.usefixtures("shelf")
+@pytest.mark.parametrize("page", ["attention", "decoding", "anatomy"])
+def test_a_model_without_masks_is_opened_and_says_so_once(page: str) -> None:
+    assert len(notes(page, "unmasked")) == 1 and not notes(page, "hides")
+
+
+def test_what_is_shown_and_what_is_written_are_two_passes_only_without_a_look_ahead_mask() -> None:
+    assert "again for each token" in told(small_translator(look_ahead_mask="never"))
+    assert "padding" in told(small_translator(padding_mask="never"))
+    assert "again for each token" not in told(small_translator(padding_mask="never"))
+    assert told(small_translator()) == ""
+
+
+def test_a_model_that_is_broken_on_purpose_says_so() -> None:
+    broken = break_translator(small_translator(), "no-scaling")
+    assert told(broken) == "This model is broken on purpose (no-scaling): the scores are not divided by √d_head."
+    assert "no look-ahead mask" in told(break_translator(small_translator(), "no-causal-mask"))
+    strange = small_translator()
+    strange.card["broken"] = ["<b>"]
+    assert told(strange) == ""

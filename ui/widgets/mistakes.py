@@ -1,0 +1,33 @@
+"""What a model gets wrong by its making: said once on each page about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.broken import MISTAKES
+from transformer.masks import never_hidden
+
+
+def mistakes(model: Translator) -> None:
+    """Draws the note, or nothing where nothing is known to be wrong."""
+    if note := told(model):
+        st.caption(f":material/visibility: {note}")
+
+
+def told(model: Translator) -> str:
+    """What attention sees that the paper hides from it, and which mistake the model was trained with on purpose."""
+    config, broken = model.model.config, MISTAKES.get(str(model.card.get("broken")))
+    notes = [] if broken is None else [f"This model is broken on purpose ({broken.name}): {_small(broken.title)}."]
+    if (unmasked := never_hidden(config)) is not None:
+        notes.append(unmasked)
+    if config.look_ahead_mask == "never":
+        notes.append(
+            "Attention is shown in one pass over the whole translation, as in training; to write, it reads what it has "
+            "written so far, all of it again for each token, which Decoding shows."
+        )
+    return " ".join(notes)
+
+
+def _small(title: str) -> str:
+    return title[0].lower() + title[1:]
