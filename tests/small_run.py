@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +9,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from tests.forked import forked
 from transformer import ModelConfig, StackConfig, TrainConfig
 from transformer.training import Metrics, Recipe, RunFolder
 from transformer.training.steer import claim
@@ -55,13 +55,7 @@ def finished_run(folder: Path, name: str = "run", recipe: Recipe | None = None, 
 
 def worker(run: RunFolder) -> BaseProcess:
     """A worker for the run, forked from a process that has imported all it needs."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["transformer.training.worker", "torch._dynamo"]
-    )  # the latter, the optimizer imports
-    process = context.Process(target=work, args=(run.path,))
-    process.start()
-    return process
+    return forked(work, run.path)
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 300.0) -> None:

@@ -12,10 +12,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
@@ -72,13 +72,28 @@ _IDLE = """() => {
 }"""
 
 
+class Process(Protocol):
+    """What is needed of a `subprocess.Popen`."""
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+
+
 @contextmanager
 def serve(
-    app: Path, log: Path, seconds: float = 120, errors: str = "full", more: Mapping[str, str] | None = None
+    app: Path,
+    log: Path,
+    seconds: float = 120,
+    errors: str = "full",
+    more: Mapping[str, str] | None = None,
+    start: Callable[[list[str], Path, Path], Process] | None = None,
 ) -> Iterator[str]:
     """Run the Streamlit app and yield its address once it answers; its output goes to `log`.
 
-    `more` are options of Streamlit that hold instead of these, but for the address.
+    `more` are options of Streamlit that hold instead of these, but for the address. `start` starts Streamlit with these
+    arguments in this folder and sends its output to this file; without it, a process of Python does.
 
     Raises RuntimeError with the end of the log when the app stops or does not answer in time.
     """
@@ -92,12 +107,8 @@ def serve(
         "server.port": str(port),
         "server.address": "127.0.0.1",
     }
-    command = [sys.executable, "-m", "streamlit", "run", app.name]
-    command += [f"--{name}={value}" for name, value in options.items() if value]
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=app.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
-        )
+    arguments = ["run", app.name, *(f"--{name}={value}" for name, value in options.items() if value)]
+    process = (start or _start)(arguments, app.parent, log)
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_until_healthy(process, address, log, seconds)
@@ -133,7 +144,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_healthy(process: subprocess.Popen[bytes], address: str, log: Path, seconds: float) -> None:
+def _start(arguments: list[str], folder: Path, log: Path) -> Process:
+    command = [sys.executable, "-m", "streamlit", *arguments]
+    with log.open("wb") as output:
+        return subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+
+
+def _wait_until_healthy(process: Process, address: str, log: Path, seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
         try:
@@ -144,6 +161,6 @@ def _wait_until_healthy(process: subprocess.Popen[bytes], address: str, log: Pat
         except (URLError, OSError):
             pass
         time.sleep(0.1)
-    reason = "did not answer in time" if process.poll() is None else f"stopped with code {process.returncode}"
+    reason = "did not answer in time" if process.poll() is None else f"stopped with code {process.poll()}"
     tail = os.linesep.join(log.read_text(errors="replace").splitlines()[-20:])
     raise RuntimeError(f"The app {reason}. The end of its log:\n{tail}")

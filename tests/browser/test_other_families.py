@@ -15,8 +15,9 @@ from transformers import T5Config, T5ForConditionalGeneration
 from tests.checkpoints.hugging_face import piece_model
 from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
+from tests.forked import serve_forked
 from tests.small import small_checkpoint, small_t5_checkpoint
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 from transformer import checkpoints
 from transformer.checkpoints.importing import import_model
 
@@ -42,7 +43,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
         patch.setenv("HEADLIGHT_MODELS", str(models))
-        with serve(ROOT / "app.py", tmp_path_factory.mktemp("app") / "log.txt") as address:
+        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("app") / "log.txt") as address:
             yield address
 
 

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.forked import serve_forked
 from tests.small import small_checkpoint
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 from transformer import Translator, checkpoints
 from transformer.analysis.order import embedded
 from transformer.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
@@ -42,7 +43,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_url(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
-        with serve(ROOT / "app.py", tmp_path_factory.mktemp("positions") / "log.txt") as address:
+        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("positions") / "log.txt") as address:
             yield address
 
 

@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, pairs_file, small_recipe, wait_until
-from tools.serving import serve, wait_until_idle
+from tools.serving import wait_until_idle
 from transformer import checkpoints
 from transformer.training import Metrics, RunFolder, run_status, status
 from ui.training import film
@@ -49,22 +50,18 @@ def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def app(browser: Browser, models: Path, runs: Path, log: Path) -> Iterator[str]:
-    """The app on these models and runs. Its first page is opened once: until then Streamlit knows no other."""
+def app(models: Path, runs: Path, log: Path) -> Iterator[str]:
+    """The app on these models and runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
         patch.setenv("HEADLIGHT_RUNS", str(runs))
-        with serve(ROOT / "app.py", log) as address:
-            page = browser.new_page()
-            page.goto(address)
-            page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=60_000)
-            page.close()
+        with serve_forked(ROOT / "app.py", log) as address:
             yield address
 
 
 @pytest.fixture(scope="module")
-def looking(browser: Browser, models: Path, looked_at: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with app(browser, models, looked_at, tmp_path_factory.mktemp("looking") / "log.txt") as address:
+def looking(models: Path, looked_at: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with app(models, looked_at, tmp_path_factory.mktemp("looking") / "log.txt") as address:
         yield address
 
 
@@ -80,11 +77,9 @@ def chosen(page: Page) -> Locator:
     return page.locator(".run[aria-current]")
 
 
-def test_from_the_start_to_the_finished_model(
-    page: Page, browser: Browser, models: Path, tmp_path: Path, errors: list[str]
-) -> None:
+def test_from_the_start_to_the_finished_model(page: Page, models: Path, tmp_path: Path, errors: list[str]) -> None:
     runs = tmp_path / "runs"
-    with app(browser, models, runs, tmp_path / "log.txt") as address:
+    with app(models, runs, tmp_path / "log.txt") as address:
         go(page, address)
         # Before the first run there is a film already, and the form below it is ready.
         expect(page.locator(".film .frame")).to_have_count(10)
@@ -112,11 +107,11 @@ def test_from_the_start_to_the_finished_model(
 
 
 def test_a_run_is_paused_outlives_the_app_and_is_killed(
-    page: Page, browser: Browser, models: Path, tmp_path: Path, errors: list[str]
+    page: Page, models: Path, tmp_path: Path, errors: list[str]
 ) -> None:
     runs, pairs = tmp_path / "runs", pairs_file(tmp_path)
     run = RunFolder(runs / "long")
-    with app(browser, models, runs, tmp_path / "log.txt") as address:
+    with app(models, runs, tmp_path / "log.txt") as address:
         go(page, address, "?new=1&data=file&size=mini")
         place = page.get_by_role("textbox", name="File or files")
         place.fill(pairs)
@@ -140,7 +135,7 @@ def test_a_run_is_paused_outlives_the_app_and_is_killed(
         page.goto("about:blank")
     assert status(run.path).alive  # although the app has ended
     errors.clear()  # the page lost its server
-    with app(browser, models, runs, tmp_path / "log2.txt") as address:
+    with app(models, runs, tmp_path / "log2.txt") as address:
         go(page, address, "?run=long")
         expect(chosen(page)).to_contain_text("Running")
         wait_until(lambda: len(Metrics(run.path).read()) > (saved or 0))

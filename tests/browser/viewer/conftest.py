@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tools.serving import serve
+from tests.forked import serve_forked
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -24,7 +24,7 @@ def viewer_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.copy(HERE / "demo.py", folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
-        with serve(folder / "demo.py", folder / "log.txt") as address:
+        with serve_forked(folder / "demo.py", folder / "log.txt") as address:
             yield address
 
 

@@ -20,6 +20,12 @@ def kind(name: str) -> KindView:
 
 
 @pytest.fixture
+def page(fresh_page: Page) -> Page:
+    """What these tests cut off from the network, listen to and watch is for none of the others."""
+    return fresh_page
+
+
+@pytest.fixture
 def offline(page: Page, tmp_path: Path) -> Callable[[str], list[str]]:
     """Open this HTML from a file without a network; returns the addresses asked for, the file's apart."""
 

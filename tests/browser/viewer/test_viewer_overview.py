@@ -35,7 +35,8 @@ def test_a_click_picks_a_head_once(page: Page, opened: Opened) -> None:
     selected(page, 2, 0)
 
 
-def test_a_page_that_changes_its_width_before_the_patterns_are_there(page: Page, viewer_url: str) -> None:
+def test_a_page_that_changes_its_width_before_the_patterns_are_there(fresh_page: Page, viewer_url: str) -> None:
+    page = fresh_page
     # Patterns and choice come as two messages: this holds the patterns back.
     page.add_init_script("""document.headlight = Object.assign(new EventTarget(), { values: new Proxy({}, {
       set(values, name, value) {

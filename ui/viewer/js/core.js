@@ -340,3 +340,15 @@ function onWidth(root, act) {
   observer.observe(root);
   return () => observer.disconnect();
 }
+
+// Calls `act` when something beside or around these elements, or around what those stand in, changes its size: what
+// stands above an element moves it without changing it.
+function onNeighbours(elements, act) {
+  const observer = new ResizeObserver(() => act());
+  for (let at of elements) {
+    for (; at; at = at.parentElement ?? at.getRootNode().host) {
+      for (const sibling of at.parentElement?.children ?? [at]) observer.observe(sibling);
+    }
+  }
+  return () => observer.disconnect();
+}

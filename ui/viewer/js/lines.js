@@ -37,7 +37,7 @@ class Lines {
       onWidth(root, () => this.draw()),
       onFonts(() => this.header && this.draw()),
       onCell("lines", cell => this.follow(cell)),
-      onShared("map", () => this.header && this.draw()),
+      onShared("map", () => this.header && this.placed()),
     ];
     this.listen();
   }
@@ -57,6 +57,7 @@ class Lines {
 
   dispose() {
     this.stops.forEach(stop => stop());
+    this.unwatch?.();
     this.holding.dispose();
     cancelAnimationFrame(this.frame);
   }
@@ -74,6 +75,7 @@ class Lines {
     this.holding.answered(header.held, header.rows.length, header.columns.length);
     this.build();
     this.choose();
+    this.watch();
     if (this.holding.held) this.hold(this.holding.held);
   }
 
@@ -219,7 +221,7 @@ class Lines {
   measure() {
     const { header } = this,
       count = Math.max(header.rows.length, header.columns.length);
-    const level = this.levelWith(shared.values.map, count);
+    const level = (this.level = this.levelWith(shared.values.map, count));
     const full = isFull(this.root),
       [room, most, tallest] = full ? [innerHeight - 180, 60, innerHeight - 180] : [480, 30, WINDOW];
     this.row = level?.row ?? clamp(Math.floor(room / count), LOWEST_ROW, most);
@@ -245,6 +247,24 @@ class Lines {
     const beside = other.width && (other.right <= box.left || other.left >= box.right),
       top = other.top + map.top - box.top;
     return beside && top >= this.bar.offsetHeight + 31 && top < 320 ? { row: map.row, top } : null;
+  }
+
+  // The map is there, or another one.
+  placed() {
+    this.draw();
+    this.watch();
+  }
+
+  // Whatever stands above us or above the map may still get its height, and then the two no longer stand level.
+  watch() {
+    this.unwatch?.();
+    const map = shared.values.map;
+    this.unwatch = map && onNeighbours([this.root, map.element], () => this.moved(map));
+  }
+
+  moved(map) {
+    const level = this.levelWith(map, Math.max(this.header.rows.length, this.header.columns.length));
+    if (level?.top !== this.level?.top) this.draw();
   }
 
   // A scrollbar takes its width from the stage, not from the root.

@@ -1,0 +1,97 @@
+"""Tabs that outlive a test.
+
+Streamlit's scripts are several megabytes, and a tab that has run them keeps them compiled: a page that is opened in it
+costs half of the processor's time of one in a new tab. Nothing else is to outlive a test.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page
+
+from tools.serving import VIEWPORT
+
+PATIENCE = 30_000  # milliseconds, Playwright's own
+
+
+class Tabs:
+    """`errors` is where a page's errors go: the list of the test that has the page."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.errors: list[str] = []
+        self._browser = browser
+        self._context: BrowserContext | None = None
+        self._all: list[Page] = []
+        self._free: list[Page] = []
+
+    def take(self, color_scheme: Any = "light", viewport: Any = VIEWPORT) -> Page:
+        if self._context is None:
+            self._context = new_context(self._browser)
+        if not self._free:
+            page = self._context.new_page()
+            listen(page, self)
+            self._all.append(page)
+            self._free.append(page)
+        page = self._free.pop()
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme, reduced_motion="reduce")
+        return page
+
+    def give_back(self, page: Page) -> None:
+        """Leave nothing behind: of the page, what it stored, where the pointer was, and what Back leads to."""
+        assert self._context is not None
+        try:
+            if page.url.startswith("http"):
+                page.evaluate("localStorage.clear(); sessionStorage.clear()")
+            page.goto("about:blank")
+            page.mouse.move(0, 0)
+            page.set_default_timeout(PATIENCE)
+            session = self._context.new_cdp_session(page)
+            session.send("Page.resetNavigationHistory")
+            session.detach()
+        except Error:  # it was closed, or has crashed
+            page.close()
+            self._all.remove(page)
+        else:
+            self._free.append(page)
+
+    def clean(self) -> None:
+        """What the tabs share, and the tabs that a test opened by itself."""
+        if self._context is None:
+            return
+        self._context.clear_cookies()
+        self._context.set_offline(False)
+        for page in set(self._context.pages) - set(self._all):
+            page.close()
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    context = browser.new_context(
+        **{"viewport": VIEWPORT, "reduced_motion": "reduce", "accept_downloads": True, **options}
+    )
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    return context
+
+
+def listen(page: Page, to: Tabs) -> None:
+    """No page of the app opens a dialog of the browser: a token's script would."""
+
+    def refuse(dialog: Dialog) -> None:
+        to.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("pageerror", lambda error: to.errors.append(f"page error: {error}"))
+    page.on("console", lambda message: to.errors.extend(_own_errors(message)))
+    page.on("dialog", refuse)
+
+
+def _own_errors(message: ConsoleMessage) -> list[str]:
+    """The message if it is an error of the app; Streamlit's own look-ups on the internet are not.
+
+    Nor are those for its server below the address of a page, where it looks first.
+    """
+    source = message.location.get("url", "")
+    own = not source or source.startswith(("http://127.0.0.1", "file:", "blob:"))
+    own = own and "/_stcore/" not in source
+    return [f"console: {message.text}"] if message.type == "error" and own else []
