@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.test_training_damage import cut, empty, huge, missing, noise, wrong_types
+from tests.damage import cut, empty, huge, missing, noise, wrong_types
 from tests.ui.training.test_start import opened
 from transformer.training import RunFolder, status, work
 from ui.checkpoints.listing import entries
