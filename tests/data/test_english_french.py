@@ -33,7 +33,7 @@ SAMPLE = Path(__file__).parents[1] / "fixtures" / "grammars" / "english-french.t
 def pairs() -> list[GoldPair]:
     rng = random.Random("test")
     grammar = EnglishFrench()
-    return [grammar.pair(rng) for _ in range(20_000)]
+    return [grammar.pair(rng) for _ in range(10_000)]
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_determiners_and_adjectives_agree_with_their_noun(pairs: list[GoldPair])
                 assert (gender, number) in ADJECTIVE[adjective], pair.target
                 if adjective in ("bel", "vieil", "nouvel"):
                     assert hears_vowel(word), pair.target
-    assert checked["le"] > 1000 and checked["la"] > 1000 and checked["adjective"] > 2000
+    assert checked["le"] > 500 and checked["la"] > 500 and checked["adjective"] > 1000
     assert set(checked) >= {"cet", "ces", "du", "des", "mes", "aux", "leurs", "deux"}
 
 
@@ -200,7 +200,7 @@ def test_verbs_and_qualities_agree_with_their_pronoun(pairs: list[GoldPair]) -> 
                 assert verb in be[agreement[pronoun][1]], pair.target
                 assert agreement[pronoun] in ADJECTIVE[quality], pair.target
                 checked += 1
-    assert checked > 5000
+    assert checked > 2500
 
 
 def test_the_negation_stands_around_the_verb(pairs: list[GoldPair]) -> None:
@@ -212,12 +212,12 @@ def test_the_negation_stands_around_the_verb(pairs: list[GoldPair]) -> None:
         negatives = len(re.findall(r"n't\b", pair.source))
         assert negatives == len(re.findall(r"\bpas\b", pair.target)) == len(around.findall(pair.target)), pair.target
         negations += negatives
-    assert negations > 5000
+    assert negations > 2500
 
 
 def test_questions(pairs: list[GoldPair]) -> None:
     asked = [pair for pair in pairs if pair.source.endswith("?")]
-    assert len(asked) > 1000
+    assert len(asked) > 500
     for pair in asked:
         assert pair.target.endswith(" ?")
         subject_or_place = re.match(r"Qui (?!est-ce)|Où (est|sont|était|étaient) ", pair.target)

@@ -255,9 +255,9 @@ def measured(model: Translator, tmp_path: Path) -> Translator:
 
 def test_the_role_that_a_head_has_over_a_corpus_stands_beside_it(measured: Translator) -> None:
     app = opened(kind="encoder", layer="2", head="3")
-    said = texts(app).replace("\\", "").replace("\u00a0", " ")
-    assert "Looks at the previous token: 80 % of its weight in 500 sentences; chance" in said
-    assert "Over 3 sentences of " in said
+    shown = texts(app).replace("\\", "").replace("\u00a0", " ")
+    assert "Looks at the previous token: 80 % of its weight in 500 sentences; chance" in shown
+    assert "Over 3 sentences of " in shown
     app = opened(kind="encoder", layer="1", head="1")
     assert "no measure shows clearly what this head does" in texts(app)
 
