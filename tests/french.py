@@ -1,8 +1,13 @@
 """What the tests know of French themselves: who is feminine, which h blocks elision, how a verb is conjugated."""
 
+import random
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from transformer.data.gold import GoldPair
+from transformer.data.grammars.english_french import EnglishFrench
 
 
 def listed(text: str) -> list[str]:
@@ -140,3 +145,10 @@ def _verbs(text: str) -> dict[str, Verb]:
 
 CONJUGATED = _verbs((Path(__file__).parent / "fixtures" / "grammars" / "french-verbs.txt").read_text(encoding="utf-8"))
 WITH_ETRE = set(listed("aller arriver entrer passer rentrer rester tomber"))
+
+
+@cache
+def many() -> list[GoldPair]:
+    """Enough sentences to count in, written once for all the tests that read them."""
+    rng, grammar = random.Random("test"), EnglishFrench()
+    return [grammar.pair(rng) for _ in range(10_000)]

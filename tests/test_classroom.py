@@ -28,6 +28,7 @@ from tools.streamlit_client import Session, opened
 from transformer import Translator
 from transformer.training import start, status
 
+pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = "en-fr"
 TEXT = "A little girl is sitting on a bench."

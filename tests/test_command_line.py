@@ -126,9 +126,10 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "usage: python -m transformer" in capsys.readouterr().out
 
 
-def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(folder: str) -> None:
-    command = [sys.executable, "-m", "transformer"]
-    wrong = subprocess.run([*command, "translate", folder, "--beem", "3"], capture_output=True, text=True)
-    assert wrong.returncode == 2 and "beem" in wrong.stderr
-    empty = subprocess.run([*command, "translate", folder, " "], capture_output=True, text=True)
+def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["translate", folder, "--beem", "3"])
+    assert stopped.value.code == 2 and "beem" in capsys.readouterr().err
+    command = [sys.executable, "-m", "transformer", "translate", folder, " "]
+    empty = subprocess.run(command, capture_output=True, text=True)
     assert empty.returncode == 1 and empty.stderr.count("\n") == 1 and "empty" in empty.stderr

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.test_decoding import EOS, PAD, SOS, UNK, network
+from tests.decoding_by_hand import EOS, PAD, SOS, UNK, network
 from transformer.decoding import beam, greedy, sample
 from transformer.decoding.kept import Kept
 from transformer.decoding.tree import OUTCOMES, Tree, grow

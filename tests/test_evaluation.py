@@ -97,8 +97,8 @@ def test_two_files_of_ones_own_are_scored_with_their_count_and_what_is_wrong_wit
         path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
     given = ["evaluate", str(tmp_path / "small"), "--beam", "1", "--data", ",".join(map(str, sides))]
     assert main(given) == 0
-    told = capsys.readouterr()
-    assert f"of {len({pair.source for pair in pairs})} sentences" in told.out and "Fewer than 100" in told.err
+    printed = capsys.readouterr()
+    assert f"of {len({pair.source for pair in pairs})} sentences" in printed.out and "Fewer than 100" in printed.err
     sides[1].write_bytes(b"\xe9t\xe9\n" * 3)
     assert main(given) == 1
     assert "3 undecodable target: line 1, 2, 3" in capsys.readouterr().err

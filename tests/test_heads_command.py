@@ -46,6 +46,7 @@ def test_the_shipped_reverser_reverses_by_its_cross_heads_since_some_step(
     assert first > 0.5 > 0.05 > last
 
 
+@pytest.mark.slow
 def test_two_processes_write_what_one_writes(tmp_path: Path) -> None:
     one, two = tmp_path / "one.json", tmp_path / "two.json"
     command = ["heads", str(REVERSE), "--corpus", "reverse", "--pairs", "700", "--sample", "8"]

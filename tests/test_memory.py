@@ -22,6 +22,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="what other systems do with freed memory is theirs")
 def test_what_was_freed_is_there_again() -> None:
     faults = {}

@@ -37,6 +37,7 @@ from ui.state.view import View
 from ui.training.view import TrainingView
 from ui.viewer.plot import _served
 
+pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
 SECRET = "SWORDFISH"  # what stands in the files that nobody may read
 PAGES: dict[str, type[View]] = {

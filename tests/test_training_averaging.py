@@ -1,6 +1,7 @@
 """The mean of the last weights: which are kept, what it is, and when it is exported."""
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import torch
 
 from transformer import checkpoints
 from transformer.checkpoints.native import load_weights
+from transformer.data import generated
 from transformer.training import Evaluator, Metrics, RunFolder, export
 from transformer.training.averaging import averaged
 from transformer.training.steer import extend
@@ -21,8 +23,14 @@ def kept(run: RunFolder) -> list[int]:
     return sorted(int(path.stem[5:]) for path in run.weights.iterdir())
 
 
-def test_the_weights_of_the_last_checkpoints_are_kept_and_their_mean_is_taken(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, average=3)
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run that kept its last three weights, which no test changes."""
+    return finished_run(tmp_path_factory.mktemp("three"), average=3)
+
+
+def test_the_weights_of_the_last_checkpoints_are_kept_and_their_mean_is_taken(three: RunFolder) -> None:
+    run = three
     assert kept(run) == [50, 56, 60]
     last = checkpoints.load(run.checkpoints / "last")
     mean = averaged(run, last, 3)
@@ -54,8 +62,10 @@ def test_a_run_that_goes_on_keeps_no_weights_of_updates_that_it_lost(tmp_path: P
 
 
 @pytest.mark.parametrize("better", ["best", "mean"])
-def test_what_validates_better_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, better: str) -> None:
-    run = finished_run(tmp_path, average=3)
+def test_what_validates_better_is_exported(
+    three: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, better: str
+) -> None:
+    run = three
 
     def score(self, checkpoint, *_):
         is_mean = "averaged" in checkpoint.card
@@ -68,7 +78,10 @@ def test_what_validates_better_is_exported(tmp_path: Path, monkeypatch: pytest.M
     assert "averaged" not in export(run.path, tmp_path / "plain", score=False, average=0).card
 
 
-def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(tmp_path: Path) -> None:
+def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generated, "SIZES", generated.SIZES | {"test": 30})
     recipe = replace(small_recipe(tmp_path, steps=4, evaluate_every=4), data="reverse:60 + copy:30*2", vary=0.5)
     run = new_run(tmp_path, recipe=recipe)
     assert work(run.path) == "finished"
@@ -87,8 +100,8 @@ def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(
     assert "--data reverse:60 " in card["scores"]["command"] and "--vary 0.5" in card["command"]
 
 
-def test_an_early_run_is_exported_without_a_mean(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, steps=60, average=3)
+def test_an_early_run_is_exported_without_a_mean(three: RunFolder, tmp_path: Path) -> None:
+    run = RunFolder(shutil.copytree(three.path, tmp_path / "run", symlinks=True))
     for path in sorted(run.weights.iterdir())[1:]:
         path.unlink()
     assert "averaged" not in export(run.path, tmp_path / "shipped", score=False).card
@@ -101,4 +114,4 @@ def test_a_file_system_without_hard_links_gets_copies(tmp_path: Path, monkeypatc
         raise PermissionError("no links here")
 
     monkeypatch.setattr(os, "link", refused)
-    assert kept(finished_run(tmp_path, average=2)) == [56, 60]
+    assert kept(finished_run(tmp_path, steps=14, average=2)) == [7, 14]

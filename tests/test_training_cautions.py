@@ -34,7 +34,7 @@ def test_usual_settings_need_no_caution(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "caution"),
     [
         ({"steps": 200, "warmup": 400}, "takes 400 steps and the run has 200: the learning rate only rises, to 50%"),
         ({"learning_rate": 1e9}, "A learning rate of 1e+09 will probably"),
@@ -42,16 +42,16 @@ def test_usual_settings_need_no_caution(tmp_path: Path) -> None:
         ({"batch_tokens": 100, "accumulate": 2}, "A step sees 200 tokens,"),
     ],
 )
-def test_each_is_said(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    assert said in cautioned(tmp_path, **changes)
+def test_each_is_said(tmp_path: Path, changes: dict[str, Any], caution: str) -> None:
+    assert caution in cautioned(tmp_path, **changes)
 
 
 def test_few_held_out_pairs_are_said_before_they_are_scored_on(tmp_path: Path) -> None:
     recipe = small_recipe(tmp_path, **USUAL)
-    found = preview(open_parts(recipe.data)[0], "words", 100)
-    assert found.report.kept == 100
-    assert "1 pair is held out to validate on" in " ".join(cautions(recipe, found))
-    assert cautions(replace(recipe, validation=recipe.data), found) == []
+    previewed = preview(open_parts(recipe.data)[0], "words", 100)
+    assert previewed.report.kept == 100
+    assert "1 pair is held out to validate on" in " ".join(cautions(recipe, previewed))
+    assert cautions(replace(recipe, validation=recipe.data), previewed) == []
 
 
 def test_no_more_threads_than_cores(tmp_path: Path) -> None:

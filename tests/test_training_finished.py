@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.damage import cut, empty, missing
 from tests.small_run import finished_run, lines
-from tests.test_training_damage import cut, empty, missing
 from transformer.training import RunFolder, extend, resume, status, work
 
 STEPS = 12

@@ -14,7 +14,7 @@ from transformer.training import Metrics, RunFolder, status, statuses
 from transformer.training import state as states
 
 pytestmark = pytest.mark.fuzz
-TIMES = 100
+TIMES = 30
 
 
 @pytest.fixture(scope="module")

@@ -24,17 +24,17 @@ def test_they_are_kept_as_typed_and_stand_in_the_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "tags", "said"),
+    ("note", "tags", "refusal"),
     [
         ("x" * (LONGEST_NOTE + 1), [], "The note has 2,001 characters"),
         ("", ["x" * (LONGEST_TAG + 1)], "has 31 characters"),
         ("", list("abcdefghijklmnop"[: MOST_TAGS + 1]), "13 tags are too many"),
     ],
 )
-def test_what_is_too_much_is_refused_and_changes_nothing(tmp_path: Path, note: str, tags: Any, said: str) -> None:
+def test_what_is_too_much_is_refused_and_changes_nothing(tmp_path: Path, note: str, tags: Any, refusal: str) -> None:
     run = new_run(tmp_path)
     keep_notes(run, "before", ["a"])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=refusal):
         keep_notes(run, note, tags)
     assert notes(run) == Notes("before", ("a",))
 

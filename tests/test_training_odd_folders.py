@@ -22,9 +22,9 @@ DEEPER = (
     "checkpoints/best.part",
     "checkpoints/step-0000012/training.json",
     "checkpoints/step-0000012/card.json",
-    "history/step-0000020.safetensors",
-    "weights/step-0000020.safetensors",
-    "weights/step-0000020.part",
+    "history/step-0000013.safetensors",
+    "weights/step-0000013.safetensors",
+    "weights/step-0000013.part",
     "data/tokens.bin",
     "data/files.json",
 )
@@ -104,8 +104,8 @@ def test_a_run_with_something_odd_in_it_is_seen_beside_the_others_and_goes_on(
 ) -> None:
     run = RunFolder(runs / "odd")
     put(run.path / name, kind)
-    assert {run_status.name: run_status.state for run_status in statuses(runs)}["good"] == "finished"
-    assert {run_status.name for run_status in statuses(runs)} == {"good", "odd"}
+    states = {run_status.name: run_status.state for run_status in statuses(runs)}
+    assert states.keys() == {"good", "odd"} and states["good"] == "finished"
     assert main(["runs", str(runs)]) == 0
     Metrics(run.path).read()
     extend_or_resume(run)
@@ -124,9 +124,9 @@ def test_a_run_with_something_odd_in_it_is_seen_beside_the_others_and_goes_on(
 
 
 def extend_or_resume(run: RunFolder) -> None:
-    """Makes a worker due: until update 20 where there is a checkpoint, else from the first."""
+    """Makes a worker due: for one step more where there is a checkpoint, else from the first."""
     if run.steps():
-        extend(run.path, 20, launcher=here)
+        extend(run.path, STEPS + 1, launcher=here)
     else:
         resume(run.path, launcher=here)
 
@@ -143,7 +143,7 @@ def test_a_run_that_never_began_begins_all_the_same(tmp_path: Path, name: str, k
 def test_what_stood_in_the_way_of_the_launch_is_reported_by_the_worker(runs: Path) -> None:
     run = RunFolder(runs / "odd")
     put(run.status, folder)
-    extend(run.path, 20, launcher=here)
+    extend(run.path, STEPS + 1, launcher=here)
     mended = status(run.path).mended
     assert status(run.path).state == "queued" and "status.json is not a file" in mended[0]
     assert work(run.path) == "finished"
@@ -152,7 +152,7 @@ def test_what_stood_in_the_way_of_the_launch_is_reported_by_the_worker(runs: Pat
 
 def test_a_request_can_be_made_where_a_pipe_stood(runs: Path) -> None:
     run = RunFolder(runs / "odd")
-    extend(run.path, 20, launcher=here)
+    extend(run.path, STEPS + 1, launcher=here)
     put(run.control, pipe)
     assert run.asked() is None and status(run.path).alive
     pause(run.path)

@@ -17,6 +17,8 @@ from tests.small_run import MODEL, finished_run, lines, small_recipe
 from transformer.files import write_json
 from transformer.training import Recipe, RunFolder, status, work
 
+pytestmark = pytest.mark.slow  # starts other processes for real
+
 
 def launch(kind: str, *arguments: str) -> None:
     """`accelerate launch` of the command line in two processes of this machine."""

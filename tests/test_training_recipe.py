@@ -169,6 +169,7 @@ def test_more_tokens_a_batch_take_more_memory_and_a_wider_model_too() -> None:
     assert estimate(replace(RECIPE, model=replace(MODEL, d_model=32))).memory > base
 
 
+@pytest.mark.slow
 def test_a_network_is_measured_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     speed = measure(replace(RECIPE, threads=1))
     assert speed.tokens_per_second > 0 and 50e6 < speed.memory < 5e9

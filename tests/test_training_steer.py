@@ -84,6 +84,7 @@ def test_a_finished_run_is_a_folder_that_opens(tmp_path: Path) -> None:
     assert not torch.equal(before["output.weight"], after["output.weight"])
 
 
+@pytest.mark.slow
 def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: Path) -> None:
     """The process that starts the run ends at once, as an app that is restarted; others steer the worker."""
     recipe = small_recipe(tmp_path, steps=400, evaluate_every=150)
@@ -120,6 +121,7 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
         resume(run.path)
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_pauses_its_run(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "run")
     words = shlex.split(small_recipe(tmp_path, steps=100_000).command(str(run.path)))
@@ -196,8 +198,8 @@ def test_a_longer_run_goes_on_from_its_end(tmp_path: Path) -> None:
     longer = finished_run(tmp_path, "longer", steps=40, schedule="constant")
     with pytest.raises(ValueError, match="has made 20 steps already"):
         extend(run.path, 20)
-    extend(run.path, 40)
-    wait_for(run, "finished", "crashed")
+    extend(run.path, 40, launcher=lambda folder: os.getpid())
+    assert work(run.path) == "finished"
     assert [line["loss"] for line in lines(run)] == [line["loss"] for line in lines(longer)]
 
 
@@ -272,11 +274,15 @@ def tiny_disk(path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(path)], check=True)
 
 
-def test_a_full_disk_is_reported_and_costs_nothing_but_time(tmp_path: Path) -> None:
-    recipe = small_recipe(tmp_path, steps=300)
-    quiet = finished_run(tmp_path, "quiet", recipe)
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run long enough to be disturbed in its middle, undisturbed."""
+    return finished_run(tmp_path_factory.mktemp("quiet"), "quiet", steps=150)
+
+
+def test_a_full_disk_is_reported_and_costs_nothing_but_time(quiet: RunFolder, tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk") as disk:
-        run = new_run(disk, "run", recipe)
+        run = new_run(disk, "run", quiet.recipe())
         process = worker(run)
         wait_until(lambda: run.metrics.exists() and steps_made(run) > 20)
         filler = disk / "filler"
@@ -292,10 +298,8 @@ def test_a_full_disk_is_reported_and_costs_nothing_but_time(tmp_path: Path) -> N
         assert_same_run(quiet, run)
 
 
-def test_a_limit_on_the_size_of_files_is_a_full_disk_too(tmp_path: Path) -> None:
-    recipe = small_recipe(tmp_path, steps=300)
-    quiet = finished_run(tmp_path, "quiet", recipe)
-    run = new_run(tmp_path, "run", recipe)
+def test_a_limit_on_the_size_of_files_is_a_full_disk_too(quiet: RunFolder, tmp_path: Path) -> None:
+    run = new_run(tmp_path, "run", quiet.recipe())
     process = worker(run)
     wait_until(lambda: run.metrics.exists() and steps_made(run) > 20)
     resource.prlimit(process.pid or 0, resource.RLIMIT_FSIZE, (8_000, 8_000))  # less than a checkpoint

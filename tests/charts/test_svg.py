@@ -27,15 +27,15 @@ def drawn(*blocks: Block, **options: Any) -> ElementTree.Element:
 
 def cells(root: ElementTree.Element) -> dict[tuple[float, float], str]:
     """The colour of each cell at its place; no place twice."""
-    found: dict[tuple[float, float], str] = {}
+    colours: dict[tuple[float, float], str] = {}
     for path in root.iter(f"{SVG}path"):
         if path.get("class") == "cells":
             for x, y, across, side in re.findall(r"M([\d.]+) ([\d.]+)h(\d+)v(\d+)", path.get("d", "")):
                 for step in range(int(across) // int(side)):
                     place = float(x) + step * int(side), float(y)
-                    assert place not in found
-                    found[place] = path.get("fill", "")
-    return found
+                    assert place not in colours
+                    colours[place] = path.get("fill", "")
+    return colours
 
 
 def texts(root: ElementTree.Element) -> list[str]:
@@ -48,15 +48,15 @@ def test_each_cell_is_drawn_once_in_its_colour(scale: str) -> None:
     table = ["#" + "".join(f"{c:02x}" for c in colour) for colour in lookup(THEMES["light"].sequential).tolist()]
     shown = {"fixed": lambda w: w, "sqrt": np.sqrt, "row": lambda w: w / w.max(-1, keepdims=True)}[scale](given.weights)
     colours = iter([table[round(255 * float(w))] for w in shown[:, :, ~given.masked].ravel()])
-    found = cells(drawn(given, colours=Colours(scale)))
-    assert len(found) == 6 * (~given.masked).sum()
+    cell_colours = cells(drawn(given, colours=Colours(scale)))
+    assert len(cell_colours) == 6 * (~given.masked).sum()
     # In the order of layers, heads, queries and keys: layers below each other, heads side by side.
-    columns = sorted({x for x, _ in found})
-    rows = sorted({y for _, y in found})
+    columns = sorted({x for x, _ in cell_colours})
+    rows = sorted({y for _, y in cell_colours})
     for layer in range(2):
         for head in range(3):
             for q, k in np.argwhere(~given.masked):
-                assert found[columns[head * 4 + k], rows[layer * 3 + q]] == next(colours)
+                assert cell_colours[columns[head * 4 + k], rows[layer * 3 + q]] == next(colours)
 
 
 def test_a_difference_has_its_own_colours_and_title() -> None:
@@ -73,19 +73,19 @@ def test_everything_is_written_and_inside_the_picture() -> None:
     sentence = "a very long sentence " * 12
     drawing = patterns_svg([block()], title="T" * 90, facts={"Model": "m", "English": sentence})
     root = ElementTree.fromstring(drawing)
-    found = texts(root)
-    assert " ".join(found).count("a very long sentence") + " ".join(found).count("a very long\n") <= 12
-    assert "".join("".join(found).split()).count("averylongsentence") == 12
-    assert max(len(text) for text in found) * 13 * 0.52 < float(root.get("width", 0)) + 1
-    assert {"Model: m", "looks from (query)", "looks at (key)", "weight, 0 to 1", "0", "0.5", "1"} < set(found)
-    assert {"row0", "row2", "key0", "key3", "masked: this key comes later"} < set(found)
+    written = texts(root)
+    assert " ".join(written).count("a very long sentence") + " ".join(written).count("a very long\n") <= 12
+    assert "".join("".join(written).split()).count("averylongsentence") == 12
+    assert max(len(text) for text in written) * 13 * 0.52 < float(root.get("width", 0)) + 1
+    assert {"Model: m", "looks from (query)", "looks at (key)", "weight, 0 to 1", "0", "0.5", "1"} < set(written)
+    assert {"row0", "row2", "key0", "key3", "masked: this key comes later"} < set(written)
     assert root.findtext(f"{SVG}title") == "T" * 90 and sentence.strip() in (root.findtext(f"{SVG}desc") or "")
 
 
 def test_blocks_layers_and_heads_are_named() -> None:
-    found = texts(drawn(block(2, 3), replace(block(1, 2), name="Other attention")))
-    assert {"Some attention", "Other attention", "layer 1", "layer 2", "head 3"} < set(found)
-    assert "head 4" not in found and found.count("head 1") == 2
+    written = texts(drawn(block(2, 3), replace(block(1, 2), name="Other attention")))
+    assert {"Some attention", "Other attention", "layer 1", "layer 2", "head 3"} < set(written)
+    assert "head 4" not in written and written.count("head 1") == 2
     one = texts(drawn(block()))
     assert "head 1" not in one and "Some attention" not in one  # its title says it
 
@@ -119,8 +119,8 @@ def test_of_several_cells_the_one_furthest_from_zero_stays() -> None:
 
 def test_hostile_text_is_text_and_what_xml_cannot_hold_is_replaced() -> None:
     given = replace(block(), rows=["</text><script>", "&amp;", "\x00\ud800"])
-    found = texts(drawn(given))
-    assert {"</text><script>", "&amp;", "\ufffd\ufffd"} < set(found)
+    written = texts(drawn(given))
+    assert {"</text><script>", "&amp;", "\ufffd\ufffd"} < set(written)
 
 
 def test_hindi_brings_its_font() -> None:

@@ -23,23 +23,23 @@ def page(rows: list[str], title: str = "Heads", facts: dict[str, str] | None = N
     return reader.pages[0], reader
 
 
-def fonts(found: Any) -> list[str]:
-    return [str(font.get_object()["/BaseFont"]) for font in found["/Resources"]["/Font"].values()]
+def fonts(sheet: Any) -> list[str]:
+    return [str(font.get_object()["/BaseFont"]) for font in sheet["/Resources"]["/Font"].values()]
 
 
 def test_words_are_text_and_fonts_are_inside() -> None:
-    found, reader = page(["A", "girl", "sits"], "Cross-attention", {"English": "A girl sits"})
-    text = found.extract_text()
+    sheet, reader = page(["A", "girl", "sits"], "Cross-attention", {"English": "A girl sits"})
+    text = sheet.extract_text()
     for word in ("Cross-attention", "English: A girl sits", "girl", "looks at (key)", "looks from (query)"):
         assert word in text
     assert reader.metadata is not None and reader.metadata.title == "Cross-attention"
-    assert fonts(found) and all("+" in font for font in fonts(found))  # a prefix says that a font is embedded, in part
+    assert fonts(sheet) and all("+" in font for font in fonts(sheet))  # a prefix says that a font is embedded, in part
 
 
 def test_hindi_has_its_letters_on_any_machine() -> None:
-    found, _ = page(["लड़की", "है"], "Cross-attention", {"Hindi": "पिज़्ज़ा पसंद है।"})
-    assert any("NotoSansDevanagari" in font for font in fonts(found))
-    assert "\x00" not in found.extract_text()
+    sheet, _ = page(["लड़की", "है"], "Cross-attention", {"Hindi": "पिज़्ज़ा पसंद है।"})
+    assert any("NotoSansDevanagari" in font for font in fonts(sheet))
+    assert "\x00" not in sheet.extract_text()
 
 
 def test_a_png_has_the_same_letters_at_twice_the_size() -> None:

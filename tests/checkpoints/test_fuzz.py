@@ -20,7 +20,7 @@ from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.importing import Examination, examine
 
 pytestmark = pytest.mark.fuzz
-TIMES = 200  # of each kind of file
+TIMES = 60  # of each kind of file
 TUTORIAL = Path(__file__).parents[1] / "fixtures" / "tutorial-checkpoints" / "ground-up" / "transformer_weights.pth"
 
 

@@ -1,9 +1,7 @@
 """The French is checked by its surface, with tables of the test's own: who is feminine, which h blocks elision."""
 
-import random
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -16,30 +14,18 @@ from tests.french import (
     NOUN,
     PLURAL_DETERMINERS,
     SINGULAR_DETERMINERS,
-    Agreement,
     hears_vowel,
-    listed,
+    many,
     tokens,
 )
-from tests.grammar_samples import as_text
-from transformer.data.gold import GoldCorpus, GoldPair, words
-from transformer.data.grammars.english_french import EnglishFrench, clauses, phrases, reasons, sentences
+from transformer.data.gold import GoldPair
+from transformer.data.grammars.english_french import clauses, phrases, reasons
 from transformer.data.grammars.english_french.lexicon import FRAMES, NOUNS, QUALITIES, VERBS, Noun
-
-SAMPLE = Path(__file__).parents[1] / "fixtures" / "grammars" / "english-french.txt"
 
 
 @pytest.fixture(scope="module")
 def pairs() -> list[GoldPair]:
-    rng = random.Random("test")
-    grammar = EnglishFrench()
-    return [grammar.pair(rng) for _ in range(20_000)]
-
-
-@pytest.fixture(scope="module")
-def by_meaning() -> list[GoldPair]:
-    rng = random.Random("meaning")
-    return [reasons.by_meaning(rng) for _ in range(6_000)]
+    return many()
 
 
 # The lexicon and the tables of this test
@@ -185,7 +171,7 @@ def test_determiners_and_adjectives_agree_with_their_noun(pairs: list[GoldPair])
                 assert (gender, number) in ADJECTIVE[adjective], pair.target
                 if adjective in ("bel", "vieil", "nouvel"):
                     assert hears_vowel(word), pair.target
-    assert checked["le"] > 1000 and checked["la"] > 1000 and checked["adjective"] > 2000
+    assert checked["le"] > 500 and checked["la"] > 500 and checked["adjective"] > 1000
     assert set(checked) >= {"cet", "ces", "du", "des", "mes", "aux", "leurs", "deux"}
 
 
@@ -200,7 +186,7 @@ def test_verbs_and_qualities_agree_with_their_pronoun(pairs: list[GoldPair]) -> 
                 assert verb in be[agreement[pronoun][1]], pair.target
                 assert agreement[pronoun] in ADJECTIVE[quality], pair.target
                 checked += 1
-    assert checked > 5000
+    assert checked > 2500
 
 
 def test_the_negation_stands_around_the_verb(pairs: list[GoldPair]) -> None:
@@ -212,12 +198,12 @@ def test_the_negation_stands_around_the_verb(pairs: list[GoldPair]) -> None:
         negatives = len(re.findall(r"n't\b", pair.source))
         assert negatives == len(re.findall(r"\bpas\b", pair.target)) == len(around.findall(pair.target)), pair.target
         negations += negatives
-    assert negations > 5000
+    assert negations > 2500
 
 
 def test_questions(pairs: list[GoldPair]) -> None:
     asked = [pair for pair in pairs if pair.source.endswith("?")]
-    assert len(asked) > 1000
+    assert len(asked) > 500
     for pair in asked:
         assert pair.target.endswith(" ?")
         subject_or_place = re.match(r"Qui (?!est-ce)|Où (est|sont|était|étaient) ", pair.target)
@@ -255,152 +241,3 @@ def test_english_is_inflected(pairs: list[GoldPair]) -> None:
     for pair in pairs:
         assert not any(re.search(pattern, pair.source, re.IGNORECASE) for pattern in wrong), pair.source
         assert pair.source[0].isupper() and pair.target[0].isupper()
-
-
-# What is known of it
-
-
-def test_every_word_is_aligned(pairs: list[GoldPair]) -> None:
-    for pair in pairs[:6000]:
-        source, target = words(pair.source), words(pair.target)
-        assert list(pair.links) == sorted(set(pair.links))
-        assert {here for here, _ in pair.links} == set(range(len(source))), pair
-        assert {there for _, there in pair.links} == set(range(len(target))), pair
-        for here, there in pair.links:
-            if source[here] in ".,?":
-                assert target[there] == source[here]
-            elif target[there] in ".,?":
-                raise AssertionError(pair)
-
-
-def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> None:
-    """The noun itself, seen from the tables of the lexicon, at either end of a link."""
-    translations = {
-        form: {words(noun.french.removeprefix("*"))[-1], words(noun.french_plural.removeprefix("*"))[-1]}
-        for noun in NOUNS
-        for form in (noun.english, noun.english_plural)
-    }
-    for pair in pairs[:5000]:
-        source, target = (words(text.lower()) for text in (pair.source, pair.target))
-        nouns = set(translations) - {"watch", "watches", "light", "play", "saw", "fish"}  # which are also verbs
-        for here, word in enumerate(source):
-            if word in nouns:
-                assert {target[there] for each, there in pair.links if each == here} & translations[word], pair
-
-
-def test_pronouns_show_the_gender_of_what_they_stand_for(pairs: list[GoldPair]) -> None:
-    shown = Counter[str]()
-    for pair in pairs[:10_000]:
-        source, target = words(pair.source), words(pair.target.lower())
-        for each in pair.pronouns:
-            assert source[each.word] in ("it", "he", "she", "they", "him", "her", "them")
-            assert each.shows == (source[each.word] in ("it", "they", "them"))  # the others tell it themselves
-            assert each.antecedent < each.word
-            heads = [target[there] for here, there in pair.links if here == each.antecedent]
-            gender, number = agreement_of(heads[-1], source[each.word] in ("they", "them"))
-            form = target[each.written]
-            if form in ("il", "ils", "le"):
-                assert gender == "m", pair
-            elif form in ("elle", "elles", "la"):
-                assert gender == "f", pair
-            else:
-                assert re.search("es?$", form) is not None if gender == "f" else not form.endswith(("e", "es")), pair
-            if form in ("il", "elle", "le", "la"):
-                assert number == "singular"
-            shown[form if form in ("il", "elle", "ils", "elles", "le", "la") else "participle"] += 1
-    assert min(shown.values()) > 20 and len(shown) == 7
-
-
-def agreement_of(noun: str, several: bool) -> Agreement:
-    if noun in ("père", "pères"):  # the end of "grand-père"
-        return "m", "plural" if several else "singular"
-    if noun in ("mère", "mères"):
-        return "f", "plural" if several else "singular"
-    return (BOTH_NUMBERS[noun], "plural" if several else "singular") if noun in BOTH_NUMBERS else NOUN[noun]
-
-
-def test_no_shortcut_finds_the_antecedent(by_meaning: list[GoldPair]) -> None:
-    """Subject or object, masculine or feminine: each guess is right half the time, and so is each pair of them."""
-    cases, differ = Counter[tuple[bool, str]](), 0
-    reasons_of: dict[str, Counter[bool]] = {}
-    forms = {words(form)[-1]: noun.gender for noun in NOUNS for form in (noun.english, noun.english_plural)}
-    for pair in by_meaning:
-        source = words(pair.source.lower())
-        (gold,) = pair.pronouns
-        places = [place for place, word in enumerate(source[: gold.word]) if word in forms]
-        subject, object = places[0], places[-1]
-        assert gold.antecedent in (subject, object)
-        of_subject = gold.antecedent == subject
-        cases[of_subject, forms[source[gold.antecedent]]] += 1
-        differ += forms[source[subject]] != forms[source[object]]
-        (reason,) = (name.split("+")[-1] for name in pair.combinations if name.startswith("antecedent+reason"))
-        reasons_of.setdefault(reason, Counter())[of_subject] += 1
-    assert len(cases) == 4
-    assert all(0.23 < count / len(by_meaning) < 0.27 for count in cases.values())
-    assert differ > 0.85 * len(by_meaning)
-    # Nor does the adjective alone tell, without the nouns: who is tired may be the subject or the object.
-    assert sum(max(count.values()) for count in reasons_of.values()) < 0.78 * len(by_meaning)
-
-
-def test_either_noun_could_be_meant_by_the_pronoun_alone(by_meaning: list[GoldPair]) -> None:
-    with_pronoun = 0
-    for pair in by_meaning:
-        assert re.search(r"\b(it|they) (was|were|is|are)\b", pair.source)
-        assert not re.search(r"\b(he|she)\b", pair.source)
-        with_pronoun += " it " in pair.source or " they " in pair.source
-    assert with_pronoun == len(by_meaning)
-
-
-def test_many_nouns_and_reasons_take_part(by_meaning: list[GoldPair]) -> None:
-    pairs = {name.split(": ")[1] for pair in by_meaning for name in pair.combinations if name.startswith("antecedent")}
-    assert len({pair.split("+")[0] for pair in pairs}) > 100
-    assert len({pair.split("+")[1] for pair in pairs}) > 40
-    assert len(pairs) > 800
-
-
-def test_what_is_loved_is_known(pairs: list[GoldPair]) -> None:
-    """ "Aime le lait", not "aime du lait", nor "n'aime pas de lait"; "toujours" beside it would be "still"."""
-    loved, nothing = 0, (".", "?")  # "l'a aimé", "qu'est-ce que Paul aime ?"
-    for pair in pairs:
-        target = [word for word in tokens(pair.target) if word not in ("pas", "'")]
-        for word, following in zip(target, target[1:], strict=False):
-            if re.fullmatch("aim(e|ons|ez|ent|er(ai|a|ons|ez|ont)|ée?s?)", word) and following not in nothing:
-                known = set(listed("le la l les ce cet cette ces mon ma mes votre vos son sa ses notre nos leur leurs"))
-                assert following in known, pair.target
-                loved += 1
-    assert loved > 50
-
-
-def test_a_negated_adverb_has_no_indefinite_object(pairs: list[GoldPair]) -> None:
-    """ "Ne lit pas souvent la lettre": "pas souvent de lettre" would be odd."""
-    negated = [pair.target for pair in pairs if re.search(r"\bpas (souvent|toujours)\b", pair.target)]
-    assert len(negated) > 50
-    for target in negated:
-        assert not re.search(r"\b(souvent|toujours) (de |d'|deux|trois|quatre)", target), target
-
-
-def test_every_construction_is_written(pairs: list[GoldPair]) -> None:
-    targets, sources = "\n".join(pair.target for pair in pairs), "\n".join(pair.source for pair in pairs)
-    for expected in (
-        " lui a ", "m'a ", "nous a ", " voulait ", " n'a pas pu ", " ne peut pas ", " de l'eau", "pas d'", "Il y a ",
-        "Il y avait ", "est arrivée", "sont tombées", " de grands ", " bel ", " vieil ", " nouvel ", "cet ",
-        " en panne", "avait très faim", "Demain, ", " la semaine prochaine", " souvent ", "l'a mangée", "les a ",
-        ", alors ", ", mais ",
-    ):  # fmt: skip
-        assert expected in targets, expected
-    for expected in (
-        "didn't", "doesn't", "won't", "couldn't", "any ", "some ", "There were", "Why didn't", " her ", " them",
-    ):  # fmt: skip
-        assert expected in sources, expected
-
-
-def test_the_sample_for_readers_is_what_the_grammar_writes() -> None:
-    pairs = GoldCorpus(EnglishFrench(), "test", 200).gold()
-    assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} again, and read it"
-
-
-def test_sentences_of_every_kind_are_in_the_sample() -> None:
-    text = SAMPLE.read_text(encoding="utf-8")
-    assert text.count("\n\n") + 1 == 200
-    assert text.count(" is ") > 80 and "shown by elle" in text and "shown by il" in text
-    assert sentences.DEGREES == reasons.DEGREES

@@ -1,6 +1,5 @@
 """Verbs agree with their subjects: the French is read again from its surface, by conjugations of the test's own."""
 
-import random
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -17,10 +16,10 @@ from tests.french import (
     SINGULAR_DETERMINERS,
     WITH_ETRE,
     listed,
+    many,
     tokens,
 )
 from transformer.data.gold import GoldPair
-from transformer.data.grammars.english_french import EnglishFrench
 from transformer.data.grammars.english_french.french import AVOIR, ETRE, Conjugation
 from transformer.data.grammars.english_french.lexicon import CAN, VERBS, WANT
 
@@ -120,8 +119,7 @@ def subject(joined: str, clause: list[str], before: Subject | None) -> tuple[Sub
 
 @pytest.fixture(scope="module")
 def pairs() -> list[GoldPair]:
-    rng, grammar = random.Random("verbs"), EnglishFrench()
-    return [grammar.pair(rng) for _ in range(10_000)]
+    return many()
 
 
 def verb_group(rest: list[str]) -> tuple[set[str], str, str]:

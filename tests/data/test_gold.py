@@ -1,5 +1,6 @@
 import random
 import tracemalloc
+from functools import cache
 from itertools import combinations, islice
 
 import pytest
@@ -22,6 +23,12 @@ from transformer.data.tokenizers import Tokenizer, TokenizerKind
 
 SPLITS = ("train", "validation", "test", "combinations")
 grammars = pytest.mark.parametrize("grammar", list(GRAMMARS))
+
+
+@cache
+def trained_on(grammar: str) -> list[GoldPair]:
+    """The first sentences of its training split, written once for all the tests that read them."""
+    return list(GoldCorpus(GRAMMARS[grammar], "train", 15_000).gold())
 
 
 class Letters:
@@ -51,7 +58,7 @@ def test_words_of_a_text(text: str, expected: list[str]) -> None:
 @grammars
 @pytest.mark.parametrize("kind", ["bpe", "words", "characters"])
 def test_words_are_what_tokenizers_group(grammar: str, kind: TokenizerKind) -> None:
-    pairs = list(GoldCorpus(GRAMMARS[grammar], size=150).gold())
+    pairs = trained_on(grammar)[:150]
     texts = [text for pair in pairs for text in (pair.source, pair.target)]
     tokenizer = Tokenizer.train(texts, kind, 500 if kind == "bpe" else 3000, min_frequency=1)
     for text in texts:
@@ -105,7 +112,7 @@ def test_a_pronoun_is_understood_where_its_word_has_the_form(written: str, right
 
 @grammars
 def test_a_right_translation_shows_every_pronoun(grammar: str) -> None:
-    for pair in GoldCorpus(GRAMMARS[grammar], size=200).gold():
+    for pair in trained_on(grammar)[:200]:
         assert rightly_shown(pair, pair.target) == len(pair.shown)
         without = words(pair.target)
         for pronoun in pair.pronouns:
@@ -137,7 +144,7 @@ def test_same_seed_same_pairs_each_time(grammar: str) -> None:
 
 @grammars
 def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
-    sizes = (3000, 30, 30, 30)
+    sizes = (500, 30, 30, 30)
     sentences = [
         {
             text
@@ -147,6 +154,7 @@ def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
         }
         for split, size in zip(SPLITS, sizes, strict=True)
     ]
+    sentences[0] |= {text for pair in trained_on(grammar) for text in (pair.source, pair.target)}
     assert all(not one & other for one, other in combinations(sentences, 2))
 
 
@@ -159,7 +167,7 @@ def test_no_sentence_is_tested_twice(grammar: str, split: str) -> None:
 
 @grammars
 def test_training_knows_the_parts_of_what_is_held_out(grammar: str) -> None:
-    train = {name for pair in GoldCorpus(GRAMMARS[grammar], "train", 20_000).gold() for name in pair.combinations}
+    train = {name for pair in trained_on(grammar) for name in pair.combinations}
     tested = list(GoldCorpus(GRAMMARS[grammar], "combinations", 400).gold())
     held = {name for pair in tested for name in pair.combinations if held_out(name)}
     assert len(held) > 20 and not held & train
@@ -181,8 +189,8 @@ def parts_of(combination: str) -> list[str]:
 def test_memory_is_flat(grammar: str) -> None:
     corpus = GoldCorpus(GRAMMARS[grammar], size=10**9)
     peaks = []
-    list(islice(corpus, 1500))  # fills the caches of the lexicon
-    for size in (100, 1500):
+    list(islice(corpus, 1000))  # fills the caches of the lexicon
+    for size in (100, 1000):
         tracemalloc.start()
         for _ in islice(corpus, size):
             pass
@@ -206,7 +214,7 @@ def test_a_grammar_is_a_corpus_by_its_name(grammar: str) -> None:
 
 @grammars
 def test_the_examples_are_in_words_that_the_grammar_writes(grammar: str) -> None:
-    known = {word.lower() for pair in GoldCorpus(GRAMMARS[grammar], size=6000).gold() for word in words(pair.source)}
+    known = {word.lower() for pair in trained_on(grammar)[:6000] for word in words(pair.source)}
     card = about(grammar)
     assert card["source"] == "English" and card["examples"]
     assert {word.lower() for example in card["examples"] for word in words(example)} <= known

@@ -24,6 +24,7 @@ from server import open_browser
 from tools import healthy
 from tools.serving import free_port, serve
 
+pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a good long password"
 # Writes down every address that the process turns to which is not its own machine's.

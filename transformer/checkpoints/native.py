@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import torch
@@ -104,12 +106,13 @@ def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) 
     os.replace(temporary, path)
 
 
-def due_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+@lru_cache(32)  # building a small network takes longer than reading it, and the snapshots of a run share one
+def due_shapes(config: ModelConfig) -> Mapping[str, tuple[int, ...]]:
     """The parameters that a configuration makes, a tied matrix once, without memory for them."""
     if config.positions == "sinusoidal":  # a table that is computed is no parameter
         config = replace(config, positions="none")
     with torch.device("meta"), _Undrawn():
-        return {name: tuple(p.shape) for name, p in build(config).named_parameters()}
+        return MappingProxyType({name: tuple(p.shape) for name, p in build(config).named_parameters()})
 
 
 class _Undrawn(TorchFunctionMode):
@@ -160,7 +163,7 @@ def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
         target.save(folder / TARGET)
 
 
-def _check_shapes(due: dict[str, tuple[int, ...]], shapes: dict[str, tuple[int, ...]], path: Path) -> None:
+def _check_shapes(due: Mapping[str, tuple[int, ...]], shapes: dict[str, tuple[int, ...]], path: Path) -> None:
     for name, shape in due.items():
         if name not in shapes:
             raise ValueError(f"{short(path)} is missing the tensor {name}; it belongs to another configuration.")

@@ -18,10 +18,11 @@ from typing import Any
 import torch
 
 from transformer.access import require_private
+from transformer.checkpoints.native import due_shapes
 from transformer.config import ModelConfig, TrainConfig
 from transformer.data.batches import Batch, bucket
 from transformer.data.preview import Preview
-from transformer.model import Transformer, count_parameters
+from transformer.model import Transformer
 from transformer.training.loop import Trainer
 from transformer.training.recipe import Recipe
 from transformer.training.steer import environment
@@ -61,8 +62,7 @@ def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None
             source_vocab_size=min(preview.source.vocabulary, recipe.vocabulary),
             target_vocab_size=min(preview.target.vocabulary, recipe.vocabulary),
         )
-    with torch.device("meta"):
-        parameters = count_parameters(Transformer(config))
+    parameters = sum(map(math.prod, due_shapes(config).values()))
     memory = speed.memory if speed else PROCESS + 16 * parameters + activations(config, training)
     disk = 4 * 12 * parameters + training.snapshots * 2 * parameters
     if preview is None:

@@ -21,7 +21,6 @@ from transformer.taps import Ablate, Site
 from ui.attention.ranking import FULL, full_bar, name, places
 from ui.attention.second import closest
 from ui.attention.view import Change, told
-from ui.state import models
 from ui.state.atlases import FILE, keep, known_roles
 from ui.widgets.text import signed
 
@@ -32,15 +31,12 @@ OFF = "is off: its measures are not defined"
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
+def model(shelves: Path) -> Translator:
     """The only one there."""
-    for place in ("checkpoints", "models", "runs"):
-        (tmp_path / place).mkdir()
-        monkeypatch.setattr(models, place.upper(), tmp_path / place)
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, tmp_path / "checkpoints" / "small")
-    return Translator.load(tmp_path / "checkpoints" / "small")
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
+    return Translator.load(shelves / "checkpoints" / "small")
 
 
 def opened(**query: str) -> AppTest:
@@ -259,9 +255,9 @@ def measured(model: Translator, tmp_path: Path) -> Translator:
 
 def test_the_role_that_a_head_has_over_a_corpus_stands_beside_it(measured: Translator) -> None:
     app = opened(kind="encoder", layer="2", head="3")
-    said = texts(app).replace("\\", "").replace("\u00a0", " ")
-    assert "Looks at the previous token: 80 % of its weight in 500 sentences; chance" in said
-    assert "Over 3 sentences of " in said
+    shown = texts(app).replace("\\", "").replace("\u00a0", " ")
+    assert "Looks at the previous token: 80 % of its weight in 500 sentences; chance" in shown
+    assert "Over 3 sentences of " in shown
     app = opened(kind="encoder", layer="1", head="1")
     assert "no measure shows clearly what this head does" in texts(app)
 

@@ -9,27 +9,23 @@ import pytest
 
 from tests.small import small_checkpoint
 from transformer import StackConfig, checkpoints
-from ui.state import models
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shelf(shelves: Path) -> Path:
     """checkpoints/small, checkpoints/other of another depth and another tokenizer, models/HOSTILE; and broken ones."""
-    for name in ("checkpoints", "models", "runs"):
-        (tmp_path / name).mkdir()
-        monkeypatch.setattr(models, name.upper(), tmp_path / name)
     small = small_checkpoint()
     small.card |= {"examples": ["two dogs"], "scores": {"BLEU": 41.74, "exact": 0.05, "on": "the test set"}}
-    checkpoints.save(small, tmp_path / "checkpoints" / "small")
+    checkpoints.save(small, shelves / "checkpoints" / "small")
     other = small_checkpoint("bpe", seed=1, encoder=StackConfig(1, 2, 16), decoder=StackConfig(4, 4, 16))
-    checkpoints.save(other, tmp_path / "checkpoints" / "other")
+    checkpoints.save(other, shelves / "checkpoints" / "other")
     other.card = {"origin": "Tutorial “X”"}
-    checkpoints.save(other, tmp_path / "models" / HOSTILE)
-    (tmp_path / "checkpoints" / "empty").mkdir()
-    (tmp_path / "checkpoints" / ".hidden").mkdir()
-    (tmp_path / "checkpoints" / "file").touch()
+    checkpoints.save(other, shelves / "models" / HOSTILE)
+    (shelves / "checkpoints" / "empty").mkdir()
+    (shelves / "checkpoints" / ".hidden").mkdir()
+    (shelves / "checkpoints" / "file").touch()
     for name, file, content in (
         ("cut", "model.safetensors", b"\x10"),
         (
@@ -39,8 +35,8 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("torn", "config.json", b'{"a'),
     ):
-        folder = tmp_path / "models" / name
+        folder = shelves / "models" / name
         checkpoints.save(small, folder)
         (folder / file).write_bytes(content)
         os.utime(folder / file)
-    return tmp_path
+    return shelves

@@ -30,7 +30,7 @@ def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: p
 
 def test_a_grammar_is_previewed_by_its_first_sentences_and_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "HUB_ROWS", 50)
-    found = corpus.previewed("english-french:70", None, "words", 500, False)
-    assert (found.report.read, found.in_all, found.count) == (50, 70, 70)
+    preview = corpus.previewed("english-french:70", None, "words", 500, False)
+    assert (preview.report.read, preview.in_all, preview.count) == (50, 70, 70)
     assert corpus.previewed("english-french:30", None, "words", 500, False).count == 30
-    assert found.tokens == round(70 * sum(found.target.lengths) / 50)
+    assert preview.tokens == round(70 * sum(preview.target.lengths) / 50)

@@ -96,7 +96,7 @@ def test_a_score_stands_with_its_count_and_a_caution_where_that_is_small(finishe
     count = columns.evaluations[-1]["sentences"]
     assert 0 < count < FEW
     assert facts(watched(finished))[-1]["small"] == on_sentences(count)
-    assert [on_sentences(count) in said for said in cautions(columns, 0)] == [True]
+    assert [on_sentences(count) in caution for caution in cautions(columns, 0)] == [True]
     many = replace(columns, evaluations=[{**columns.evaluations[-1], "sentences": FEW}])
     assert cautions(many, 0) == [] and "2 validation pairs are also in" in cautions(many, 2)[0]
 

@@ -13,23 +13,19 @@ from ui.state import models
 from ui.widgets.far import LONGEST, note
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
-SAID = "unlike what the model was trained on"
-# By how sure the small model is of them.
-LIKE, UNLIKE = sorted(TEXTS[:2], key=lambda text: -Translator(small_checkpoint()).translate(text).log_prob)
+UNUSUAL = "unlike what the model was trained on"
+UNLIKE, LIKE = TEXTS[:2]  # the small model is surer of the second
 
 
 @pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def small(shelves: Path) -> Path:
     """A model whose threshold is between the two sentences, the only one there."""
-    for name in ("checkpoints", "models", "runs"):
-        (tmp_path / name).mkdir()
-        monkeypatch.setattr(models, name.upper(), tmp_path / name)
     checkpoint = small_checkpoint()
     scores = [Translator(checkpoint).translate(text).log_prob_per_token for text in (LIKE, UNLIKE)]
     assert scores[0] > scores[1]
     checkpoint.card |= {"typical": {"log_prob_per_token": sum(scores) / 2}, "data": "Captions *of* dogs."}
-    checkpoints.save(checkpoint, tmp_path / "checkpoints" / "small")
-    return tmp_path / "checkpoints" / "small"
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
+    return shelves / "checkpoints" / "small"
 
 
 def notes(page: str, **query: str) -> list[str]:
@@ -44,7 +40,7 @@ def notes(page: str, **query: str) -> list[str]:
 @pytest.mark.parametrize("page", ["attention", "anatomy", "decoding"])
 def test_the_note_is_shown_once_where_the_sentence_is_typed(small: Path, page: str) -> None:
     (text,) = notes(page, text=UNLIKE)
-    assert SAID in text and text.endswith(r"It was trained on: Captions \*of\* dogs.")
+    assert UNUSUAL in text and text.endswith(r"It was trained on: Captions \*of\* dogs.")
     assert notes(page, text=LIKE) == []
 
 

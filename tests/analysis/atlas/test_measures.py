@@ -1,0 +1,122 @@
+"""Each measure of a pattern by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.analysis.atlas import rank_correlation
+from transformer.analysis.atlas.batch import Look, Pronouns, Targets
+from transformer.analysis.atlas.measuring import chances, measures
+from transformer.analysis.atlas.spread import Sums
+
+
+def look(queries: int, keys: int, causal: bool = False) -> Look:
+    """One sentence without padding, whose first key is first, last special, and next to last punctuation."""
+    visible = torch.ones(1, queries, keys, dtype=torch.bool)
+    marks = torch.zeros(1, keys, 3)
+    marks[0, 0, 0] = marks[0, -1, 1] = marks[0, -2, 2] = 1
+    return Look(torch.ones(1, queries, dtype=torch.bool), visible.tril() if causal else visible, marks)
+
+
+def values_of(rows: Sequence[Sequence[float]], at: Look) -> dict[str, float]:
+    measured = measures(torch.tensor(rows)[None, None], at)
+    return {name: float(values[0, 0]) for name, (values, _) in measured.items()}
+
+
+def test_measures_of_constructed_patterns() -> None:
+    same = values_of(torch.eye(4).tolist(), look(4, 4))
+    assert same["same"] == 1 and same["previous"] == same["next"] == same["entropy"] == same["distance"] == 0
+    assert same["first"] == same["special"] == same["punctuation"] == 0.25
+    after = values_of([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]], look(4, 4))
+    assert after["next"] == 1 and after["same"] == 0  # the last row has no key after it, and is not counted
+    assert after["distance"] == (1 + 1 + 1 + 3) / 4
+    wide = values_of([[0.25] * 4] * 4, look(4, 4))
+    assert wide["entropy"] == pytest.approx(2) and wide["distance"] == pytest.approx(20 / 16)
+    causal = values_of([[1, 0, 0], [1, 0, 0], [0, 1, 0]], look(3, 3, causal=True))
+    assert causal["previous"] == 1 and np.isnan(causal["next"])
+
+
+def test_a_row_counts_as_shares_and_one_without_weight_does_not_count() -> None:
+    rows = [[0.2, 0.2, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 3.0]]
+    values = values_of(rows, look(3, 3))
+    assert values["entropy"] == pytest.approx(0.5) and values["special"] == pytest.approx(0.5)
+    assert all(np.isnan(value) for value in values_of([[0.0] * 3] * 3, look(3, 3)).values())
+
+
+def test_alignment_and_antecedent_of_constructed_patterns() -> None:
+    # Three rows write words 0, 0, 1; keys 0 and 1 are word 0, key 2 is word 1, key 3 is special.
+    words = torch.tensor([[[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]])
+    rows = torch.tensor([[[1.0, 1, 0], [0, 0, 1]]])
+    right = torch.tensor([[[True, False, False], [False, True, False]]])
+    pronouns = Pronouns(
+        torch.tensor([0]),
+        torch.tensor([[0.0, 0, 1]]),
+        torch.tensor([[False, True, False]]),
+        torch.tensor([[True, True, False]]),
+        torch.tensor([[1.0, 0.0]]),
+    )
+    targets = Targets(rows, right)
+    at = replace(look(3, 4), words=words, writes=targets, reads=targets, pronouns=pronouns)
+    # Word 0 of the target gives its parts .3 + .3 and .5 to word 1; word 1 gives most to the special key.
+    pattern = [[0.3, 0.3, 0.4, 0.0], [0.3, 0.3, 0.4, 0.0], [0.1, 0.0, 0.3, 0.6]]
+    by_name = values_of(pattern, at)
+    assert by_name["alignment"] == 0.5  # one of two: a special token that is looked at most is an error
+    assert by_name["antecedent"] == 0  # the special key has more than the right word
+    assert by_name["among_words"] == 1  # of the two words, .3 is more than .1
+    by_chance = {name: float(values[0, 0]) for name, (values, _) in chances(at).items()}
+    assert by_chance["alignment"] == pytest.approx(2 / 3) and "antecedent" not in by_chance
+    assert by_chance["nearest noun"] == 1 and by_chance["first noun"] == 0
+    assert by_chance["entropy"] == pytest.approx(2) and by_chance["special"] == pytest.approx(0.25)
+
+
+def test_rank_correlation() -> None:
+    effect = np.array([0.1, 2.0, 0.5, 0.7])
+    assert rank_correlation(np.array([1.0, 9, 2, 3]), effect) == 1
+    assert rank_correlation(np.array([9.0, 1, 3, 2]), effect) == pytest.approx(-1)
+    assert np.isnan(rank_correlation(np.ones(4), effect))
+    # Two are tied: ranks 1.5 1.5 3 4 and 1 4 2 3, whose correlation by Pearson's formula is 0.316...
+    tied = rank_correlation(np.array([[1.0, 1, 2, 3]]), effect)
+    expected = np.corrcoef([1.5, 1.5, 3, 4], [1, 4, 2, 3])[0, 1]
+    assert tied == pytest.approx([expected])
+
+
+def test_spread_is_mean_deviation_and_count_and_knows_the_ends() -> None:
+    sums = Sums((1, 2))
+    values = np.array([[0.1, np.nan], [0.4, 0.5], [0.9, np.nan]])
+    sums.add(0, values, np.array([1, 2, 1]), np.array([7, 3, 5]), np.array([9, 9, 9]))
+    spread = sums.spread()
+    assert spread.mean[0] == pytest.approx([(0.1 + 2 * 0.4 + 0.9) / 4, 0.5])
+    assert spread.deviation[0, 0] == pytest.approx(np.std([0.1, 0.4, 0.9], ddof=1), abs=1e-6)
+    assert spread.sentences.tolist() == [[3, 1]] and spread.units.tolist() == [[4, 2]]
+    assert spread.most.tolist() == [[5, 3]] and spread.least.tolist() == [[7, 3]]
+    np.testing.assert_allclose(spread.largest, [[0.9, 0.5]], atol=1e-6)
+    np.testing.assert_allclose(spread.smallest, [[0.1, 0.5]], atol=1e-6)
+
+
+def test_the_spread_of_small_numbers_is_no_rounding_and_parts_of_it_add_up_exactly() -> None:
+    """As importance has them, beside distances of large ones."""
+    rng = np.random.default_rng(0)
+    values = np.stack([rng.normal(0, 1e-5, 600), 500 + rng.normal(0, 1, 600)], 1)
+    one, halves = np.ones(600, np.int64), (slice(0, 250), slice(250, 600))
+    whole, together = Sums((1, 2), 10_000), Sums((1, 2), 10_000)
+    whole.add(0, values, one, np.arange(600), 9 * one)
+    for part in halves:
+        other = Sums((1, 2), 10_000)
+        other.add(0, values[part], one[part], np.arange(600)[part], 9 * one[part])
+        together.join(other.parts, other.most)
+    np.testing.assert_allclose(whole.spread().deviation[0], values.std(0, ddof=1), rtol=1e-2)
+    assert (whole.parts == together.parts).all() and (whole.most == together.most).all()
+
+
+def test_the_ends_of_small_numbers_are_found_by_finer_steps() -> None:
+    ends = []
+    for steps in (100, 10_000):
+        sums = Sums((1, 1), steps)
+        sums.add(0, np.array([[0.001], [0.002], [-0.001]]), np.ones(3, np.int64), np.arange(3), np.array([9, 8, 7]))
+        ends.append((sums.spread().most[0, 0], sums.spread().least[0, 0]))
+    assert ends == [(0, 0), (1, 2)]  # in steps of two digits they agree, and the longest is taken

@@ -1,0 +1,147 @@
+"""A run of twenty steps, the same paused in its middle, and how the files in its folder can be damaged."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.small_run import finished_run, new_run, small_recipe
+from transformer import checkpoints
+from transformer.__main__ import main
+from transformer.training import Metrics, RunFolder, export, status, statuses, work
+from transformer.training.metrics import Journal
+
+LAST, END = 14, 20
+RECIPE = {"steps": END, "evaluate_every": 10, "checkpoint_every": 6, "snapshots": 2}
+Damage = Callable[[Path], None]
+
+
+def finished_and_paused(folder: Path) -> None:
+    """Two runs: "quiet", which finished undisturbed, and "paused", the same after step 14."""
+    recipe = small_recipe(folder, **RECIPE)
+    finished_run(folder, "quiet", recipe)
+    paused, add = new_run(folder, "paused", recipe), Journal.add
+    with pytest.MonkeyPatch.context() as patch:
+
+        def added(journal: Journal, line: dict[str, Any]) -> None:
+            add(journal, line)
+            if line["step"] == LAST:
+                paused.ask("pause")
+
+        patch.setattr(Journal, "add", added)
+        assert work(paused.path) == "paused"
+    assert {12, LAST} <= {*paused.steps()}
+
+
+def mend_alone(run: RunFolder) -> None:
+    """A worker mends the folder, takes up the training from there, and makes no step: it is asked to pause before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunFolder, "asked", lambda run: "pause")
+        assert work(run.path) == "paused"
+
+
+def as_older_versions_wrote_it(run: RunFolder) -> None:
+    """Without checksums and copies of the recipe."""
+    for path in [*run.path.rglob("files.json"), *run.path.rglob("recipe.json")]:
+        path.unlink()
+
+
+def final(run: RunFolder) -> dict[str, torch.Tensor]:
+    files = ("model.safetensors", "optimizer.safetensors")
+    return {f"{file} {name}": t for file in files for name, t in load_file(run.checkpoint(END) / file).items()}
+
+
+def assert_ends_as(run: RunFolder, quiet: RunFolder) -> None:
+    a, b = final(run), final(quiet)
+    assert set(a) == set(b) and all(torch.equal(tensor, b[name]) for name, tensor in a.items())
+    assert (run.checkpoints / "last").resolve() == run.checkpoint(END).resolve()
+    checkpoints.load(run.checkpoints / "best")
+
+
+def look_at(run: RunFolder) -> None:
+    """Everything that lists a run does what it is for."""
+    run_status = status(run.path)
+    assert [one.name for one in statuses(run.path.parent)] == [run_status.name]
+    assert main(["runs", str(run.path.parent)]) == 0
+    for line in Metrics(run.path).read():
+        assert line["step"] > 0
+    best = run.best()
+    assert best is None or best.is_dir()
+    assert main(["describe", str(run.checkpoints / "last")]) in (0, 1)
+
+
+def look_into(run: RunFolder) -> None:
+    """And everything that opens its models, or says in a sentence why not."""
+    look_at(run)
+    out = run.path.parent / "shipped"
+    with suppress(ValueError):
+        assert checkpoints.load(out).card if export(run.path, out, score=False) else None
+    shutil.rmtree(out, ignore_errors=True)
+    assert main(["describe", str(run.checkpoints / "best")]) in (0, 1)
+
+
+# ---- the ways in which a file can be damaged -----------------------------------------------------------------------
+
+
+def missing(path: Path) -> None:
+    path.unlink()
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def noise(path: Path) -> None:
+    path.write_bytes(random.Random(0).randbytes(path.stat().st_size))
+
+
+def another_kind(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def mutated(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    if isinstance(value, dict):
+        return {name: mutated(one, leaf) for name, one in value.items()}
+    return [mutated(one, leaf) for one in value] if isinstance(value, list) else leaf(value)
+
+
+def wrong_types(path: Path) -> None:
+    """What JSON allows and nobody wrote: texts for numbers and numbers for texts; weights of whole numbers."""
+    if path.suffix == ".safetensors":
+        save_file({name: tensor.to(torch.int32) for name, tensor in load_file(path).items()}, path)
+    else:
+        values = json.loads(path.read_text())
+        path.write_text(json.dumps(mutated(values, lambda leaf: 5 if isinstance(leaf, str) else "s")))
+
+
+def wrong_shapes(path: Path) -> None:
+    if path.suffix == ".safetensors":
+        save_file({name: torch.stack([tensor, tensor]) for name, tensor in load_file(path).items()}, path)
+    else:
+        path.write_text(json.dumps([json.loads(path.read_text())]))
+
+
+def huge(path: Path) -> None:
+    """The largest numbers that can be written; weights that are none."""
+    if path.suffix == ".safetensors":
+        save_file({name: torch.full_like(tensor, torch.inf) for name, tensor in load_file(path).items()}, path)
+    else:
+        values = json.loads(path.read_text())
+        path.write_text(json.dumps(mutated(values, lambda leaf: leaf if isinstance(leaf, str) else 10**400)))
+
+
+DAMAGES = (missing, empty, cut, noise, another_kind, wrong_types, wrong_shapes, huge)

@@ -1,0 +1,30 @@
+"""Empty places for models and runs, and pages that are started in a tenth of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from streamlit.components.v2 import manifest_scanner
+
+from ui.state import models
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_searched_once() -> Iterator[None]:
+    """Streamlit looks for components in every installed package when a server starts, and each `AppTest.run` is one."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = lru_cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
+
+
+@pytest.fixture
+def shelves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folders checkpoints, models and runs, all empty, from which the pages take what they show."""
+    for name in ("checkpoints", "models", "runs"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setattr(models, name.upper(), tmp_path / name)
+    return tmp_path
