@@ -192,6 +192,7 @@ def _at_work(job: Job[Any], what: str, asked: Asked) -> None:
     """How far it is; when it is done, the page is redrawn."""
     if job.done:
         st.rerun()
+    JOBS.seen(what, asked)
     text = {"heads": "Measuring every head", "history": "Measuring the snapshots"}[what]
     st.progress(job.share, f"{text}: {job.doing}" if job.doing else text)
 

@@ -1,7 +1,8 @@
 """Long work in threads, whose progress a page shows while it stays usable.
 
 `JOBS` are the measurements, running and done, of all sessions: each is made once, one at a time, and the latest are
-kept. Measurements of an uploaded corpus are dropped, or cancelled, ten minutes after the last page that shows them.
+kept. What is found on the disk again gives way to others. Measurements of an uploaded corpus are nowhere else: however
+many others there are, they are dropped, or cancelled, only ten minutes after the last page that shows them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 log = logging.getLogger("headlight")
-KEPT = 16  # measurements; one of a model of 200 heads with its history is some megabytes
+KEPT = 16  # measurements that are also on the disk; one of a model of 200 heads with its history is some megabytes
+WAITED = 5.0  # seconds in which a page that waits for a measurement has asked how far it is
 SECONDS = 600.0
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -63,7 +65,7 @@ class _Kept:
 
 
 class Jobs:
-    """The requested jobs, the latest last; a running one that is dropped is cancelled."""
+    """The requested jobs, the latest seen last; a running one that is dropped is cancelled."""
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[tuple[str, Hashable], _Kept] = OrderedDict()
@@ -82,18 +84,28 @@ class Jobs:
             if (what, asked) not in self._jobs:
                 job = Job(partial(self._kept_or_made, what, find, do))
                 self._jobs[what, asked] = _Kept(job, brought)
-                while len(self._jobs) > KEPT:
-                    self._jobs.popitem(last=False)[1].job.cancel()
-            self._jobs.move_to_end((what, asked))
-            kept = self._jobs[what, asked]
-            kept.seen = time.monotonic()
-            return kept.job
+                self._give_way()
+            self._mark(what, asked)
+            return self._jobs[what, asked].job
 
     def seen(self, what: str, asked: Hashable) -> None:
         """Marks it as still shown."""
         with self._lock:
             if (what, asked) in self._jobs:
-                self._jobs[what, asked].seen = time.monotonic()
+                self._mark(what, asked)
+
+    def _mark(self, what: str, asked: Hashable) -> None:
+        self._jobs.move_to_end((what, asked))
+        self._jobs[what, asked].seen = time.monotonic()
+
+    def _give_way(self) -> None:
+        """Drops the least recently seen above the limit. Not one that a page waits for: it would ask again, and so take
+        the place of the next, and with one page more than places none would ever be done."""
+        until = time.monotonic() - WAITED
+        others = [key for key, kept in self._jobs.items() if not kept.brought]
+        for key in others[: max(0, len(others) - KEPT)]:
+            if self._jobs[key].seen < until:
+                self._jobs.pop(key).job.cancel()
 
     def forget(self, what: str, asked: Hashable) -> None:
         """So that it can be asked for again."""

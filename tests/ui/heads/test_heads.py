@@ -33,7 +33,7 @@ from ui.heads.table import Place, _columns
 from ui.heads.view import HeadsView
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
-from ui.state.jobs import KEPT, SECONDS, Job, Jobs, Progress
+from ui.state.jobs import KEPT, SECONDS, WAITED, Job, Jobs, Progress
 from ui.state.queue import TURNS
 
 
@@ -152,7 +152,15 @@ def test_what_ships_is_about_the_models_that_ship(file: Path) -> None:
     assert bool(facts["history"]) == (file.parent / "history").is_dir()
 
 
-def test_a_measurement_is_made_once_and_only_the_latest_are_kept() -> None:
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time by which measurements are kept."""
+    now = [1000.0]
+    monkeypatch.setattr("ui.state.jobs.time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
+
+
+def test_a_measurement_is_made_once_and_only_the_latest_are_kept(now: list[float]) -> None:
     jobs, made = Jobs(), []
 
     def do(progress: Progress) -> int:
@@ -161,6 +169,7 @@ def test_a_measurement_is_made_once_and_only_the_latest_are_kept() -> None:
 
     first = jobs.get("heads", asked(0), do)
     assert jobs.get("heads", asked(0), do) is first
+    now[0] += WAITED + 1
     for number in range(1, KEPT + 1):
         last = jobs.get("heads", asked(number), do)
     wait(last)
@@ -177,20 +186,43 @@ def endless(begun: Event) -> Callable[[Progress], None]:
     return do
 
 
-def test_what_nobody_can_ask_for_any_more_ends() -> None:
+def test_what_nobody_waits_for_any_more_ends(now: list[float]) -> None:
     jobs, begun = Jobs(), Event()
     job = jobs.get("heads", asked(0), endless(begun))
     assert begun.wait(20)
+    now[0] += WAITED + 1
     for number in range(1, KEPT + 1):
         jobs.get("heads", asked(number), lambda progress: None)
     wait(job)
     assert job.result is None
 
 
-def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, begun = [1000.0], Event()
-    monkeypatch.setattr("ui.state.jobs.time", SimpleNamespace(monotonic=lambda: now[0]))
+def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> None:
+    """Each looks again and again how far its own is; none is cancelled for another, which would begin it anew."""
+    jobs, begun = Jobs(), [Event() for _ in range(KEPT + 5)]
+    waited = [jobs.get("heads", asked(number), endless(one)) for number, one in enumerate(begun)]
+    for _ in range(3):
+        now[0] += WAITED - 1
+        for number in range(len(waited)):
+            jobs.seen("heads", asked(number))
+    assert [jobs.get("heads", asked(number), endless(one)) for number, one in enumerate(begun)] == waited
+    now[0] += WAITED + 1
+    wait(jobs.get("heads", asked(-1), lambda progress: progress(0, "")) and waited[0])
+
+
+def test_what_was_brought_outlives_any_number_of_others(now: list[float]) -> None:
+    """It is on no disk: a page that asks for it again, as every rerun does, would wait for it to be made again."""
     jobs = Jobs()
+    ours = jobs.get("heads", asked(0), lambda progress: 1, brought=True)
+    wait(ours)
+    for number in range(1, 3 * KEPT):
+        now[0] += WAITED + 1
+        wait(jobs.get("heads", asked(number), lambda progress: 1))
+    assert jobs.get("heads", asked(0), lambda progress: 2, brought=True) is ours
+
+
+def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(now: list[float]) -> None:
+    begun, jobs = Event(), Jobs()
     ours = jobs.get("heads", asked(0), lambda progress: 1)
     wait(ours)
     theirs = jobs.get("heads", asked(1), endless(begun), brought=True)
@@ -208,10 +240,9 @@ def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(monkeypatch: pyte
     assert jobs.get("heads", asked(0), lambda progress: 3) is ours
 
 
-def test_a_page_that_stays_open_keeps_what_was_brought(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is clicked for an hour: what keeps the page's two measurements is what it does by itself."""
-    now, jobs, made = [1000.0], Jobs(), {}
-    monkeypatch.setattr("ui.state.jobs.time", SimpleNamespace(monotonic=lambda: now[0]))
+    jobs, made = Jobs(), dict[str, Job[object]]()
     monkeypatch.setattr(body, "JOBS", jobs)
     for what in ("heads", "history"):
         made[what] = jobs.get(what, asked(0), lambda progress: 1, brought=True)
