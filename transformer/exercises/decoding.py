@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import torch
@@ -103,6 +103,12 @@ GREEDY = Exercise(
 )
 
 
+class Hypothesis(NamedTuple):
+    ids: list[int]  # sos_id first
+    total: float
+    compounded: float  # the sum if the penalty is applied at every step
+
+
 def beam(
     next_log_probs: Model,
     sos_id: int,
@@ -112,7 +118,6 @@ def beam(
     alpha: float,
     score: str = "penalty",
     stops: str = "none live",
-    sums: str = "logs",
     places: str = "freed",
     keeps: str = "end",
     width: str = "size",
@@ -120,46 +125,43 @@ def beam(
 ) -> list[int]:
     """Of all hypotheses that `size` live ones at a time lead to, the best by log-probability over length penalty."""
     size = 1 if width == "one" else size
-    live: list[tuple[list[int], float, float]] = [([sos_id], 0.0 if sums == "logs" else 1.0, 0.0)]
-    finished: list[tuple[list[int], float, float]] = []
+    live = [Hypothesis([sos_id], 0.0, 0.0)]
+    finished: list[Hypothesis] = []
 
     def penalty(length: int) -> float:
         return ((5 + length) / 6) ** alpha
 
-    def final(hypothesis: tuple[list[int], float, float]) -> float:
-        ids, total, compounded = hypothesis
-        n = len(ids) - 1
+    def final(hypothesis: Hypothesis) -> float:
+        n, total = len(hypothesis.ids) - 1, hypothesis.total
         return {
             "penalty": total / penalty(n),
             "sum": total,
             "length": total / n**alpha,
             "mean": total / n,
             "multiplied": total * penalty(n),
-            "compounded": compounded,
+            "compounded": hypothesis.compounded,
             "with the start": total / penalty(n + 1),
         }[score]
 
+    def rank(hypothesis: Hypothesis) -> float:
+        return hypothesis.compounded if score == "compounded" else hypothesis.total
+
     for step in range(1, max_length + 1):
         candidates = [
-            ([*ids, token], total + p if sums == "logs" else total * math.exp(p), (compounded + p) / penalty(step))
+            Hypothesis([*ids, token], total + p, (compounded + p) / penalty(step))
             for ids, total, compounded in live
             for token, p in enumerate(next_log_probs(ids).tolist())
         ]
-        by = 2 if score == "compounded" else 1
         candidates += finished if places == "taken" else []
-        candidates.sort(key=lambda each: -each[by])
-        if places == "refilled":
-            best = candidates[:size]
-            finished += [each for each in best if each[0][-1] == eos_id]
-            live = [each for each in candidates if each[0][-1] != eos_id][:size]
-        else:
-            ended = [each for each in candidates[:size] if each[0][-1] == eos_id]
-            finished = ended if places == "taken" else finished + ended
-            live = [each for each in candidates[:size] if each[0][-1] != eos_id]
+        candidates.sort(key=rank, reverse=True)
+        ended = [each for each in candidates[:size] if each.ids[-1] == eos_id]
+        finished = ended if places == "taken" else finished + ended
+        going_on = [each for each in candidates if each.ids[-1] != eos_id]
+        live = going_on[:size] if places == "refilled" else [each for each in going_on if each in candidates[:size]]
         if not live or (stops == "first" and finished):
             break
     among = finished if at_the_end == "finished" and stops == "first" and finished else finished + live
-    ids = max(among, key=final)[0]
+    ids = max(among, key=final).ids
     if keeps in ("text", "start") and ids[-1] == eos_id:
         ids = ids[:-1]
     return ids if keeps in ("start", "both") else ids[1:]

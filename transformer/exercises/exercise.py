@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-# In full words "what to do about it"; the first pattern found in "ErrorType: message" is the one that is told.
+# A pattern in "ErrorType: message", and what to do about such an error.
 Slip = tuple[str, str]
 
 SLIPS: tuple[Slip, ...] = (
@@ -25,6 +25,14 @@ SLIPS: tuple[Slip, ...] = (
         "only supports boolean masks|mask to be .*[Bb]ool|bitwise_.* not implemented for '(Float|Double)'",
         "The mask is bool, True where a query may look; `&`, `~` and `masked_fill` work on bool, not on floats. "
         "Compare (`ids != pad_id`) rather than multiply.",
+    ),
+    (
+        "missing the required .forward. function",
+        "There is no `forward`: write what happens to the inputs there, under that name.",
+    ),
+    (
+        r"takes .* positional arguments? but|missing \d+ required positional arguments?",
+        "It takes other arguments than the stub does: keep the first line of each function as it was.",
     ),
     (
         "view size is not compatible",

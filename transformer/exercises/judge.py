@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from transformer.exercises.exercise import SLIPS, Case, Exercise, Unfit
-from transformer.exercises.values import alike, difference, unfit
+from transformer.exercises.values import alike, difference, not_bool, unfit
 from transformer.exercises.verdict import State, Verdict
 from transformer.quoting import short
 
@@ -38,40 +38,39 @@ def judge(exercise: Exercise, written: Any, folder: Path) -> Verdict:
 
     results: list[Result] = []
     failure: tuple[Case, BaseException] | None = None
-    changed = ""
+    notes: dict[str, None] = {}  # in order, each once
     for case in exercise.cases():
         inputs = case.fresh()
         torch.manual_seed(0)
         try:
             with torch.no_grad():
                 got = exercise.call(written, inputs)
-        except NotImplementedError as error:
-            return verdict(State.NOT_WRITTEN, _to_write(exercise, error))
         except Unfit as reason:
             return verdict(State.WRONG, str(reason))
         except (Exception, SystemExit) as error:
+            if isinstance(error, NotImplementedError) and not error.args:  # PyTorch's own have words
+                return verdict(State.NOT_WRITTEN, _to_write(exercise, error))
             failure = case, error
             break
         result = Result(case, got, exercise.solution(**case.inputs))
         if complaint := unfit(got, result.expected):
             return verdict(State.WRONG, complaint, _seen(case))
-        changed = changed or _changed(case.inputs, inputs)
+        notes |= dict.fromkeys(filter(None, (not_bool(got, result.expected), _changed(case.inputs, inputs))))
         results.append(result)
     wrong = [result for result in results if not result.right]
     known = _mistake(exercise, results) if wrong else ()
     if failure is not None and not known:
-        case, error = failure
-        told = _slip(exercise, error)
-        return verdict(State.WRONG, *_told(told, error, folder), _seen(case))
+        at, raised = failure
+        return verdict(State.WRONG, _slip(exercise, raised), *error_lines(raised, folder), _seen(at))
     if wrong:
         said = known or _unknown(results)
-        return verdict(State.WRONG, *said, _seen(wrong[0].case), difference(wrong[0].got, wrong[0].expected))
-    if changed:
-        return verdict(State.WRONG, changed)
+        return verdict(State.WRONG, *said, *notes, _seen(wrong[0].case), difference(wrong[0].got, wrong[0].expected))
+    if notes:
+        return verdict(State.WRONG, *notes)
     return verdict(State.RIGHT, f"The same as ours on {len(results)} input{'s' * (len(results) != 1)}.")
 
 
-def _to_write(exercise: Exercise, error: NotImplementedError) -> str:
+def _to_write(exercise: Exercise, error: BaseException) -> str:
     where = traceback.extract_tb(error.__traceback__)[-1].name
     if where in (exercise.name, "forward"):
         return "It is still as the stub has it. Fill in its body, then check again."
@@ -80,15 +79,13 @@ def _to_write(exercise: Exercise, error: NotImplementedError) -> str:
 
 def _mistake(exercise: Exercise, results: list[Result]) -> tuple[str, ...]:
     """What one of the known mistakes, or two at once, would say that compute the very same."""
-    changes: Iterator[tuple[dict[str, Any], tuple[str, ...]]] = (
-        *((mistake.change, (mistake.says,)) for mistake in exercise.mistakes),
-        *(
-            ({**one.change, **two.change}, (one.says, two.says))
-            for one, two in combinations(exercise.mistakes, 2)
-            if not one.change.keys() & two.change.keys()
-        ),
-    ).__iter__()
-    for change, says in changes:
+    alone = [(mistake.change, (mistake.says,)) for mistake in exercise.mistakes]
+    paired = (
+        ({**one.change, **two.change}, (one.says, two.says))
+        for one, two in combinations(exercise.mistakes, 2)
+        if not one.change.keys() & two.change.keys()
+    )
+    for change, says in chain[tuple[dict[str, Any], tuple[str, ...]]](alone, paired):
         for style in exercise.styles:
             if all(_computes(exercise, {**style, **change}, result) for result in results):
                 return says
@@ -121,9 +118,8 @@ def _changed(before: dict[str, Any], after: dict[str, Any]) -> str:
     for name, value in before.items():
         if isinstance(value, Tensor) and not alike(after[name], value):
             return (
-                f"The numbers are right, but `{name}` was changed in place, so whoever calls this finds another "
-                f"`{name}` "
-                "afterwards. Write `x = x + ...` rather than `x += ...`, and no method that ends in an underscore."
+                f"`{name}` is changed in place, so that whoever calls this finds another one afterwards. Write "
+                "`x = x + ...` rather than `x += ...`, and call no method that ends in an underscore on it."
             )
     return ""
 
@@ -135,12 +131,6 @@ def _seen(case: Case) -> str:
 def _slip(exercise: Exercise, error: BaseException) -> str:
     words = f"{type(error).__name__}: {error}"
     return next((says for pattern, says in (*exercise.slips, *SLIPS) if re.search(pattern, words)), "")
-
-
-def _told(says: str, error: BaseException, folder: Path) -> Iterator[str]:
-    if says:
-        yield says
-    yield from error_lines(error, folder)
 
 
 def error_lines(error: BaseException, folder: Path) -> Iterator[str]:

@@ -34,8 +34,8 @@ class Attention(nn.Module):
 
 def _norm(seed: int) -> nn.LayerNorm:
     norm = nn.LayerNorm(D_MODEL).requires_grad_(False)
-    norm.weight += random(D_MODEL, seed=seed) / 2
-    norm.bias += random(D_MODEL, seed=seed + 1) / 2
+    norm.weight.add_(random(D_MODEL, seed=seed) / 2)
+    norm.bias.add_(random(D_MODEL, seed=seed + 1) / 2)
     return norm
 
 

@@ -24,13 +24,6 @@ def unfit(got: Any, expected: Any) -> str:
             return f"{_kind(got)} is returned; return the first tensor alone, the output."
         if not isinstance(got, Tensor):
             return f"{_kind(got)} is returned; a tensor is expected, of shape {list(expected.shape)}."
-        if got.shape != expected.shape and got.dtype == expected.dtype:
-            return ""  # a known mistake may have that very shape
-        if expected.dtype == torch.bool != got.dtype:
-            return (
-                f"The mask is {got.dtype}; make it bool, True where a query may look: `&`, `~` and `masked_fill` work "
-                "on bool."
-            )
         return ""
     if isinstance(expected, float):
         if isinstance(got, bool) or not (isinstance(got, (int, float)) or isinstance(got, Tensor) and got.numel() == 1):
@@ -39,6 +32,13 @@ def unfit(got: Any, expected: Any) -> str:
     if _ids(got) is None:
         return f"{_kind(got)} is returned; a list of ids is expected, such as {expected[:3]}."
     return ""
+
+
+def not_bool(got: Any, expected: Any) -> str:
+    """What is wrong with a mask that may have the right numbers."""
+    if not isinstance(expected, Tensor) or expected.dtype != torch.bool or got.dtype == torch.bool:
+        return ""
+    return f"The mask is {got.dtype}; make it bool, True where a query may look: `&`, `~` and `masked_fill` want that."
 
 
 def _kind(value: Any) -> str:
@@ -55,7 +55,8 @@ def _ids(value: Any) -> list[int] | None:
     if not isinstance(values, (list, tuple)):
         return None
     plain = [v.item() if isinstance(v, Tensor) and v.numel() == 1 else v for v in values]
-    return plain if all(isinstance(v, int) for v in plain) else None
+    whole = [v for v in plain if isinstance(v, int)]
+    return whole if len(whole) == len(plain) else None
 
 
 def alike(got: Any, expected: Any) -> bool:
