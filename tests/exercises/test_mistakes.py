@@ -134,6 +134,13 @@ def test_a_mistake_is_told(name: str, old: str, new: str, said: str) -> None:
     assert said in " ".join(verdict.says), verdict.says
 
 
+def test_keys_cut_by_the_queries_length_are_told_where_a_size_is_left_out() -> None:
+    """The reshape itself succeeds, and only the product fails."""
+    cut = "view(batch, k_len, self.n_heads, d_head)"
+    verdict = judged("MultiHeadAttention", (cut, "view(batch, q_len, self.n_heads, -1)"))
+    assert "by the length of the queries" in verdict.says[0] and "in attend" in " ".join(verdict.says)
+
+
 def test_pre_norm_is_told_as_pre_norm() -> None:
     verdict = judged(
         "EncoderLayer",
@@ -147,6 +154,16 @@ def test_pre_norm_is_told_as_pre_norm() -> None:
         ),
     )
     assert "that is pre-norm" in verdict.says[0]
+
+
+def test_a_penalty_at_every_step_is_told() -> None:
+    """As in "Building a transformer from the ground up"."""
+    verdict = judged(
+        "beam",
+        ("score + value", "(score + value) / ((5 + len(ids)) / 6) ** alpha"),
+        ("c[1] / ((5 + len(c[0]) - 1) / 6) ** alpha", "c[1]"),
+    )
+    assert "at every step, so it multiplies up" in verdict.says[0]
 
 
 def test_torchs_own_label_smoothing_is_told_as_over_all_tokens() -> None:

@@ -1,6 +1,7 @@
 """A student's file in its own process: whatever it does, there is an answer."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -87,6 +88,21 @@ def test_a_file_that_never_gets_to_its_exercises_is_refused(tmp_path: Path) -> N
     path = written(tmp_path, "def attend(q, k, v): ...\nwhile True: pass\n")
     with pytest.raises(ValueError, match="did not get to its exercises. It took longer than 1 seconds.* at line 2"):
         check(path, seconds=1)
+
+
+def test_a_file_that_ends_the_process_before_its_exercises_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `os._exit(0)` does at its top: nothing was said, and all seems well."""
+    monkeypatch.setattr("subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
+    with pytest.raises(ValueError, match="did not get to its exercises. It ended the process; leave out what exits."):
+        check(written(tmp_path, "import os; os._exit(0)\n"))
+
+
+def test_a_server_that_strangers_reach_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformer.access._folders", (tmp_path,))
+    with pytest.raises(ValueError, match="public demonstration"):
+        check(written(tmp_path, "def attend(): ...\n"))
 
 
 def test_what_is_no_script_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -233,7 +233,7 @@ MULTI_HEAD = Exercise(
     styles=_STYLES,
     slips=(
         (
-            r"shape '.*' is invalid for input of size",
+            r"shape '.*' is invalid for input of size|Expected size for first two|size of tensor a",
             "Keys and values are reshaped by the length of the queries, or a size is left out: a sentence may read "
             "another of a different length, so take each tensor's own length, or -1.",
         ),

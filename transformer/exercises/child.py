@@ -45,6 +45,7 @@ def main(path: Path, folder: Path, seconds: float, done: list[str]) -> None:
                 say(begun=name)
                 limit()
                 say(verdict=asdict(judge(EXERCISES[name], found[name], path.parent)))
+            say(ended=True)
         except ValueError as refused:
             say(refused=str(refused))
         finally:

@@ -52,17 +52,19 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
             env={**os.environ, "PYTHONPATH": paths},
         )
         said, stuck = Path(folder, SAID), Path(folder, STUCK)
-        begun = ""
+        begun, whole = "", False
         for line in said.read_text(encoding="utf-8").splitlines() if said.exists() else []:
             match json.loads(line):
                 case {"refused": str(why)}:
                     raise ValueError(why)
+                case {"ended": True}:
+                    whole = True
                 case {"begun": str(name)}:
                     begun = name
                 case {"verdict": {"name": str(name), "state": str(state), "says": list(says)}}:
                     verdicts.append(Verdict(name, State(state), tuple(says)))
                     begun = ""
-        if not ended.returncode and not begun:
+        if whole:
             return None
         why = _why(stuck.read_text() if stuck.exists() else "", seconds, ended.returncode, path)
         if not begun:

@@ -48,8 +48,8 @@ def offer(part: Part, config: ModelConfig) -> None:
                 help=title(file),
                 width="stretch",
             )
-        st.code(f"python -m transformer check {offered[0]}", language="bash")
-        st.caption("It says which mistake it is, if it is a known one. All exercises are in `docs/exercises`.")
+        st.code(f"python -m transformer check {offered[0]}", language=None)
+        st.caption("It names the mistake, where it knows it. All exercises are in `docs/exercises`.")
 
 
 def title(file: str) -> str:
