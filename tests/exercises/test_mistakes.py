@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from transformer.exercises import EXERCISES, Verdict
 from transformer.exercises.judge import judge
@@ -139,6 +141,16 @@ def test_keys_cut_by_the_queries_length_are_told_where_a_size_is_left_out() -> N
     cut = "view(batch, k_len, self.n_heads, d_head)"
     verdict = judged("MultiHeadAttention", (cut, "view(batch, q_len, self.n_heads, -1)"))
     assert "by the length of the queries" in verdict.says[0] and "in attend" in " ".join(verdict.says)
+
+
+@pytest.mark.parametrize("name", ["attend", "positions", "padding_mask", "teacher_forcing", "noam", "greedy", "beam"])
+def test_whatever_is_returned_gets_its_sentence(name: str) -> None:
+    odd = [None, True, 1, 0.5, "text", [], (), {}, [[1], [2]], [None], (None, None), ("a", "b"), object(), len]
+    odd += [torch.empty(0), torch.tensor(1), torch.ones(2, 3), torch.ones(2, 3, dtype=torch.complex64), np.ones(3)]
+    odd += [torch.full((2, 3, 4, 8), torch.nan), (torch.ones(2), torch.ones(3)), [torch.ones(2)], float("nan")]
+    for value in odd:
+        verdict = judge(EXERCISES[name], lambda *_, value=value: value, FILE.parent)
+        assert verdict.state is State.WRONG and all(verdict.says), (value, verdict)
 
 
 def test_pre_norm_is_told_as_pre_norm() -> None:

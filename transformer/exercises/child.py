@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from transformer.exercises.exercise import Unfit
 from transformer.exercises.judge import error_lines, judge
 from transformer.exercises.protocol import SAID, STUCK
 from transformer.exercises.table import EXERCISES
@@ -46,22 +47,22 @@ def main(path: Path, folder: Path, seconds: float, done: list[str]) -> None:
                 limit()
                 say(verdict=asdict(judge(EXERCISES[name], found[name], path.parent)))
             say(ended=True)
-        except ValueError as refused:
+        except Unfit as refused:
             say(refused=str(refused))
         finally:
             faulthandler.cancel_dump_traceback_later()
 
 
 def _found(path: Path) -> dict[str, Any]:
-    """What the file defines of the exercises. Raises ValueError."""
+    """What the file defines of the exercises. Raises Unfit."""
     try:
         module = _load(path)
     except (Exception, SystemExit) as error:
         lines = "\n  ".join(error_lines(error, path.parent))
-        raise ValueError(f"{quoted(path.name)} does not run:\n  {lines}") from error
+        raise Unfit(f"{quoted(path.name)} does not run:\n  {lines}") from error
     found = {name: value for name, value in vars(module).items() if name in EXERCISES and _own(value)}
     if not found:
-        raise ValueError(_none(path, module))
+        raise Unfit(_none(path, module))
     return found
 
 

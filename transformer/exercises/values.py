@@ -95,4 +95,4 @@ def _number(value: Tensor) -> str:
 
 
 def _double(value: Any) -> Tensor:
-    return torch.as_tensor(value).detach().double()
+    return torch.as_tensor(value).detach().cpu().double()
