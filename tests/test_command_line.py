@@ -103,6 +103,7 @@ def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.Captu
         (["export", "nowhere", "--out", "x"], "nowhere"),
         (["export", "nowhere", "--as", "zip", "--out", "x"], "nowhere"),
         (["import", "nowhere.pt", "--out", "run"], "nowhere"),
+        (["check", "nowhere.py"], "nowhere"),
     ],
 )
 def test_an_error_is_one_line(
@@ -117,7 +118,10 @@ def test_an_error_is_one_line(
 
 @pytest.mark.parametrize(
     "verb",
-    ["translate", "trace", "train", "resume", "pause", "stop", "runs", "evaluate", "import", "export", "describe"],
+    [
+        *("translate", "trace", "train", "resume", "pause", "stop", "runs"),
+        *("evaluate", "import", "export", "describe", "check"),
+    ],
 )
 def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:

@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "decoding": _NETWORK | {"prepared"},
     "data": _ANYWHERE | {"config"},
     "trace": _ANYWHERE | {"taps"},
+    "exercises": _ANYWHERE,  # solutions of their own, which tests hold to the library's
     "checkpoints": _BELOW_THE_FACE,
     "analysis": _BELOW_THE_FACE,
     "translator": _BELOW_THE_FACE | {"checkpoints"},

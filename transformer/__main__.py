@@ -17,6 +17,7 @@ from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, PARTS, open_split
+from transformer.exercises import commands as exercises
 from transformer.files import write_json
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
@@ -33,17 +34,18 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(arguments, argparse.Namespace(arguments=arguments))
     try:
-        options.run(options)
+        status = options.run(options) or 0  # all but `check` raise what is wrong
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has enough; nothing may be written at the exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ValueError, OSError) as error:
         print(f"{parser.prog}: {worded(error)}", *_details(error), sep="\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{parser.prog}: stopped", file=sys.stderr)
         return 130
-    return 0
+    return int(status)
 
 
 def _details(error: Exception) -> list[str]:
@@ -99,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_verbs(verb)
     opening.add_verbs(verb)
     atlas.add_verbs(verb)
+    exercises.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import Trace
 from transformer.analysis.network import Part, network
-from ui.anatomy import components, head, others
+from ui.anatomy import components, exercises, head, others
 from ui.anatomy.chosen import Chosen, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
@@ -52,6 +52,7 @@ def section(name: str, trace: Trace) -> None:
         head.draw(name, trace, chosen)
     else:
         others.draw(name, trace, chosen)
+    exercises.offer(chosen.part, model.config)
     write_address()
 
 

@@ -1,0 +1,112 @@
+"""A student's file in its own process: whatever it does, there is an answer."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.exercises import solutions
+from transformer.__main__ import main
+from transformer.exercises import EXERCISES, FOLDER, check, child
+from transformer.exercises.protocol import SAID
+from transformer.exercises.verdict import State
+
+
+def written(folder: Path, text: str, name: str = "mine.py") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_with_every_solution_is_right_and_the_exit_status_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(solutions.__file__)]) == 0
+    out = capfd.readouterr()
+    assert out.out.count(": right\n") == len(EXERCISES) and out.out.endswith("That was the last exercise. Well done.\n")
+    assert out.err == ""
+
+
+def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
+    """An endless loop, an exit, one that cannot be caught, and what calls a stub in another file of the folder."""
+    written(tmp_path, (FOLDER / "attend.py").read_text(encoding="utf-8"), "attend.py")
+    path = written(
+        tmp_path,
+        "import os, sys\n"
+        "from torch import nn\n"
+        "from attend import attend\n"
+        "def noam(step, d_model, warmup):\n"
+        "    return d_model ** -0.5 * min(step ** -0.5, step * warmup ** -1.5)\n"
+        "def positions(length, d_model):\n"
+        "    while True:\n"
+        "        length += 1\n"
+        "def greedy(next_log_probs, sos_id, eos_id, max_length):\n"
+        "    os._exit(0)\n"
+        "def look_ahead_mask(length):\n"
+        "    sys.exit(1)\n"
+        "def padding_mask(ids, pad_id):\n"
+        "    return attend(ids, ids, ids)\n"
+        "def target_mask(ids, pad_id):\n"
+        "    return input()\n",
+    )
+    verdicts = {verdict.name: verdict for verdict in check(path, seconds=2)}
+    said = {name: " ".join(verdict.says) for name, verdict in verdicts.items()}
+    assert verdicts["noam"].state is State.RIGHT
+    assert said["positions"].startswith("It took longer than 2 seconds: does a loop never end?")
+    assert "it was at line 7, in positions" in said["positions"] or "line 8, in positions" in said["positions"]
+    assert said["greedy"] == "It ended the process; leave out what exits."
+    assert "mine.py, line 12, in look_ahead_mask: sys.exit(1) It ends the program" in said["look_ahead_mask"]
+    assert said["padding_mask"] == "It calls `attend`, which is not written yet. Write that first."
+    assert "EOFError" in said["target_mask"]
+    assert "attend" not in verdicts  # which another file defines
+    assert not (tmp_path / "__pycache__").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def attend(q, k, v:\n    pass\n", ["'mine.py' does not run", "mine.py, line 1", "never closed"]),
+        ("import nowhere\n", ["mine.py, line 1, in <module>: import nowhere", "ModuleNotFoundError"]),
+        ("raise SystemExit(0)\n", ["mine.py, line 1", "It ends the program"]),
+        ("x = 1\n", ["has none of the exercises: `attend`, "]),
+        ("from tests.exercises.solutions import attend\n", ["has none of the exercises"]),
+        ("def Attend(q, k, v): ...\n", ["Is `Attend` meant to be `attend`?"]),
+    ],
+)
+def test_a_file_that_does_not_get_so_far_is_refused(
+    tmp_path: Path, text: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, which is quicker."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    child.main(written(tmp_path, text), tmp_path, 60, [])
+    (line,) = (tmp_path / SAID).read_text(encoding="utf-8").splitlines()
+    assert [word for word in words if word not in json.loads(line)["refused"]] == []
+
+
+def test_a_file_that_never_gets_to_its_exercises_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "def attend(q, k, v): ...\nwhile True: pass\n")
+    with pytest.raises(ValueError, match="did not get to its exercises. It took longer than 1 seconds.* at line 2"):
+        check(path, seconds=1)
+
+
+def test_a_file_that_ends_the_process_before_its_exercises_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `os._exit(0)` does at its top: nothing was said, and all seems well."""
+    monkeypatch.setattr("subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
+    with pytest.raises(ValueError, match="did not get to its exercises. It ended the process; leave out what exits."):
+        check(written(tmp_path, "import os; os._exit(0)\n"))
+
+
+def test_a_server_that_strangers_reach_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformer.access._folders", (tmp_path,))
+    with pytest.raises(ValueError, match="public demonstration"):
+        check(written(tmp_path, "def attend(): ...\n"))
+
+
+def test_what_is_no_script_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="is a notebook; copy the cell"):
+        check(written(tmp_path, "{}", "mine.ipynb"))
+    assert main(["check", str(tmp_path / "none.py")]) == 1
+    assert "none.py is not a file" in capsys.readouterr().err

@@ -1,0 +1,172 @@
+"""Our solutions are the library's own computations, and their inputs tell every known mistake from every other."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tests.exercises import solutions
+from transformer.attention import MultiHeadAttention
+from transformer.attention import attend as our_attend
+from transformer.config import TrainConfig
+from transformer.exercises import EXERCISES, FOLDER, stub
+from transformer.exercises.decoding import beam
+from transformer.exercises.exercise import Exercise, Mistake
+from transformer.exercises.judge import judge
+from transformer.exercises.verdict import State
+from transformer.model import no_later_keys, visible_keys
+from transformer.positions import sinusoidal
+from transformer.taps import Site
+from transformer.training.schedule import learning_rate
+
+HERE = Path(__file__).parent
+SITE = Site("encoder", 0, "self")
+
+
+def inputs(name: str) -> list[dict[str, Any]]:
+    return [case.inputs for case in EXERCISES[name].cases()]
+
+
+def ours(name: str, given: dict[str, Any]) -> Any:
+    return EXERCISES[name].solution(**given)
+
+
+def test_attention_is_the_librarys() -> None:
+    for given in inputs("attend"):
+        torch.testing.assert_close(ours("attend", given), our_attend(**given, site=SITE))
+    for given in inputs("MultiHeadAttention"):
+        same = MultiHeadAttention(given["d_model"], given["n_heads"], SITE)
+        same.load_state_dict(given["weights"])
+        keys_values = same.keys_values(given["keys"])[0], same.keys_values(given["values"])[1]
+        expected = same(given["queries"], keys_values, given["mask"])
+        torch.testing.assert_close(ours("MultiHeadAttention", given), expected)
+
+
+def test_positions_masks_and_norm_are_the_librarys() -> None:
+    for given in inputs("positions"):
+        torch.testing.assert_close(ours("positions", given), sinusoidal(**given))
+    for given in inputs("padding_mask"):
+        seen, before = visible_keys(**given), no_later_keys(len(given["ids"][0]), len(given["ids"][0]), seen_on())
+        assert torch.equal(ours("padding_mask", given), seen)
+        assert torch.equal(ours("target_mask", given), seen & before)
+    for given in inputs("look_ahead_mask"):
+        assert torch.equal(ours("look_ahead_mask", given), no_later_keys(given["length"], given["length"], seen_on()))
+    for given in inputs("LayerNorm"):
+        weights = given["weights"]
+        torch.testing.assert_close(
+            ours("LayerNorm", given), F.layer_norm(given["x"], (given["d_model"],), weights["gain"], weights["bias"])
+        )
+
+
+def seen_on() -> torch.device:
+    return torch.device("cpu")
+
+
+def test_layers_are_pytorchs() -> None:
+    """PyTorch's own layers with the same weights; ours are held to them in tests/test_model.py."""
+    for name, built in (("EncoderLayer", nn.TransformerEncoderLayer), ("DecoderLayer", nn.TransformerDecoderLayer)):
+        for given in inputs(name):
+            parts = given["parts"]
+            theirs = built(8, 2, 16, dropout=0.0, batch_first=True).eval()
+            names = {"self_attn": parts.get("attention", parts.get("self_attention"))}
+            names |= {"multihead_attn": parts["cross_attention"]} if "cross_attention" in parts else {}
+            state = theirs.state_dict()
+            for attention, part in names.items():
+                w = part.weights
+                state[f"{attention}.in_proj_weight"] = torch.cat([w[f"{n}.weight"] for n in ("query", "key", "value")])
+                state[f"{attention}.in_proj_bias"] = torch.cat([w[f"{n}.bias"] for n in ("query", "key", "value")])
+                state[f"{attention}.out_proj.weight"] = w["output.weight"]
+                state[f"{attention}.out_proj.bias"] = w["output.bias"]
+            state["linear1.weight"], state["linear1.bias"] = parts["feed_forward"].inner.T, torch.zeros(16)
+            state["linear2.weight"], state["linear2.bias"] = parts["feed_forward"].outer.T, torch.zeros(8)
+            for i in range(1, len(names) + 2):
+                norm = parts[f"norm_{i}"]
+                state[f"norm{i}.weight"], state[f"norm{i}.bias"] = norm.weight, norm.bias
+            theirs.load_state_dict(state)
+            with torch.no_grad():
+                if name == "EncoderLayer":
+                    padding = None if given["mask"] is None else ~given["mask"][:, 0, 0]
+                    expected = theirs(given["x"], src_key_padding_mask=padding)
+                else:
+                    expected = theirs(
+                        given["x"],
+                        given["memory"],
+                        tgt_mask=~given["target_mask"][0, 0],
+                        memory_key_padding_mask=~given["source_mask"][:, 0, 0],
+                    )
+            torch.testing.assert_close(ours(name, given), expected)
+
+
+def test_training_is_the_librarys_and_pytorchs() -> None:
+    for given in inputs("noam"):
+        peak = (given["d_model"] * given["warmup"]) ** -0.5
+        config = TrainConfig(schedule="paper", learning_rate=peak, warmup=given["warmup"])
+        assert ours("noam", given) == pytest.approx(learning_rate(given["step"], config))
+    for given in inputs("label_smoothing"):
+        V, ε = given["logits"].size(1), given["smoothing"]
+        # PyTorch spreads over all V, so a little more smoothing leaves the right token the same 1 - ε.
+        expected = F.cross_entropy(
+            given["logits"], given["targets"], ignore_index=given["pad_id"], label_smoothing=ε * V / (V - 1)
+        )
+        torch.testing.assert_close(ours("label_smoothing", given), expected)
+
+
+def test_beams_that_count_finished_hypotheses_differently_agree() -> None:
+    for given in inputs("beam"):
+        for places in ("taken", "refilled"):
+            assert beam(**given, places=places) == beam(**given)
+
+
+def test_decoding_ends_both_ways() -> None:
+    given = inputs("greedy")
+    assert [ours("greedy", each)[-1] == each["eos_id"] for each in given] == [True, False]
+    assert len(ours("greedy", given[1])) == given[1]["max_length"]
+
+
+def called_as_ours(exercise: Exercise) -> Exercise:
+    return replace(exercise, call=lambda written, given: written(**given))
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_solution_in_the_tutorials_style_is_right(name: str) -> None:
+    verdict = judge(EXERCISES[name], getattr(solutions, name), HERE)
+    assert verdict.state is State.RIGHT, verdict.says
+
+
+@pytest.mark.parametrize(
+    ("exercise", "mistake"),
+    [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.mistakes],
+    ids=lambda value: value.name if isinstance(value, Exercise) else "-".join(map(str, value.change.values())),
+)
+def test_a_known_mistake_is_told_by_its_own_sentence(exercise: Exercise, mistake: Mistake) -> None:
+    verdict = judge(called_as_ours(exercise), partial(exercise.solution, **mistake.change), HERE)
+    assert verdict.state is State.WRONG and verdict.says[0] == mistake.says, verdict.says
+
+
+def test_two_mistakes_at_once_are_both_told() -> None:
+    exercise = EXERCISES["attend"]
+    axis, scale = exercise.mistakes[0], exercise.mistakes[1]
+    written = partial(exercise.solution, **axis.change, **scale.change)
+    assert judge(called_as_ours(exercise), written, HERE).says[:2] == (axis.says, scale.says)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_stub_says_kindly_that_it_is_not_written(name: str) -> None:
+    exercise, names = EXERCISES[name], {}
+    exec(compile(stub(exercise.file), exercise.file, "exec"), names)
+    verdict = judge(exercise, names[name], HERE)
+    assert verdict.state is State.NOT_WRITTEN and "Fill in its body" in verdict.says[0]
+
+
+def test_every_stub_is_an_exercise_and_stands_in_the_readme_in_order() -> None:
+    files = list(dict.fromkeys(exercise.file for exercise in EXERCISES.values()))
+    assert sorted(files) == sorted(path.name for path in FOLDER.glob("*.py"))
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    rows = [f"| {number} | [{file}]({file})" for number, file in enumerate(files, 1)]
+    assert [row for row in rows if row not in readme] == []
+    assert all(f'"""Exercise {number}:' in stub(file) for number, file in enumerate(files, 1))

@@ -1,0 +1,41 @@
+"""Anatomy offers the exercises of the part that is open."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint, small_translator
+from transformer import checkpoints
+from transformer.analysis.network import PART_NAMES, network
+from transformer.exercises import FOLDER
+from ui.anatomy.exercises import files, title
+from ui.state import models
+
+PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
+
+
+def test_every_part_has_exercises_that_are_there() -> None:
+    model = small_translator().model
+    offered = {(part.name, part.kind): files(part, model.config) for part in network(model, 5, 5)}
+    assert {name for name, _ in offered} <= {*PART_NAMES}
+    assert offered["attention", "cross"] == ["attend.py", "multi_head.py", "masks.py"]
+    assert offered["ff", "encoder"] == ["encoder_layer.py"] and offered["ff", "decoder"] == ["decoder_layer.py"]
+    missing = [file for of in offered.values() for file in of if not (FOLDER / file).is_file()]
+    assert all(offered.values()) and not missing
+    assert title("attend.py").startswith("Exercise 1: scaled dot-product attention")
+
+
+def test_the_menu_says_how_to_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("checkpoints", "models", "runs"):
+        (tmp_path / place).mkdir()
+        monkeypatch.setattr(models, place.upper(), tmp_path / place)
+    checkpoint = small_checkpoint()
+    checkpoint.card["examples"] = TEXTS[:2]
+    checkpoints.save(checkpoint, tmp_path / "checkpoints" / "small")
+    app = AppTest.from_file(str(PAGE), default_timeout=300)
+    app.session_state["write"] = True
+    app.run()
+    assert not app.exception and not app.error
+    assert [code.value for code in app.code] == ["python -m transformer check attend.py"]
+    assert [button.proto.label for button in app.get("download_button")] == ["attend.py", "multi_head.py", "masks.py"]

@@ -1,0 +1,123 @@
+"""What an exercise is: a name to be written, inputs to try it on, our own solution, and the mistakes that it can make.
+
+A mistake is a change of our solution's options, so it is what the wrong code would compute, number for number.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+# A pattern in "ErrorType: message", and what to do about such an error.
+Slip = tuple[str, str]
+
+SLIPS: tuple[Slip, ...] = (
+    (
+        r"before Module.__init__\(\) call",
+        "`super().__init__()` is missing: it has to be the first line of `__init__`, before any layer is assigned.",
+    ),
+    (
+        "only supports boolean masks|mask to be .*[Bb]ool|bitwise_.* not implemented for '(Float|Double)'",
+        "The mask is bool, True where a query may look; `&`, `~` and `masked_fill` work on bool, not on floats. "
+        "Compare (`ids != pad_id`) rather than multiply.",
+    ),
+    (
+        "missing the required .forward. function",
+        "There is no `forward`: write what happens to the inputs there, under that name.",
+    ),
+    (
+        r"takes .* positional arguments? but|missing \d+ required positional arguments?",
+        "It takes other arguments than the stub does: keep the first line of each function as it was.",
+    ),
+    (
+        "view size is not compatible",
+        "After `transpose`, `view` needs `.contiguous()` before it; or use `reshape`, or `flatten(-2)`.",
+    ),
+    (
+        r"not supported between instances of 'Tensor'|Boolean value of Tensor with more than one value",
+        "A tensor is not one truth: `if tensor:` works for a single number; use `torch.where`, `masked_fill` or "
+        "`.any()`. For an optional mask, write `if mask is not None`.",
+    ),
+)
+
+
+class Case(NamedTuple):
+    """Inputs in the order in which the student's function takes them, and what is special about them."""
+
+    about: str
+    inputs: dict[str, Any]
+
+    def fresh(self) -> dict[str, Any]:
+        """A copy, so that one who changes the inputs does not change them for the next."""
+        return copy.deepcopy(self.inputs)
+
+    def shapes(self) -> str:
+        """ "q [2, 4, 3, 8], n_heads = 4": what a student sees of the inputs."""
+        return ", ".join(_shown(name, value) for name, value in self.inputs.items() if not callable(value))
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"{name} {list(value.shape)}"
+    if isinstance(value, dict):  # the weights of a module
+        return f"random {name}"
+    return f"{name} = {value}"
+
+
+class Mistake(NamedTuple):
+    """Options of the solution that make it wrong, and what to tell one who wrote it so."""
+
+    change: dict[str, Any]
+    says: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """`solution(**inputs, **options)` is ours; its options are for mistakes alone."""
+
+    name: str  # of the function or class to write
+    file: str  # the stub, in docs/exercises
+    solution: Callable[..., Any]
+    cases: Callable[[], list[Case]]
+    mistakes: tuple[Mistake, ...]
+    styles: tuple[dict[str, Any], ...] = ({},)  # options that change nothing in a right solution, but in a wrong one
+    slips: tuple[Slip, ...] = ()
+    call: Callable[[Any, dict[str, Any]], Any] = field(default=lambda written, inputs: written(*inputs.values()))
+
+
+class Unfit(Exception):
+    """What was written cannot be tried, and why: a sentence for the student."""
+
+
+def built(written: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
+    """A student's class with these weights. Raises Unfit where it has others."""
+    if not (isinstance(written, type) and issubclass(written, nn.Module)):
+        raise Unfit("It should be a class that derives from `nn.Module`.")
+    module = written(*arguments)
+    own = dict(module.state_dict())
+    missing = [name for name in weights if name not in own]
+    extra = [name for name in own if name not in weights]
+    if missing or extra:
+        also = f"; it has also {_listed(extra)}" if extra else ""
+        lacks = f"It lacks the parameter{'s' * (len(missing) != 1)} {_listed(missing)}" if missing else "It has all"
+        raise Unfit(f"{lacks}{also}. Leave the layers of the stub's `__init__` as they are.")
+    for name, weight in weights.items():
+        if own[name].shape != weight.shape:
+            hint = "; the paper has one number a feature, not a scalar" if own[name].numel() == 1 else ""
+            raise Unfit(f"`{name}` has the shape {list(own[name].shape)}; {list(weight.shape)} is expected{hint}.")
+    module.load_state_dict(weights)
+    return module.eval()
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def random(*shape: int, seed: int) -> Tensor:
+    """Standard normal numbers, the same for a seed each time."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))

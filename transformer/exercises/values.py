@@ -1,0 +1,98 @@
+"""What came out, beside what should have: is it of the right kind, is it equal, and where is it not?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# Where single precision may have added up in another order.
+RELATIVE, ABSOLUTE = 1e-4, 1e-5
+
+
+def unfit(got: Any, expected: Any) -> str:
+    """What is wrong with the kind of a result; nothing if it can be compared."""
+    if got is None:
+        return "Nothing is returned: is the `return` missing?"
+    if isinstance(expected, tuple):
+        if not isinstance(got, (tuple, list)) or len(got) != len(expected):
+            return f"{_kind(got)} is returned; {len(expected)} tensors are expected: `return reads, writes`."
+        return next(filter(None, (unfit(one, other) for one, other in zip(got, expected, strict=True))), "")
+    if isinstance(expected, Tensor):
+        if isinstance(got, (tuple, list)) and got and isinstance(got[0], Tensor):
+            return f"{_kind(got)} is returned; return the first tensor alone, the output."
+        if not isinstance(got, Tensor):
+            return f"{_kind(got)} is returned; a tensor is expected, of shape {list(expected.shape)}."
+        return ""
+    if isinstance(expected, float):
+        if isinstance(got, bool) or not (isinstance(got, (int, float)) or isinstance(got, Tensor) and got.numel() == 1):
+            return f"{_kind(got)} is returned; a number is expected."
+        return ""
+    if _ids(got) is None:
+        return f"{_kind(got)} is returned; a list of ids is expected, such as {expected[:3]}."
+    return ""
+
+
+def not_bool(got: Any, expected: Any) -> str:
+    """What is wrong with a mask that may have the right numbers."""
+    if not isinstance(expected, Tensor) or expected.dtype != torch.bool or got.dtype == torch.bool:
+        return ""
+    return f"The mask is {got.dtype}; make it bool, True where a query may look: `&`, `~` and `masked_fill` want that."
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"A tensor of shape {list(value.shape)}"
+    if isinstance(value, (tuple, list)):
+        return f"A {type(value).__name__} of {len(value)}"
+    return f"A value of type {type(value).__name__}"
+
+
+def _ids(value: Any) -> list[int] | None:
+    """A list of ids, also from a tensor; None where it is something else."""
+    values = value.tolist() if isinstance(value, Tensor) else value
+    if not isinstance(values, (list, tuple)):
+        return None
+    plain = [v.item() if isinstance(v, Tensor) and v.numel() == 1 else v for v in values]
+    whole = [v for v in plain if isinstance(v, int)]
+    return whole if len(whole) == len(plain) else None
+
+
+def alike(got: Any, expected: Any) -> bool:
+    if isinstance(expected, tuple):
+        return all(alike(one, other) for one, other in zip(got, expected, strict=True))
+    if isinstance(expected, list):
+        return _ids(got) == expected
+    if isinstance(expected, float):
+        return bool(torch.isclose(_double(got), _double(expected), rtol=RELATIVE, atol=0.0).all())
+    if got.shape != expected.shape:
+        return False
+    return torch.allclose(_double(got), _double(expected), rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+
+
+def difference(got: Any, expected: Any) -> str:
+    """Where the first number differs, or the shape does."""
+    if isinstance(expected, tuple):
+        one, other = next(pair for pair in zip(got, expected, strict=True) if not alike(*pair))
+        return difference(one, other)
+    if isinstance(expected, list):
+        return f"Yours is {_ids(got)}; ours is {expected}."
+    if isinstance(expected, float):
+        return f"Yours is {float(got):.4g}; ours is {expected:.4g}."
+    if got.shape != expected.shape:
+        return f"Yours has the shape {list(got.shape)}; {list(expected.shape)} is expected."
+    yours, ours = _double(got), _double(expected)
+    wrong = ~torch.isclose(yours, ours, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+    place = tuple(wrong.nonzero()[0].tolist())
+    where = f"At {list(place)} yours" if place else "Yours"
+    how_many = f" {int(wrong.sum())} of {wrong.numel()} numbers differ." if wrong.numel() > 1 else ""
+    return f"{where} is {_number(got[place])}; ours is {_number(expected[place])}.{how_many}"
+
+
+def _number(value: Tensor) -> str:
+    return f"{value.item():.4f}" if value.is_floating_point() else str(value.item())
+
+
+def _double(value: Any) -> Tensor:
+    return torch.as_tensor(value).detach().cpu().double()

@@ -1,0 +1,57 @@
+"""The exercises in which a reader writes the opened part: files to take away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer.analysis.network import Part
+from transformer.config import ModelConfig
+from transformer.exercises import stub
+from ui.anatomy.chosen import stack_of
+from ui.anatomy.facts import is_t5
+
+
+def files(part: Part, config: ModelConfig) -> list[str]:
+    """The stubs of docs/exercises that are about a part, as this model has it."""
+    layer = f"{stack_of(part.kind)}_layer.py"
+    of = {
+        "embedding": ["positions.py"] if config.positions == "sinusoidal" else [],
+        "attention": ["attend.py", "multi_head.py", "masks.py"],
+        "ff": [layer],
+        "attention-norm": ["layer_norm.py", layer],
+        "ff-norm": ["layer_norm.py", layer],
+        "norm": ["layer_norm.py"],
+        "output": ["greedy.py", "beam.py"],
+    }[part.name]
+    return [file for file in of if file != "layer_norm.py" or not is_t5(config)]
+
+
+def offer(part: Part, config: ModelConfig) -> None:
+    """A menu with the stubs, and how what was written is checked."""
+    offered = files(part, config)
+    if not offered:
+        return
+    menu = st.popover("Write it yourself", icon=":material/edit_note:", type="tertiary", key="write", on_change="rerun")
+    if not menu.open:
+        return
+    with menu:
+        st.markdown("Take an exercise, fill in its body, and let it be compared with Headlight's own:")
+        for file in offered:
+            st.download_button(
+                file,
+                stub(file),
+                file,
+                "text/x-python",
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"write-{file}",
+                help=title(file),
+                width="stretch",
+            )
+        st.code(f"python -m transformer check {offered[0]}", language=None)
+        st.caption("It names the mistake, where it knows it. All exercises are in `docs/exercises`.")
+
+
+def title(file: str) -> str:
+    """The first line of a stub: its number, and what it is about."""
+    return stub(file).partition("\n")[0].strip('"')
