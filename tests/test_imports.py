@@ -43,11 +43,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "exercises": _ANYWHERE,  # solutions of their own, which tests hold to the library's
     "checkpoints": _BELOW_THE_FACE,
     "analysis": _BELOW_THE_FACE,
-    "translator": _BELOW_THE_FACE | {"checkpoints"},
+    "translator": _BELOW_THE_FACE | {"checkpoints", "analysis"},
     "broken": _BELOW_THE_FACE | {"checkpoints", "translator"},
     "training": _BELOW_THE_FACE | {"checkpoints", "translator", "broken", "memory"},  # it scores what is translated
-    # A file that stands higher than the room around it: the atlas from the command line.
+    # Files that stand higher than the room around them: what the command line offers.
     "analysis.atlas.commands": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},
+    "analysis.why.commands": _BELOW_THE_FACE | {"analysis", "translator"},
 }
 MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face
 MAY_IMPORT["__main__"] = set(MAY_IMPORT)  # and the command line stand above them all

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from transformer import checkpoints
 from transformer.analysis.atlas import commands as atlas
 from transformer.analysis.typical import unlike
+from transformer.analysis.why import commands as why
 from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
@@ -101,7 +102,11 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_verbs(verb)
     opening.add_verbs(verb)
     atlas.add_verbs(verb)
+<<<<<<< HEAD
     exercises.add_verbs(verb)
+=======
+    why.add_verbs(verb)
+>>>>>>> why
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)

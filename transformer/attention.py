@@ -100,9 +100,16 @@ class MultiHeadAttention(nn.Module):
         """What is looked at, [B, K, d_model], as keys and values, each [B, H, K, D]."""
         return self._split(self.key(x)), self._split(self.value(x))
 
-    def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
-        """`x` [B, Q, d_model] looks at `keys_values`; `mask` broadcasts to [B, H, Q, K]."""
+    def heads(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
+        """What each head gives, [B, H, Q, D]. `x` [B, Q, d_model] looks; `mask` broadcasts to [B, H, Q, K]."""
         k, v = keys_values
         bias = None if self.position_bias is None else self.position_bias(x.size(1), k.size(2))
-        heads = attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
-        return self.output(heads.transpose(1, 2).flatten(-2))  # [B, H, Q, D] -> [B, Q, H * D]
+        return attend(self._split(self.query(x)), k, v, mask, self.site, tap, self.scale, bias)
+
+    def join(self, heads: Tensor) -> Tensor:
+        """The heads side by side, through the output projection: [B, H, Q, D] -> [B, Q, d_model]."""
+        return self.output(heads.transpose(1, 2).flatten(-2))
+
+    def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor, tap: Tap | None = None) -> Tensor:
+        """`x` [B, Q, d_model] looks at `keys_values`; `mask` broadcasts to [B, H, Q, K]."""
+        return self.join(self.heads(x, keys_values, mask, tap))

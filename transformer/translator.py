@@ -17,7 +17,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from transformer import checkpoints
+from transformer import analysis, checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.data.batches import collate
 from transformer.data.tokenizers import Tokenizer
@@ -252,6 +252,51 @@ class Translator:
         trace = self.trace_ids(source, written, interventions)
         tokenizer = self.checkpoint.target_tokenizer
         return replace(trace, text=text, translation=tokenizer.decode(written), finished=finished)
+
+    def contributions(self, text: str, target: str | None = None) -> analysis.Contributions:
+        """Where each token of `target`, or of the model's own translation, came from: `analysis.contributions`."""
+        return analysis.contributions(self.model, *self._sides(text, target))
+
+    def contrast(self, text: str, step: int, instead: int | str, target: str | None = None) -> analysis.Contrast:
+        """Why the token at `step` (from 0, [EOS] included) rather than `instead`: `analysis.contrast`.
+
+        `instead` is an id, or the text of one token. Raises ValueError for a step or a token that there is not.
+        """
+        source, written = self._sides(text, target)
+        analysis.require_step(written, step)
+        return analysis.contrast(self.model, source, written, step, self._token(instead, written[step + 1]))
+
+    def patching(
+        self,
+        text: str,
+        corrupted: str,
+        step: int | None = None,
+        instead: int | str | None = None,
+        target: str | None = None,
+        pairs: Sequence[tuple[int, int]] | None = None,
+    ) -> analysis.Patching:
+        """What each head of the run on `text` restores in the run on `corrupted`: `analysis.patching`.
+
+        `instead` is an id, or the text of one token. Raises ValueError where the two sentences lead to the same words.
+        """
+        source, written = self._sides(text, target)
+        if isinstance(instead, str):
+            analysis.require_step(written, step or 0)
+            instead = self._token(instead, written[(step or 0) + 1])
+        return analysis.patching(self.model, source, self.encode(corrupted), written, step, instead, pairs)
+
+    def decoder_lens(self, text: str, target: str | None = None) -> analysis.DecoderLens:
+        """What the decoder writes after only so many encoder layers: `analysis.decoder_lens`."""
+        return analysis.decoder_lens(self.model, *self._sides(text, target))
+
+    def _sides(self, text: str, target: str | None) -> tuple[list[int], list[int]]:
+        """The ids of a sentence, and of `target` or of the model's own translation from [SOS] on."""
+        if target is not None:
+            return self.encode(text), self.encode_target(target)
+        return self.encode(text), [self.model.config.sos_id, *self.translate(text).ids]
+
+    def _token(self, named: int | str, like: int) -> int:
+        return self.checkpoint.target_tokenizer.named(named, like) if isinstance(named, str) else named
 
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:
         """The trace of one source (to [EOS]) and one target (from [SOS] on), as ids."""

@@ -183,6 +183,19 @@ class Tokenizer:
             raise ValueError(f"Token id {id} is outside the tokenizer's vocabulary of {self.vocab_size}.")
         return _from_bytes(piece) if self._in_bytes and id not in self.special_ids else piece
 
+    def named(self, text: str, like: int) -> int:
+        """The id of the token that is written `text`; of "▁il" and "il" the one that begins a word as `like` does.
+
+        Raises ValueError where the vocabulary has no such token.
+        """
+        bare = text.strip().removeprefix(SPACE)
+        first = text.startswith(SPACE) or self.piece(like).startswith(SPACE)
+        for piece in (f"{SPACE}{bare}", bare) if first else (bare, f"{SPACE}{bare}"):
+            for id in range(self.vocab_size):
+                if self.piece(id) == piece:
+                    return id
+        raise ValueError(f"No single token is written {quoted(text)}; name one of the vocabulary, or give its id.")
+
     def labels(self, ids: Sequence[int]) -> list[str]:
         """What people see of these tokens."""
         return [self.label(id) for id in ids]

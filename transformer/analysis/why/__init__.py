@@ -1,0 +1,31 @@
+"""Why a word was written: where it came from, what spoke for it, what caused it, and how early it was there.
+
+Each is a function on a model and ids: `source` up to [EOS], `target` from [SOS] to [EOS]. Steps count from 0 over the
+tokens after [SOS].
+"""
+
+from transformer.analysis.why.activation_patching import Patching, patching, restored_by
+from transformer.analysis.why.alti import Contributions, contributions
+from transformer.analysis.why.encoder_layers import DecoderLens, decoder_lens
+from transformer.analysis.why.gradients import InputGradients, gradient_times_input
+from transformer.analysis.why.leave_out import leave_one_out, value_zeroing
+from transformer.analysis.why.logit_difference import Contrast, contrast, require_step
+from transformer.analysis.why.ranks import rank_correlation
+
+__all__ = [
+    "Contributions",
+    "Contrast",
+    "DecoderLens",
+    "InputGradients",
+    "Patching",
+    "contrast",
+    "contributions",
+    "decoder_lens",
+    "gradient_times_input",
+    "leave_one_out",
+    "patching",
+    "rank_correlation",
+    "require_step",
+    "restored_by",
+    "value_zeroing",
+]

@@ -1,0 +1,66 @@
+"""Why a word was written, from the command line: `python -m transformer why`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transformer.analysis.sites import by_kind
+from transformer.analysis.why.alti import contributions
+from transformer.analysis.why.encoder_layers import decoder_lens
+from transformer.analysis.why.gradients import gradient_times_input
+from transformer.analysis.why.leave_out import leave_one_out
+from transformer.translator import Translator
+
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds `why` by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(why, "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens.")
+    sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
+    sub.add_argument("sentence", help="the sentence to translate")
+    sub.add_argument("--target", help="a translation to explain; the model's own if absent")
+    sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
+    sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
+    sub.add_argument("--corrupted", metavar="SENTENCE", help="a sentence to try causes on: one word changed")
+
+
+def why(options: argparse.Namespace) -> None:
+    """Prints one JSON object. Raises ValueError for a step, a token or a sentence that says nothing."""
+    if options.instead is not None and options.step is None:
+        raise ValueError("--instead needs --step: the written token that it is compared with.")
+    translator = Translator.load(options.checkpoint)
+    target, tokenizer = options.target, translator.checkpoint.target_tokenizer
+    if target is None:
+        target = translator.translate(options.sentence).text
+    source, written = translator.encode(options.sentence), translator.encode_target(target)
+    instead = int(options.instead) if (options.instead or "").isdecimal() else options.instead
+    shares = contributions(translator.model, source, written)
+    lens = decoder_lens(translator.model, source, written)
+    facts: dict[str, Any] = {
+        "source": translator.checkpoint.source_tokenizer.labels(source),
+        "target": tokenizer.labels(written),
+        "contributions": shares._asdict(),
+        "left out": leave_one_out(translator.model, source, written),
+        "decoder lens": {"written": [tokenizer.decode(ids) for ids in lens.written], "log_probs": lens.log_probs},
+    }
+    if instead is not None:
+        contrast = translator.contrast(options.sentence, options.step, instead, target)
+        gradient = gradient_times_input(translator.model, source, written, options.step, contrast.instead)
+        facts["contrast"] = contrast._asdict() | {"gradient times input": gradient.source}
+    if options.corrupted is not None:
+        patched = translator.patching(options.sentence, options.corrupted, options.step, instead, target)
+        facts["patching"] = vars(patched) | {"restored": by_kind(patched.restored)}
+    print(json.dumps(facts, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as lists; what is not a number as null."""
+    assert isinstance(value, np.ndarray | np.generic), type(value)
+    numbers = np.asarray(value)
+    return np.where(np.isnan(numbers), np.array(None), numbers.astype(object)).tolist()

@@ -1,0 +1,71 @@
+"""A pass whose heads and states a caller may exchange on the way, which is how causes are tried out.
+
+Shapes: B rows, S source tokens, T target tokens that are read, N tokens of a stack, H heads, D = d_head, M = d_model,
+V target vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transformer.attention import MultiHeadAttention
+from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.masks import source_mask, target_mask
+from transformer.model import Transformer
+from transformer.taps import Site
+
+
+class Place(NamedTuple):
+    """A point of the residual stream: layer 0 is the embedding, then what each layer leaves."""
+
+    stack: str
+    layer: int
+
+
+Heads = Callable[[Site, Tensor], Tensor]  # [B, H, N, D] of a site -> those to go on with
+States = Callable[[Place, Tensor], Tensor]  # [B, N, M] at a place -> those to go on with
+
+
+def same_heads(site: Site, heads: Tensor) -> Tensor:
+    return heads
+
+
+def same_states(place: Place, states: Tensor) -> Tensor:
+    return states
+
+
+@torch.no_grad()
+def patched(
+    model: Transformer, src: Tensor, tgt: Tensor, heads: Heads = same_heads, states: States = same_states
+) -> Tensor:
+    """The logits after each of `tgt` [B, T], given `src` [B, S]: [B, T, V]. `heads` and `states` see all on the way."""
+    assert not model.training, "dropout would change the numbers from pass to pass"
+
+    def attention(module: MultiHeadAttention, looked_at: Tensor | None, mask: Tensor) -> Callable[[Tensor], Tensor]:
+        def sublayer(x: Tensor) -> Tensor:
+            keys_values = module.keys_values(x if looked_at is None else looked_at)
+            return module.join(heads(module.site, module.heads(x, keys_values, mask)))
+
+        return sublayer
+
+    read, written = source_mask(src, model.config), target_mask(tgt, model.config)
+    x = states(Place("encoder", 0), model.encoder.embedding(src))
+    for number, layer in enumerate(model.encoder.layers, 1):
+        assert isinstance(layer, EncoderLayer)
+        around_attention, around_feed_forward = layer.residuals
+        x = around_attention(x, attention(layer.attention, None, read))
+        x = states(Place("encoder", number), around_feed_forward(x, layer.feed_forward))
+    memory = model.encoder.norm(x)
+    x = states(Place("decoder", 0), model.decoder.embedding(tgt))
+    for number, layer in enumerate(model.decoder.layers, 1):
+        assert isinstance(layer, DecoderLayer)
+        around_self, around_cross, around_feed_forward = layer.residuals
+        x = around_self(x, attention(layer.self_attention, None, written))
+        x = around_cross(x, attention(layer.cross_attention, memory, read))
+        x = states(Place("decoder", number), around_feed_forward(x, layer.feed_forward))
+    logits: Tensor = model.output(model.decoder.norm(x))
+    return logits
