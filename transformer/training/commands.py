@@ -51,6 +51,9 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--tokenizer", choices=("bpe", "words", "characters"), default="bpe", help=HELP["tokenizer"])
     sub.add_argument("--vocabulary", type=int, default=8000, help=HELP["vocabulary"])
     sub.add_argument("--separate", action="store_true", help=HELP["separate"])
+    for name in ("min_frequency", "max_characters", "max_tokens"):
+        default = Recipe.__dataclass_fields__[name].default
+        sub.add_argument(f"--{name.replace('_', '-')}", type=int, default=default, metavar="N", help=HELP[name])
     sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=HELP["vary"])
     sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
     sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])

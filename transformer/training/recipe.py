@@ -9,10 +9,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 from transformer.checkpoints.native import WEIGHTS, load
-from transformer.config import ConfigError, ModelConfig, StackConfig, TrainConfig, check_flag, check_share, check_whole
+from transformer.config import (
+    LARGEST,
+    ConfigError,
+    ModelConfig,
+    StackConfig,
+    TrainConfig,
+    check_flag,
+    check_share,
+    check_whole,
+)
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
-from transformer.data.pairs import First
+from transformer.data.pairs import MAX_CHARACTERS, First
 from transformer.data.preview import READ
 from transformer.data.tokenizers import TokenizerKind
 from transformer.files import read_json
@@ -29,7 +38,9 @@ class Recipe:
     """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
 
     `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
-    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `vary` is the share
+    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. A word or merge is in
+    it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
+    more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `vary` is the share
     of the sources to train on that are changed to how people type. `watch` are sentences that are translated at each
     evaluation. `start` is a checkpoint folder: its weights and tokenizers are
     where the training starts. `threads` None is all cores.
@@ -43,6 +54,9 @@ class Recipe:
     tokenizer: TokenizerKind = "bpe"
     vocabulary: int = 8000
     separate: bool = False
+    min_frequency: int = 0
+    max_characters: int = MAX_CHARACTERS
+    max_tokens: int = 0
     vary: float = 0.0
     watch: tuple[str, ...] = ()
     start: str | None = None
@@ -59,6 +73,9 @@ class Recipe:
                 "tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(TokenizerKind))}."
             )
         check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
+        check_whole("min_frequency", self.min_frequency, 0, 1_000_000)
+        check_whole("max_characters", self.max_characters, 1, 100_000)
+        check_whole("max_tokens", self.max_tokens, 0, LARGEST["length"])
         check_share("vary", self.vary)
         if self.threads is not None:
             check_whole("threads", self.threads, 1, 1024)
@@ -84,6 +101,11 @@ class Recipe:
                     "watch", f"is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.", "A sentence to watch"
                 )
 
+    @property
+    def longest(self) -> int:
+        """The most tokens of a side of a pair, special ones included."""
+        return min(self.max_tokens or self.model.max_length, self.model.max_length)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -108,9 +130,9 @@ class Recipe:
 
     def check(self) -> None:
         """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
-        corpora = [open_parts(self.data, self.folder)[0]]
+        corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.validation is not None:
-            whole, split, _ = open_parts(self.validation, self.folder)
+            whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
             corpora.append(whole if split is None else split)
         for corpus in corpora:
             first = First(corpus, READ)

@@ -70,11 +70,16 @@ HELP: dict[str, str] = {
     # Recipe
     "data": "The corpus to learn from.",
     "validation": "Another corpus to validate on; without one, the corpus' own split, or one pair in a hundred held "
-    "out.",
+    "out, and none of fewer than 50.",
     "folder": "The folder of Multi30k, if it should not be downloaded.",
     "tokenizer": "How text is split into tokens: frequent pieces (bpe), whole words, or characters.",
     "vocabulary": "The largest number of tokens in a vocabulary.",
     "separate": "One vocabulary for each side instead of one for both.",
+    "min_frequency": "How often a word, or a merge of bpe, has to occur to be in the vocabulary. 0 is by the corpus: "
+    "once among fewer than 1,000 pairs, twice among more.",
+    "max_characters": "Pairs with a side of more characters are left out.",
+    "max_tokens": "Pairs with a side of more tokens are left out, special tokens included. 0 is as many as the model "
+    "reads.",
     "vary": "The share of source sentences changed to how people type: no capital, no full stop, dont, curly quotes.",
     "watch": "A sentence that is translated at each evaluation.",
     "start": "A checkpoint from whose weights and vocabulary the training starts.",

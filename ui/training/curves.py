@@ -12,6 +12,7 @@ import streamlit as st
 from transformer import TrainConfig
 from transformer.training import FEW, Status, learning_rate
 from transformer.training.metrics import COUNT
+from transformer.training.preparing import NONE_HELD_OUT, THEREFORE
 from ui.state.view import take, update, widget_key
 from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
@@ -174,8 +175,11 @@ def facts(run: Watched) -> list[dict[str, str]]:
     return numbers
 
 
-def cautions(columns: Columns, doubled: int) -> list[str]:
-    """What to know of the scores: that they are on few sentences, or that `doubled` pairs were left out."""
+def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str]:
+    """What to know of the scores: that they are on the pairs that are trained on (`by_heart`), or on few sentences, or
+    that `doubled` pairs were left out."""
+    if by_heart:
+        return [f"{NONE_HELD_OUT} {THEREFORE}"]
     count = columns.evaluations[-1].get(COUNT) if columns.evaluations else None
     told = []
     if type(count) is int and count < FEW:

@@ -26,7 +26,8 @@ NETWORK = [f"model.{name}" for name in _MODEL[:1]]
 NETWORK += [f"model.{stack}.{f.name}" for stack in STACKS for f in fields(StackConfig)]
 NETWORK += [f"model.{name}" for name in _MODEL[1:]]
 TRAINING = [f"training.{f.name}" for f in fields(TrainConfig)]
-CORPUS = ["tokenizer", "vocabulary", "separate", "vary", "validation", "folder", "threads", "tensorboard"]
+CORPUS = ["tokenizer", "vocabulary", "min_frequency", "separate", "max_characters", "max_tokens", "vary", "validation"]
+CORPUS += ["folder", "threads", "tensorboard"]
 # Training techniques that the tutorials teach, under the names that they use.
 SWITCHES: dict[str, str] = {
     "training.scheduled_sampling": "Scheduled sampling instead of teacher forcing alone",
@@ -87,8 +88,7 @@ def advice(data: str) -> Advice:
 
 def defaults(data: str, size: str) -> Values:
     """Every setting, as the form starts with it."""
-    values: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
-    values |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
+    values: Values = {f.name: f.default for f in fields(Recipe) if f.name in CORPUS}
     values |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
     values |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
     known = {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}

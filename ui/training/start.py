@@ -225,14 +225,15 @@ def _preview(chosen: Chosen, values: Values) -> Preview | None:
     """Draws the preview; None where there is none yet."""
     if chosen.spec is None or (from_hub(chosen.spec) and not _asked_for(chosen.spec)):
         return None
-    names = ("folder", "tokenizer", "vocabulary", "separate")
+    names = ("folder", "max_characters", "tokenizer", "vocabulary", "separate", "min_frequency")
     try:
         preview = corpus.previewed(chosen.spec, *(draft.parsed(name, values[name]) for name in names))
     except (ValueError, OSError) as error:
         cannot(error, "This cannot be trained on")
         return None
-    longest = values["model.max_length"]
-    corpus.show(preview, int(longest) if str(longest).isdecimal() else 512, chosen.spec)
+    typed = [str(values[name]) for name in ("model.max_length", "max_tokens")]
+    longest = min((int(text) for text in typed if text.isdecimal() and int(text)), default=512)
+    corpus.show(preview, longest, chosen.spec)
     return preview
 
 
