@@ -25,7 +25,7 @@ from transformer.data.pairs import MAX_CHARACTERS, First
 from transformer.data.preview import READ
 from transformer.data.tokenizers import TokenizerKind
 from transformer.files import read_json
-from transformer.presets import PRESETS, preset
+from transformer.presets import PRESETS, RECIPES, preset
 from transformer.quoting import quoted, short
 from transformer.training.intact import STATE, changed
 from transformer.training.settings import AROUND
@@ -167,22 +167,27 @@ class Recipe:
         return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}
 
     def command(self, out: str) -> str:
-        """The command that trains this recipe."""
+        """The command that trains this recipe: from the preset from which the fewest settings have to be changed."""
         words = ["python", "-m", "transformer", "train", "--data", self.data, "--out", out]
-        changes: dict[str, Any] = {"dropout": self.model.dropout}  # the rest of the network is that of the start
-        if self.start is None:
-            name, changes = _nearest_preset(self.model)
-            words += ["--preset", name]
+        if self.start is not None:  # the rest of the network is that of the start
+            return shlex.join(words + self._flags(None, {"dropout": self.model.dropout}))
+        every = [["--preset", name, *self._flags(name, _changes(self.model, name))] for name in PRESETS]
+        return shlex.join(words + min(every, key=len))
+
+    def _flags(self, preset: str | None, network: Mapping[str, Any]) -> list[str]:
+        """What has to be said beside a preset's name; `network` are the changes in its network."""
+        words: list[str] = []
+        usual = usual_values(preset)
         for f in fields(self):
             if f.name not in ("data", "model", "training", "watch"):
-                words += _flag(f.name, getattr(self, f.name), f.default)
+                words += _flag(f.name, getattr(self, f.name), usual.get(f.name))
         for sentence in self.watch:
             words += ["--watch", sentence]
-        for name, value in changes.items():
+        for name, value in network.items():
             words += _flag(name, value, None)
         for f in fields(TrainConfig):
-            words += _flag(f.name, getattr(self.training, f.name), f.default)
-        return shlex.join(words)
+            words += _flag(f.name, getattr(self.training, f.name), usual[f"training.{f.name}"])
+        return words
 
 
 def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
@@ -199,23 +204,26 @@ def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return flattened
 
 
-def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:
-    """The preset from which the fewest settings have to be changed, and those, by the names of their flags."""
-    sizes = model.source_vocab_size, model.target_vocab_size
+def usual_values(preset: str | None) -> dict[str, Any]:
+    """What the settings are where nobody says otherwise, but for those of the network: as a tutorial's preset trains,
+    or ours. By their full names, such as "training.steps"."""
+    ours = {f.name: f.default for f in fields(Recipe) if f.default not in (MISSING, None, ())}
+    training = {f"training.{f.name}": f.default for f in fields(TrainConfig)}
+    return {**ours, **training, **RECIPES.get(preset or "", {})}
 
-    def changes(name: str) -> dict[str, Any]:
-        start, changed = preset(name, *sizes), {}
-        for f in fields(ModelConfig):
-            value, usual = getattr(model, f.name), getattr(start, f.name)
-            if isinstance(value, StackConfig):
-                for g in fields(StackConfig):
-                    if getattr(value, g.name) != getattr(usual, g.name):
-                        changed[f"{f.name}_{g.name}"] = getattr(value, g.name)
-            elif value != usual:
-                changed[f.name] = value
-        return changed
 
-    return min(((name, changes(name)) for name in PRESETS), key=lambda changed: len(changed[1]))
+def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
+    """What has to be changed in a preset's network, by the names of the flags."""
+    start, changed = preset(name, model.source_vocab_size, model.target_vocab_size), {}
+    for f in fields(ModelConfig):
+        value, usual = getattr(model, f.name), getattr(start, f.name)
+        if isinstance(value, StackConfig):
+            for g in fields(StackConfig):
+                if getattr(value, g.name) != getattr(usual, g.name):
+                    changed[f"{f.name}_{g.name}"] = getattr(value, g.name)
+        elif value != usual:
+            changed[f.name] = value
+    return changed
 
 
 def _flag(name: str, value: Any, default: Any) -> list[str]:

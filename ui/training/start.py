@@ -13,6 +13,7 @@ from transformer import PRESETS
 from transformer.data.about import about
 from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
+from transformer.presets import DIFFERS
 from transformer.quoting import worded
 from transformer.training import RunFolder, run_path, start, statuses
 from ui.state import models
@@ -165,8 +166,11 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
             key=key,
             on_change=take,
             args=("size", key),
-            help="Four sizes, and the networks of five widely followed tutorials; on the command line, `--preset`.",
+            help="Four sizes, and five widely followed tutorials with their networks and how they train them; on the "
+            "command line, `--preset`.",
         )
+        if (differs := DIFFERS.get(_size(view, chosen.kind))) is not None:
+            st.caption(differs)
     stacks = [values[f"model.{stack}.n_layers"] for stack in draft.STACKS]
     heads = values["model.encoder.n_heads"]
     st.caption(
