@@ -134,7 +134,7 @@ class Translator:
     ) -> Translation:
         """The best translation found: by beam search, or greedily where `beam_size` is 1.
 
-        `options` go to `decoding.beam` or `decoding.greedy` (`max_length`, `prefix`, `tap`).
+        `options` go to `decoding.beam` or `decoding.greedy` (`max_length`, `prefix`, `tap`; to a beam `temperature`).
         """
         return self.n_best(text, beam_size, length_penalty, **options)[0]
 

@@ -51,9 +51,8 @@ HELP: dict[str, str] = {
     "straight down to zero at the last step (linear), or constant.",
     "warmup": "Steps over which the learning rate rises from zero, since the first gradients of an untrained network "
     "would lead it astray.",
-    "label_smoothing": "The share ε of the target probability that is spread over all V tokens, ε/V each, so that the "
-    "model stays less certain; the loss gets worse, the translations better. ε/(V − 1) for each wrong token is the "
-    "same with an ε that is V/(V − 1) times as large.",
+    "label_smoothing": "The share ε of the target probability that is spread over all V tokens, ε/V each (not "
+    "ε/(V − 1) to each wrong one), so that the model stays less certain; the loss gets worse, the translations better.",
     "clip": "Gradient clipping: the largest norm of a gradient; larger ones are scaled down to it, so one odd batch "
     "does little harm. 0 is off.",
     "scheduled_sampling": "In training the decoder reads the reference (teacher forcing), in use its own output; this "
