@@ -244,8 +244,15 @@ class Translator:
         else:
             written = self.encode_target(target)
         trace = self.trace_ids(source, written, interventions)
-        tokenizer = self.checkpoint.target_tokenizer
-        return replace(trace, text=text, translation=tokenizer.decode(written), finished=finished)
+        checkpoint, tokenizer = self.checkpoint, self.checkpoint.target_tokenizer
+        return replace(
+            trace,
+            text=text,
+            translation=tokenizer.decode(written),
+            finished=finished,
+            source=describe_tokens(checkpoint.source_tokenizer, source, text),
+            target=describe_tokens(tokenizer, written, target),
+        )
 
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:
         """The trace of one source (to [EOS]) and one target (from [SOS] on), as ids."""
@@ -267,12 +274,12 @@ class Translator:
         )
 
 
-def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int]) -> Tokens:
-    """A sentence's ids with the names that people see."""
+def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int], text: str | None = None) -> Tokens:
+    """A sentence's ids with the names that people see; `text` is what was typed, where anything was."""
     ids = list(ids)
     pieces = [tokenizer.piece(i) for i in ids]
     special = [i in tokenizer.special_ids for i in ids]
-    return Tokens(ids, pieces, tokenizer.labels(ids), tokenizer.word_groups(ids), special)
+    return Tokens(ids, pieces, tokenizer.labels(ids), tokenizer.word_groups(ids, text), special)
 
 
 def _stack(recorder: Recorder, stack: str, kind: str) -> np.ndarray:
