@@ -12,10 +12,11 @@ import pytest
 from tests.small_run import NUMBERS, new_run, small_recipe, wait_until
 from transformer.config import TrainConfig
 from transformer.data.corpora import open_parts
+from transformer.data.pairs import Pair, Pairs
 from transformer.data.preview import preview
 from transformer.training import RunFolder, steer, work
 from transformer.training.cautions import cautions
-from transformer.training.preparing import doubled
+from transformer.training.preparing import doubled, known_by_heart
 from transformer.training.recipe import Recipe
 from transformer.training.run_status import status
 from transformer.training.threads import cores, threads
@@ -52,6 +53,21 @@ def test_few_held_out_pairs_are_said_before_they_are_scored_on(tmp_path: Path) -
     assert previewed.report.kept == 100
     assert "1 pair is held out to validate on" in " ".join(cautions(recipe, previewed))
     assert cautions(replace(recipe, validation=recipe.data), previewed) == []
+
+
+def test_that_nothing_is_held_out_of_few_pairs_is_said(tmp_path: Path) -> None:
+    recipe = replace(small_recipe(tmp_path, **USUAL), data="toy")
+    found = preview(open_parts("toy")[0], "words", 100)
+    (said,) = cautions(recipe, found)
+    assert "fewer than 50 pairs" in said and "The scores are on the pairs that are trained on" in said
+    assert cautions(replace(recipe, validation="copy"), found) == []
+
+
+def test_a_vocabulary_that_lacks_most_words_is_said(tmp_path: Path) -> None:
+    recipe = small_recipe(tmp_path, **USUAL)
+    texts = [(f"a{n} b{n} c{n}", f"x{n} y{n}") for n in range(60)]  # no word is seen twice
+    found = preview(Pairs("rare", [Pair(line, *pair) for line, pair in enumerate(texts)]), "words", 100)
+    assert "The vocabulary has 0% of the source tokens of new sentences" in " ".join(cautions(recipe, found))
 
 
 def test_no_more_threads_than_cores(tmp_path: Path) -> None:
@@ -97,6 +113,7 @@ def test_validation_pairs_that_are_trained_on_are_left_out_and_said(tmp_path: Pa
     assert "20 of the 30 validation pairs are also in the training data" in run.log.read_text()
     assert "of 10 sentences" in run.log.read_text()
     assert '"sentences": 10' in run.metrics.read_text()
+    assert not known_by_heart(run)
 
 
 def test_a_validation_that_is_all_trained_on_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,18 @@ from torch.nn import functional as F
 from transformer.training import loss as sliced
 
 
+def test_smoothing_of_the_wrong_tokens_alone_is_ours_with_a_larger_epsilon() -> None:
+    """Some spread ε/(V - 1) over all tokens but the true one; the settings' help says what that is here."""
+    torch.manual_seed(0)
+    size, epsilon = 7, 0.1
+    states, weight = torch.randn(5, 4), torch.randn(size, 4)
+    targets = torch.randint(0, size, (5,))
+    wanted = torch.full((5, size), epsilon / (size - 1)).scatter(1, targets[:, None], 1 - epsilon)
+    theirs = -(wanted * (states @ weight.T).log_softmax(1)).sum()
+    ours = sliced.cross_entropy(states, weight, None, targets, epsilon * size / (size - 1))
+    assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("with_bias", [True, False])
 def test_loss_and_gradients_are_those_of_all_logits_at_once(

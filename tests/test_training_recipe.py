@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,12 @@ from transformer.data.corpora import open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.preview import preview
 from transformer.model import count_parameters
-from transformer.training import Recipe, differences
+from transformer.presets import DIFFERS, RECIPES
+from transformer.training import Recipe, differences, learning_rate
 from transformer.training.commands import _recipe
 from transformer.training.estimate import Speed, estimate, measure
+from transformer.training.recipe import flat, usual_values
+from ui.training.draft import NETWORK, defaults
 
 ROOT = Path(__file__).resolve().parents[1]
 RECIPE = Recipe("reverse", MODEL, TRAINING, tokenizer="characters", vocabulary=100)
@@ -43,6 +46,9 @@ EVERYTHING = Recipe(
     tokenizer="words",
     vocabulary=300,
     separate=True,
+    min_frequency=3,
+    max_characters=511,
+    max_tokens=64,
     watch=("it's here", "-- and there"),
     threads=3,
     tensorboard=True,
@@ -121,8 +127,42 @@ def test_a_start_decides_the_network_but_for_its_dropout() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_command_of_a_preset_is_short(name: str) -> None:
-    recipe = Recipe("reverse", preset(name, 8000, 8000))
+    values = usual_values(name)
+    training = TrainConfig(**{f.name: values.pop(f"training.{f.name}") for f in fields(TrainConfig)})
+    recipe = Recipe("reverse", preset(name, 8000, 8000), training, **values)
     assert recipe.command("x") == f"python -m transformer train --data reverse --out x --preset {name}"
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_tutorials_preset_brings_its_training(name: str) -> None:
+    """On the command line and in the form; what is given beside it counts."""
+    command = f"python -m transformer train --data multi30k:de-en --out x --preset {name}"
+    recipe = from_command_line(command)
+    values = flat(recipe.to_dict())
+    assert RECIPES[name].items() <= values.items() and name in DIFFERS
+    form = defaults("multi30k", name)
+    assert RECIPES[name].items() <= form.items()
+    assert {setting: form[setting] for setting in NETWORK} == {setting: values[setting] for setting in NETWORK}
+    other = from_command_line(f"{command} --steps 7 --no-separate --tokenizer characters --learning-rate 0.5")
+    changed = {name for name, *_ in differences(recipe, other)}
+    assert changed <= {"training.steps", "separate", "tokenizer", "training.learning_rate"}
+    assert (other.training.steps, other.separate, other.tokenizer) == (7, False, "characters")
+    assert from_command_line(other.command("x")) == other
+
+
+def test_what_the_tutorials_state_of_their_training() -> None:
+    laid_out, ground_up, nlp7 = (RECIPES[name] for name in ("transformers-laid-out", "ground-up", "nlp7-en-hi"))
+    noam = TrainConfig(**{k.removeprefix("training."): v for k, v in laid_out.items() if k.startswith("training.")})
+    for step in (1, 4_000, 9_000):  # section 5.3 of the paper, as the tutorial writes it
+        assert learning_rate(step, noam) == pytest.approx(512**-0.5 * min(step**-0.5, step * 4_000**-1.5), rel=1e-5)
+    assert ground_up["training.steps"] == -(-29_000 // 32) * 10 and ground_up["training.scheduled_sampling"]
+    assert ground_up["training.learning_rate"] == nlp7["training.learning_rate"] == 1e-4
+    assert nlp7["training.accumulate"] == 4 and nlp7["max_characters"] == 511 and nlp7["vocabulary"] == 30_000
+
+
+def test_letters_are_no_words_whatever_the_tutorial() -> None:
+    assert defaults("reverse", "ground-up")["tokenizer"] == "characters"
+    assert defaults("reverse", "ground-up")["training.scheduled_sampling"]
 
 
 def test_flags_of_a_stack_change_both_or_one() -> None:

@@ -1,14 +1,18 @@
 """Text in; translation, log-probabilities and trace out."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
+from tokenizers import models, pre_tokenizers, trainers
 
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer import Trace, Transformer, Translator, charts, checkpoints
+from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import finish, greedy
 from transformer.prepared import Prepared
 from transformer.taps import Ablate, Recorder, Site, chain
@@ -31,6 +35,20 @@ def test_the_trace_is_the_pass_that_gave_the_log_probabilities(translator: Trans
     assert np.array_equal(trace.encoder[1], recorder[Site("encoder", 1, "self")][0][0].numpy())
     expected = logits.log_softmax(-1)[0].gather(1, tgt[0, 1:, None])[:, 0]
     assert np.allclose(trace.log_probs, expected.numpy(), atol=1e-6)
+
+
+def test_a_typed_text_says_which_tokens_are_a_word_where_no_token_marks_it() -> None:
+    checkpoint = small_checkpoint()
+    inner = tokenizers.Tokenizer(models.BPE(unk_token="[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    first = ["[PAD]", "[UNK]", "[SOS]", "[EOS]"]
+    inner.train_from_iterator(["Cl ima te ch an ge"], trainers.BpeTrainer(special_tokens=first))
+    config = checkpoint.model.config
+    tokenizer = Tokenizer(inner, 0, 2, 3).of_size(config.source_vocab_size)
+    unmarked = Translator(replace(checkpoint, source_tokenizer=tokenizer, target_tokenizer=tokenizer))
+    trace = unmarked.trace("Climate change", target="change Climate")
+    assert trace.source.words == [[0, 1, 2], [3, 4, 5], [6]]
+    assert trace.target.words == [[0], [1, 2, 3], [4, 5, 6], [7]]
 
 
 def test_shapes_and_labels_of_unequal_stacks(translator: Translator) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.small import TEXTS, small_checkpoint
-from tools import typical
+from tools import noted, typical
 from transformer import Translator, checkpoints
 from transformer.__main__ import FAR
 from transformer.__main__ import main as command_line
@@ -19,6 +19,7 @@ from transformer.data.grammars import GRAMMARS
 from transformer.files import read_json, write_json
 
 SHIPPED = Path(__file__).resolve().parents[1] / "checkpoints"
+STRANGE = Path(__file__).parent / "strange"
 WORDS = " ".join(TEXTS).split()
 CAPTIONS = {
     "en-fr": ["A man in a blue shirt is standing on a ladder.", "Two dogs are playing in the grass."],
@@ -93,7 +94,8 @@ def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, caps
 def shipped(name: str) -> Translator:
     model = Translator.load(SHIPPED / name)
     if threshold_of(model.card) is None:
-        pytest.skip(f"The card of {name} says nothing of it.")
+        assert name.startswith("reverse"), f"Run `python -m tools.typical checkpoints/{name} --data ...`."
+        pytest.skip("Any letters are like those that it was trained on.")
     return model
 
 
@@ -126,3 +128,23 @@ def test_a_model_of_a_grammar_is_sure_of_its_sentences_and_not_of_others(name: s
     assert len(far(model, its)) <= 8  # of 200; 1 in 100 is expected
     others = [*NONSENSE, "A man in a blue shirt is standing on a ladder.", "What time is it?"]
     assert len(far(model, others)) >= len(others) - 1
+    news = (STRANGE / "news.en.txt").read_text(encoding="utf-8").splitlines()
+    assert "Climate change is one of the biggest challenges facing humanity today." in news
+    assert far(model, news) == news
+
+
+def test_what_is_said_of_is_counted(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for split in ("train", "test"):
+        sentences = pairs(folder / f"en-fr.{split}.tsv", 20)
+    (tmp_path / "strange.txt").write_text(f"{sentences[0]}\n\n{sentences[1]}\n", encoding="utf-8")
+    model = Translator.load(small)
+    sure = {text: model.translate(text).log_prob_per_token for text in sentences}
+    write_json(small / "card.json", {KEY: {"log_prob_per_token": sure[sentences[1]] + 1e-4}})
+    below = sum(value < sure[sentences[1]] + 1e-4 for value in sure.values())
+    assert noted.main([str(small), "--data", f"{folder}:en-fr", "--strange", str(tmp_path / "strange.txt")]) == 0
+    tested, _, strange = capsys.readouterr().out.splitlines()
+    assert f"{below} of 20 " in tested
+    assert f"{1 + (sure[sentences[0]] < sure[sentences[1]] + 1e-4)} of 2 " in strange
+    assert noted.main([str(small), "--data", str(tmp_path / "none.tsv")]) == 1

@@ -28,7 +28,7 @@ def measured(model: Translator, corpus: Corpus) -> dict[str, Any]:
     """What a card says of held-out pairs. Raises ValueError where there are too few."""
     kinds = {
         name: [translation.log_prob_per_token for translation in model.translate_batch(texts, beam_size=5)]
-        for name, texts in _drawn(model, corpus).items()
+        for name, texts in drawn(model, corpus).items()
     }
     return {
         "log_prob_per_token": round(lowest(kinds), 6),
@@ -38,7 +38,7 @@ def measured(model: Translator, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def _drawn(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
+def drawn(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
     """At most `MOST` different sources of each part of a corpus, less those that the model can't read."""
     parts: dict[str, dict[str, None]] = {}
     for pair in corpus:
@@ -47,11 +47,11 @@ def _drawn(model: Translator, corpus: Corpus) -> dict[str, list[str]]:
     for name, sources in parts.items():
         every = list(sources)
         random.Random(0).shuffle(every)  # a corpus may be sorted; the same sources each time
-        drawn[name] = [text for text in every[:MOST] if _readable(model, text)]
+        drawn[name] = [text for text in every[:MOST] if readable(model, text)]
     return drawn
 
 
-def _readable(model: Translator, text: str) -> bool:
+def readable(model: Translator, text: str) -> bool:
     try:
         model.encode(text)
     except ValueError:

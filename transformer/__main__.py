@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         "--temperature",
         type=float,
         default=1.0,
-        help="for --sample: below 1 favours probable tokens, above 1 flattens the distribution",
+        help="for --sample and the beam: below 1 favours probable tokens, above 1 flattens the distribution",
     )
     sub.add_argument("--top-k", type=int, help="for --sample: only the k most probable tokens")
     sub.add_argument(
@@ -102,11 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_verbs(verb)
     opening.add_verbs(verb)
     atlas.add_verbs(verb)
-<<<<<<< HEAD
-    exercises.add_verbs(verb)
-=======
     why.add_verbs(verb)
->>>>>>> why
+    exercises.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)
@@ -193,7 +190,10 @@ def _translations(translator: Translator, sentence: str, options: argparse.Names
         seeds = range(options.seed, options.seed + options.n_best)
         return [translator.sample(sentence, seed=seed, **drawing) for seed in seeds]
     size = max(options.beam, options.n_best)
-    return translator.n_best(sentence, size, options.length_penalty)[: options.n_best]
+    tempered = {} if options.temperature == 1 else {"temperature": options.temperature}
+    if tempered and size == 1:
+        raise ValueError("A temperature changes nothing of greedy decoding; give --sample, or a beam of 2 or more.")
+    return translator.n_best(sentence, size, options.length_penalty, **tempered)[: options.n_best]
 
 
 def trace(options: argparse.Namespace) -> None:

@@ -135,7 +135,7 @@ class Translator:
     ) -> Translation:
         """The best translation found: by beam search, or greedily where `beam_size` is 1.
 
-        `options` go to `decoding.beam` or `decoding.greedy` (`max_length`, `prefix`, `tap`).
+        `options` go to `decoding.beam` or `decoding.greedy` (`max_length`, `prefix`, `tap`; to a beam `temperature`).
         """
         return self.n_best(text, beam_size, length_penalty, **options)[0]
 
@@ -250,8 +250,15 @@ class Translator:
         else:
             written = self.encode_target(target)
         trace = self.trace_ids(source, written, interventions)
-        tokenizer = self.checkpoint.target_tokenizer
-        return replace(trace, text=text, translation=tokenizer.decode(written), finished=finished)
+        checkpoint, tokenizer = self.checkpoint, self.checkpoint.target_tokenizer
+        return replace(
+            trace,
+            text=text,
+            translation=tokenizer.decode(written),
+            finished=finished,
+            source=describe_tokens(checkpoint.source_tokenizer, source, text),
+            target=describe_tokens(tokenizer, written, target),
+        )
 
     def contributions(self, text: str, target: str | None = None) -> analysis.Contributions:
         """Where each token of `target`, or of the model's own translation, came from: `analysis.contributions`."""
@@ -319,12 +326,12 @@ class Translator:
         )
 
 
-def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int]) -> Tokens:
-    """A sentence's ids with the names that people see."""
+def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int], text: str | None = None) -> Tokens:
+    """A sentence's ids with the names that people see; `text` is what was typed, where anything was."""
     ids = list(ids)
     pieces = [tokenizer.piece(i) for i in ids]
     special = [i in tokenizer.special_ids for i in ids]
-    return Tokens(ids, pieces, tokenizer.labels(ids), tokenizer.word_groups(ids), special)
+    return Tokens(ids, pieces, tokenizer.labels(ids), tokenizer.word_groups(ids, text), special)
 
 
 def _stack(recorder: Recorder, stack: str, kind: str) -> np.ndarray:

@@ -60,9 +60,9 @@ def test_reads_plain_columns_and_its_splits(dataset: Writer) -> None:
 
 
 def test_validation_is_held_out_where_the_dataset_has_none(dataset: Writer) -> None:
-    name = dataset({"train": [{"a": str(number), "b": "x"} for number in range(20)]})
+    name = dataset({"train": [{"a": str(number), "b": "x"} for number in range(70)]})
     train, validation, test = open_corpus(f"hub:{name}:a:b")
-    assert (len(list(train)), len(list(validation)), test) == (19, 1, None)
+    assert validation is not None and (len(list(train)), len(list(validation)), test) == (69, 1, None)
 
 
 def test_missing_columns_and_splits_are_answered_with_those_there_are(dataset: Writer) -> None:

@@ -120,6 +120,6 @@ def test_a_folder_of_tables_is_a_corpus_in_both_directions(tmp_path: Path, monke
         splits = open_corpus(spec, validation="reverse")
         assert [pair[1:3] for pair in splits.train] == [("Go.", "Va !"), ("Go.", "Allez !")]
         assert splits.test is not None and [pair[1:3] for pair in splits.test] == [("Hi.", "Salut !")]
-    assert [pair[1:3] for pair in open_corpus("tatoeba:fr-en").train] == [("Allez !", "Go.")]  # one is held out
+    assert {pair[1:3] for pair in open_corpus("tatoeba:fr-en").train} == {("Va !", "Go."), ("Allez !", "Go.")}
     with pytest.raises(ValueError, match="There is no 'en-hi.train.tsv', plain or gzipped"):
         open_corpus("tatoeba:en-hi")

@@ -7,6 +7,7 @@ import pytest
 import tokenizers
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tokenizers import models, pre_tokenizers, trainers
 
 from transformer.data.tokenizers import (
     EOS,
@@ -350,3 +351,42 @@ def test_a_large_vocabulary_reads_and_writes_what_it_never_saw_in_bytes() -> Non
 def test_a_small_vocabulary_has_no_room_for_bytes() -> None:
     tokenizer = Tokenizer.train(["the cat sat on the mat"] * 3, "bpe", 60)
     assert tokenizer.unk_id in tokenizer.encode("猫")
+
+
+CLIMATE = "Climate change, humanity!"
+HINDI = "जलवायु परिवर्तन"
+
+
+def unmarked(*texts: str) -> Tokenizer:
+    """As a widely followed tutorial trains it: nothing says where a word begins."""
+    inner = tokenizers.Tokenizer(models.BPE(unk_token="[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    inner.train_from_iterator(texts, trainers.BpeTrainer(special_tokens=["[UNK]", "[PAD]", "[SOS]", "[EOS]"]))
+    return Tokenizer(inner, 1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (CLIMATE, ["Climate", "change", ",", "humanity", "!"]),
+        (HINDI, ["जलवायु", "परिवर्तन"]),
+        ("Climate", ["Climate"]),
+        ("", []),
+    ],
+)
+def test_the_text_says_where_words_begin_that_no_piece_marks(text: str, words: list[str]) -> None:
+    tokenizer = unmarked("Cl ima te ch an ge hu man ity , !", "ज ल व ा यु प रि व र् त न")
+    ids = [2, *tokenizer.encode(text), 3]
+    pieces = tokenizer.labels(ids)
+    assert len(ids) - 2 > len(words) or not words
+    groups = tokenizer.word_groups(ids, text)
+    assert ["".join(pieces[at] for at in group) for group in groups] == ["[SOS]", *words, "[EOS]"]
+    assert [at for group in groups for at in group] == list(range(len(ids)))
+    other = tokenizer.word_groups(ids, "something else")  # what is not its text says nothing of it
+    assert other == tokenizer.word_groups(ids) and (len(other) > len(groups) or not words)
+
+
+def test_a_vowel_sign_alone_is_no_word() -> None:
+    assert word_groups(["[SOS]", "यु", "व", "ा", "न", "."]) == [[0], [1], [2, 3], [4], [5]]
+    assert word_groups(["[SOS]", "ा", "नम"]) == [[0], [1], [2]]  # where nothing is before it
+    assert word_groups(["a", "\u0301"], marked=False) == [[0], [1]]

@@ -29,6 +29,7 @@ from transformer.taps import Scale, Site
         (beam, {"length_penalty": -1}, "length_penalty is -1"),
         (beam, {"length_penalty": float("nan")}, "length_penalty is nan"),
         (sample, {"temperature": 0.0}, "temperature is 0.0"),
+        (beam, {"temperature": 0.0}, "temperature is 0.0"),
         (sample, {"temperature": float("nan")}, "temperature is nan"),
         (sample, {"top_k": 0}, "top_k is 0"),
         (sample, {"top_p": 0.0}, "top_p is 0.0"),

@@ -66,7 +66,7 @@ def test_the_smallest_draw_is_a_token_that_may_be_written():
     live = Live(torch.tensor([0]), torch.empty(1, 0, dtype=torch.long), torch.zeros(1))
     for draw, token in ((0.0, 2), (0.49, 2), (0.51, 3), (1 - 2**-24, 3)):
         draws = torch.tensor([[draw]], dtype=torch.float64)
-        chosen = Sample(EOS, torch.tensor([9]), draws, 1.0, None, 1.0)(live, log_probs)
+        chosen = Sample(EOS, torch.tensor([9]), draws, 1.0, None, 1.0)(live, log_probs, log_probs)
         assert chosen.tokens.tolist() == [token]
 
 

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 import torch
+from torch import Tensor
 
 from tests.decoding_by_hand import (
     ALPHAS,
@@ -20,6 +21,7 @@ from tests.decoding_by_hand import (
     greedy_by_hand,
     log_prob,
     network,
+    next_log_probs,
     penalty,
     read,
     same,
@@ -33,6 +35,8 @@ from transformer.decoding import (
     rows_of,
     sample,
 )
+from transformer.decoding.tree import grow
+from transformer.model import Transformer
 
 
 def test_sentences_of_the_fixture_end_at_different_lengths(model, src):
@@ -98,6 +102,40 @@ def test_a_beam_that_stops_early_finds_what_one_that_never_stops_does(model, src
         assert [h.score for h in best] == pytest.approx([score for _, score in expected], abs=1e-4)
     # The sentences that were done left the batch; where longer is so much better, hope lasts.
     assert len(steps[-1].sentences.unique()) < len(src) or alpha == 2.0
+
+
+def tempered_by_hand(model: Transformer, src: Tensor, ids: tuple[int, ...], temperature: float) -> float:
+    total = 0.0
+    for n, token in enumerate(ids):
+        log_probs = torch.tensor(next_log_probs(model, src, list(ids[:n]))) / temperature
+        total += (log_probs[token] - log_probs.logsumexp(0)).item()
+    return total
+
+
+@pytest.mark.parametrize("prefix", [[], [5, 4]])
+@pytest.mark.parametrize("temperature", [0.5, 1.2, 3.0])
+def test_a_beam_at_a_temperature_ranks_by_tempered_sums_and_keeps_the_models_own(temperature, prefix):
+    model = network(vocabulary=6, seed=4)
+    src = torch.tensor([[4, 5, 5, EOS]])
+    options = {"length_penalty": 0.7, "max_length": 4, "prefix": prefix}
+    steps = list(beam(model, src, 1000, temperature=temperature, **options))
+    decoded = [h for h in finish(steps)[0] if h.finished]
+    scores = {h.ids: tempered_by_hand(model, src, h.ids, temperature) / penalty(len(h.ids), 0.7) for h in decoded}
+    assert len(decoded) == (13 if prefix else 1 + 3 + 9 + 27) - (9 if prefix else 0)
+    assert [h.ids for h in decoded] == sorted(scores, key=lambda ids: -scores[ids])
+    assert [h.score for h in decoded] == pytest.approx([scores[h.ids] for h in decoded], abs=1e-5)
+    assert [h.log_prob for h in decoded] == pytest.approx([log_prob(model, src, h.ids) for h in decoded], abs=1e-5)
+    tree = grow(steps, bound=4, size=1000, length_penalty=0.7)
+    assert all(tree.at_best(i) >= tree.nodes[j].score - 1e-5 for j in range(len(tree.nodes)) for i in tree.path(j))
+    plain = [h.ids for h in finish(beam(model, src, 1000, **options))[0] if h.finished]
+    assert prefix or plain != [h.ids for h in decoded]  # it changes what is best
+
+
+def test_a_beam_at_a_temperature_decodes_a_batch_as_each_sentence_alone(model, src):
+    together = finish(beam(model, src, 3, temperature=1.2, length_penalty=0.7))
+    for row, hypotheses in enumerate(together):
+        (own,) = finish(beam(model, alone(src, row), 3, temperature=1.2, length_penalty=0.7))
+        assert [h.ids for h in own] == [h.ids for h in hypotheses]
 
 
 def test_a_beam_never_holds_a_hypothesis_twice(model, src):

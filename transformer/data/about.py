@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from transformer.data.mixtures import is_mixture, parts_of
+from transformer.data.toy import TOY, toy_pairs
 
 LANGUAGES = {"en": "English", "fr": "French", "de": "German", "hi": "Hindi"}
 
@@ -108,6 +109,15 @@ def about(spec: str) -> dict[str, Any]:
     if is_mixture(spec):
         return _about_mixture([name for name, _ in parts_of(spec)])
     kind, _, rest = spec.partition(":")
+    if spec == TOY:
+        return {
+            "title": "Five sentences, English to French",
+            "source": "English",
+            "target": "French",
+            "examples": [pair.source for pair in toy_pairs()],
+            "data": "The five sentence pairs of a tutorial's toy run",
+            "terms": "Five phrases of everyday language: free of terms.",
+        }
     if kind in _NAMED and "-" in rest:
         source, target = rest.split("-", 1)
         names = LANGUAGES.get(source, source), LANGUAGES.get(target, target)

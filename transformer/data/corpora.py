@@ -16,6 +16,7 @@ from transformer.data.mixtures import Mixture, is_mixture, parts_of
 from transformer.data.multi30k import Multi30k
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
 from transformer.data.split_folder import SPLITS, SplitFolder, has_split, tatoeba_folder
+from transformer.data.toy import TOY, toy_pairs
 from transformer.quoting import quoted, short
 
 __all__ = [
@@ -24,8 +25,8 @@ __all__ = [
 ]  # fmt: skip
 
 FORMS = (
-    "multi30k:en-fr, tatoeba:en-fr, reverse, copy, dates, english-french, english-hindi (with :20000 for that many "
-    "pairs, or :combinations to test on combinations of words that training never has), "
+    "multi30k:en-fr, tatoeba:en-fr, toy, reverse, copy, dates, english-french, english-hindi (with :20000 for that "
+    "many pairs, or :combinations to test on combinations of words that training never has), "
     "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as en-fr.train.tsv.gz, "
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
@@ -37,7 +38,7 @@ _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
 
 class Splits(NamedTuple):
     train: Corpus
-    validation: Corpus
+    validation: Corpus | None  # None where the corpus has no such part, and too few pairs to hold any out
     test: Corpus | None
 
 
@@ -105,6 +106,8 @@ def _open_one(
         grammar = GRAMMARS[kind]
         tested = GoldCorpus(grammar, "combinations" if rest == "combinations" else "test")
         return GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested
+    if spec == TOY:
+        return Pairs(TOY, toy_pairs(), max_characters), None, None
     if kind == "multi30k":
         source, _, target = rest.partition("-")
         return (

@@ -14,18 +14,21 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
 
 CHUNK = 1000  # pairs that are encoded at a time
 LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
+SMALL = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
 
 
 def learn_tokenizers(
-    pairs: Iterable[Pair], kind: TokenizerKind, vocab_size: int, separate: bool = False
+    pairs: Iterable[Pair], kind: TokenizerKind, vocab_size: int, separate: bool = False, min_frequency: int = 0
 ) -> tuple[Tokenizer, Tokenizer]:
     """The tokenizers of the two sides, the same object unless `separate`, learned from the first LEARN_FROM pairs.
 
-    `pairs` are iterated once for each. Raises ValueError where there is no text.
+    A word or merge has to occur `min_frequency` times; 0 is by the number of pairs: once among fewer than SMALL,
+    twice among more. `pairs` are iterated again for each. Raises ValueError where there is no text.
     """
+    often = min_frequency or (1 if len(list(islice(pairs, SMALL))) < SMALL else 2)
 
     def learn(texts: Iterator[str]) -> Tokenizer:
-        return Tokenizer.train(texts, kind, vocab_size)
+        return Tokenizer.train(texts, kind, vocab_size, often)
 
     if separate:
         sources = (pair.source for pair in islice(pairs, LEARN_FROM))
@@ -39,14 +42,22 @@ class Encoded:
     """The examples of a corpus, anew with each `iter()`: source + [EOS], [SOS] + target + [EOS].
 
     Pairs of which one side would take more than `max_tokens` positions in the model (its tokens and one
-    special token) are left out, and counted in `report` beside what the corpus itself rejected.
+    special token) are left out, and counted in `report` beside what the corpus itself rejected. `unknown` is what
+    share of the source and of the target tokens the vocabularies do not have, after a pass.
     """
 
     def __init__(self, corpus: Corpus, source: Tokenizer, target: Tokenizer, max_tokens: int) -> None:
         self.corpus, self.source, self.target, self.max_tokens = corpus, source, target, max_tokens
         self.report = Report(corpus.name)
+        self._tokens, self._unknown = [0, 0], [0, 0]  # of sources, of targets
+
+    @property
+    def unknown(self) -> tuple[float, float]:
+        source, target = (n / max(every, 1) for n, every in zip(self._unknown, self._tokens, strict=True))
+        return source, target
 
     def __iter__(self) -> Iterator[Example]:
+        self._tokens, self._unknown = [0, 0], [0, 0]
         late = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
         pairs = iter(self.corpus)
         while chunk := list(islice(pairs, CHUNK)):
@@ -62,4 +73,7 @@ class Encoded:
             elif max(len(source), len(target)) >= self.max_tokens:
                 late.reject(pair.line, f"over {self.max_tokens} tokens")
             else:
+                for side, (ids, tokenizer) in enumerate(((source, self.source), (target, self.target))):
+                    self._tokens[side] += len(ids)
+                    self._unknown[side] += 0 if tokenizer.unk_id is None else ids.count(tokenizer.unk_id)
                 yield source + [self.source.eos_id], [self.target.sos_id, *target, self.target.eos_id]

@@ -8,13 +8,14 @@ from itertools import islice
 from transformer.data.pairs import Corpus, Pair, Pairs, Rejected
 
 IN_BOTH = "also in the training data"  # why a pair is not validated on
+FEWEST = 50  # different pairs: of fewer, each one that is held out takes words with it that no other pair teaches
 
 
-def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
+def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
     """(the rest, 1 % of the pairs), the same ones in every run: those with the smallest hashes of their text.
 
     At least 1 pair and at most 2,000, chosen among the first 200,000. Equal pairs stay on one side.
-    Raises ValueError for a corpus with fewer than two different pairs.
+    Of fewer than `FEWEST` different pairs none is held out: (the corpus, None).
     """
     seen: set[bytes] = set()
 
@@ -26,15 +27,15 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus]:
 
     smallest = heapq.nsmallest(2000, different())
     held = dict(smallest[: held_out_of(len(seen))])
-    if len(seen) < 2:
-        raise ValueError(f"{corpus.name} has fewer than two different pairs, so none can be held out for validation.")
+    if not held:
+        return corpus, None
     name = f"{corpus.name}, {len(held):,} pairs held out"
     return _Without(corpus, set(held)), Pairs(name, held.values(), corpus.max_characters)
 
 
 def held_out_of(different: int) -> int:
     """How many of so many different pairs are held out."""
-    return min(2000, max(1, min(different, 200_000) // 100))
+    return 0 if different < FEWEST else min(2000, max(1, min(different, 200_000) // 100))
 
 
 class _Without(Corpus):

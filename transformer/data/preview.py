@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from transformer.data.encoded import learn_tokenizers
+from transformer.data.held_out import FEWEST
 from transformer.data.pairs import Corpus, First, Pair, Report
 from transformer.data.tokenizers import Tokenizer, TokenizerKind
 
@@ -20,7 +21,7 @@ class Side:
 
     vocabulary: int  # tokens that the tokenizer has, when it learned from the sample
     lengths: list[int]
-    covered: float  # the share of tokens that are not [UNK] in pairs from which the tokenizer did not learn
+    covered: float  # the share of tokens that are not [UNK] in pairs that the tokenizer was not learned from, if any
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,12 @@ def preview(
     kind: TokenizerKind = "bpe",
     vocabulary: int = 8000,
     separate: bool = False,
+    min_frequency: int = 0,
     show: int = 10,
     between: Callable[[], object] = lambda: None,
 ) -> Preview:
-    """Reads up to READ rows, and cuts a sample as a tokenizer would that learned from nine tenths of the sample.
+    """Reads up to READ rows, and cuts a sample as a tokenizer would that learned from nine tenths of the sample, or of
+    fewer than `held_out.FEWEST` pairs from all.
 
     `between` is called before each row, and may raise to end it. Raises ValueError where there is no usable pair.
     """
@@ -71,9 +74,10 @@ def preview(
         pass
     if not sample:
         raise ValueError(f"There is no pair to train on. {first.report}")
-    learned = [pair for number, pair in enumerate(sample) if number % 10 != 9]
-    rest = sample[9::10] or sample
-    source, target = learn_tokenizers(learned, kind, vocabulary, separate)
+    learned = rest = sample
+    if len(sample) >= FEWEST:
+        learned, rest = [pair for number, pair in enumerate(sample) if number % 10 != 9], sample[9::10]
+    source, target = learn_tokenizers(learned, kind, vocabulary, separate, min_frequency)
     return Preview(
         sample[:show],
         first.report,

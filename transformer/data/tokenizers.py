@@ -204,9 +204,32 @@ class Tokenizer:
         """What people see of a token; see `label` below."""
         return label(self.piece(id))
 
-    def word_groups(self, ids: Sequence[int]) -> list[list[int]]:
-        """Places in `ids` of the tokens that form one word."""
-        return word_groups([self.piece(id) for id in ids], self._special(ids), self._marks_words)
+    def word_groups(self, ids: Sequence[int], text: str | None = None) -> list[list[int]]:
+        """Places in `ids` of the tokens that form one word.
+
+        A vocabulary may not mark where words begin: "Cl", "ima" and "te" may be one word or three. Then `text` says, of
+        which `ids` are what `encode` gives, with what stands around it.
+        """
+        pieces, special, marked = [self.piece(id) for id in ids], self._special(ids), self._marks_words
+        if text is not None and marked is None and not any(piece.startswith((SPACE, " ")) for piece in pieces):
+            word_of = self._words_in(text, ids)
+            if word_of is not None:
+                return _joined(pieces, special, word_of)
+        return word_groups(pieces, special, marked)
+
+    def _words_in(self, text: str, ids: Sequence[int]) -> list[int | None] | None:
+        """The word of `text` that each of `ids` is from, None around it; None where `text` is not what they are of."""
+        encoding = self.inner.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False)
+        read = self._read(encoding.ids)
+        if not read or len(read) != len(encoding.ids):
+            return None
+        begin = next((n for n in range(len(ids)) if list(ids[n : n + len(read)]) == read), None)
+        if begin is None:
+            return None
+        words = [at for at, group in enumerate(word_groups(list(text), [False] * len(text))) for _ in group]
+        starts = [a + len(text[a:b]) - len(text[a:b].lstrip()) for a, b in encoding.offsets]
+        inside = [words[min(start, len(words) - 1)] for start in starts]
+        return [None] * begin + inside + [None] * (len(ids) - begin - len(read))
 
     def _special(self, ids: Iterable[int]) -> list[bool]:
         return [id in self.special_ids for id in ids]
@@ -315,7 +338,7 @@ def word_groups(
 
     Punctuation and special tokens stand alone; a space belongs to what follows it. `marked` says whether the
     vocabulary marks the beginnings of words; None is as these pieces do: without any "▁" they are single characters,
-    or else whole words.
+    or else whole words. A mark, such as a vowel sign of Hindi, goes on with the word before it in any case.
     """
     special = _by_name(pieces) if special is None else special
     in_parts = marked
@@ -326,7 +349,20 @@ def word_groups(
     groups: list[list[int]] = []
     for index, (before, piece, lone) in enumerate(zip(["", *pieces], pieces, _lone(special), strict=False)):
         after_space = before in (SPACE, " ") and not piece.startswith((SPACE, " "))
-        if in_parts and not lone and (after_space or _same_word(before, piece)):
+        part = in_parts or (marked is None and _is_mark(piece[:1]))
+        if part and not lone and (after_space or _same_word(before, piece)):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
+
+
+def _joined(pieces: Sequence[str], special: Sequence[bool], word_of: Sequence[int | None]) -> list[list[int]]:
+    """Places of the pieces by the word that each is from, in order; those of none stand alone."""
+    groups: list[list[int]] = []
+    for index in range(len(pieces)):
+        known = index and word_of[index] is not None and word_of[index] == word_of[index - 1]
+        if known and not special[index] and not special[index - 1]:
             groups[-1].append(index)
         else:
             groups.append([index])
@@ -354,6 +390,10 @@ def _same_word(before: str, piece: str) -> bool:
     ends = before in _BYTE_NAMES or before and _in_word(before[-1])
     begins = piece in _BYTE_NAMES or piece and _in_word(piece[0])
     return bool(ends and begins)
+
+
+def _is_mark(character: str) -> bool:
+    return bool(character) and unicodedata.category(character)[0] == "M"
 
 
 def _in_word(character: str) -> bool:

@@ -77,6 +77,7 @@ def beam(
     size: int = 5,
     *,
     length_penalty: float = 0.6,
+    temperature: float = 1.0,
     max_length: int | None = None,
     prefix: Ids | None = None,
     tap: Tap | None = None,
@@ -86,14 +87,17 @@ def beam(
     """Keeps the `size` best hypotheses of each sentence at each step; a beam of 1 is greedy.
 
     A score is log_prob / ((5 + length) / 6) ** length_penalty, the length counted with [EOS] (Wu et al. 2016,
-    equation 14): 0 compares plain sums, and more of it favours longer sentences.
+    equation 14): 0 compares plain sums, and more of it favours longer sentences. At a `temperature` other than 1 the
+    sum is over `tempered(allowed(log_probs, config), temperature)`: above 1 it counts less how sure each token was.
+    `totals` are the model's own log-probabilities at every temperature.
     """
     if not 1 <= size <= 1000:
         raise ValueError(f"The size of the beam is {size}; it must be from 1 to 1000.")
     if not 0 <= length_penalty <= 10:
         raise ValueError(f"length_penalty is {length_penalty}; it must be from 0 to 10.")
+    tempered(torch.zeros(1), temperature)  # so that a wrong one is refused now
     src, forced, bounds = _checked(model, src, max_length, prefix)
-    choose = Beam(model.config.eos_id, bounds, size, length_penalty)
+    choose = Beam(model.config.eos_id, bounds, size, length_penalty, temperature)
     return Search(model, src, forced, choose, tap, tap_at, record).steps()
 
 

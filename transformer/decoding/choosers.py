@@ -38,8 +38,9 @@ class Chosen(NamedTuple):
 
 
 class Chooser(Protocol):
-    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
-        """`allowed` [N, V]: log-probabilities, -inf where a row may not write the token."""
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+        """`allowed` [N, V]: log-probabilities, -inf where a row may not write the token; `free` are the same where
+        nothing is forced."""
 
 
 def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
@@ -61,7 +62,7 @@ class Greedy:
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
 
-    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
         return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
 
 
@@ -107,7 +108,7 @@ class Sample:
     top_k: int | None
     top_p: float
 
-    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
         sums = tempered(allowed, self.temperature, self.top_k, self.top_p).double().exp().cumsum(-1)
         drawn = self.draws[live.sentences, live.length, None] * sums[:, -1:]
         # "right" steps over tokens of probability 0, where the sum does not grow.
@@ -133,36 +134,45 @@ class Beam:
     """The `size` best continuations of each sentence's hypotheses; those that wrote [EOS] are set aside.
 
     A score is the log-probability over the length penalty. All hypotheses of a step have one length, so between
-    them the plain sum decides.
+    them the plain sum decides. At a temperature other than 1, that sum is of the tempered log-probabilities.
     """
 
-    def __init__(self, eos_id: int, bounds: Tensor, size: int, alpha: float):
+    def __init__(self, eos_id: int, bounds: Tensor, size: int, alpha: float, temperature: float = 1.0):
         self.eos_id, self.bounds, self.size, self.alpha = eos_id, bounds, size, alpha
+        self.temperature = temperature
+        self.sums: Tensor | None = None  # [N] of the next rows' tempered log-probabilities; None is the model's own
         # [B, size] each sentence's best finished scores so far, best first
         self.finished = torch.full((len(bounds), size), -torch.inf, device=bounds.device)
 
-    def __call__(self, live: Live, allowed: Tensor) -> Chosen:
+    def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
+        tempered = self.temperature != 1
+        seen = allowed
+        if tempered:  # what is forced keeps the probability that it had among all
+            seen = allowed / self.temperature - (free / self.temperature).logsumexp(-1, keepdim=True)
         considered = 2 * self.size  # beyond the size, so that a reader sees what was pruned
-        each = allowed.topk(min(considered, allowed.size(1)))  # no sentence takes more from one row
+        each = seen.topk(min(considered, seen.size(1)))  # no sentence takes more from one row
         active, group, counts = live.sentences.unique_consecutive(return_inverse=True, return_counts=True)
         first = counts.cumsum(0) - counts  # [A] the first row of each sentence
         place = torch.arange(len(group), device=group.device) - first[group]
         board = allowed.new_full((len(active), int(counts.max()), each.values.size(1)), -torch.inf)
-        board[group, place] = live.totals[:, None] + each.values
-        totals, cells = board.flatten(1).topk(min(considered, board[0].numel()))  # [A, best of each]
+        board[group, place] = (live.totals if self.sums is None else self.sums)[:, None] + each.values
+        sums, cells = board.flatten(1).topk(min(considered, board[0].numel()))  # [A, best of each]
 
-        exists = totals > -torch.inf  # a sentence with fewer rows than another leaves cells empty
+        exists = sums > -torch.inf  # a sentence with fewer rows than another leaves cells empty
         parents = (first[:, None] + cells // board.size(2)).where(exists, 0)
         tokens = each.indices[parents, cells % board.size(2)]
         length = live.length + 1
-        scores = totals / penalty(torch.tensor(length), self.alpha)
+        totals = live.totals[parents] + allowed[parents, tokens] if tempered else sums
+        scores = sums / penalty(torch.tensor(length), self.alpha)
         fates = _fates(tokens, self.eos_id, (self.bounds[active] == length)[:, None])
         fates[:, self.size :] = Fate.PRUNED
-        settled = self._settled(active, totals, scores, fates)
+        settled = self._settled(active, sums, scores, fates)
         fates = fates.masked_fill(settled[:, None] & (fates == Fate.LIVE), Fate.PRUNED)
+        if tempered:
+            self.sums = sums[exists & (fates == Fate.LIVE)]
         return Chosen(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
 
-    def _settled(self, active: Tensor, totals: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
+    def _settled(self, active: Tensor, sums: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
         """Takes in what finished, and says which sentences no live hypothesis can improve: [A].
 
         More tokens only lower a log-probability, which is never above 0, and the penalty that divides it is
@@ -173,5 +183,5 @@ class Beam:
         new = scores.masked_fill(fates != Fate.FINISHED, -torch.inf)
         best = torch.cat([self.finished[active], new], 1).topk(self.size).values
         self.finished[active] = best
-        hope = totals.masked_fill(fates != Fate.LIVE, -torch.inf).amax(1)
+        hope = sums.masked_fill(fates != Fate.LIVE, -torch.inf).amax(1)
         return hope / penalty(self.bounds[active], self.alpha) <= best[:, -1]

@@ -63,10 +63,10 @@ class Kept:
         steps: list[DecodeStep] = []
         start = self.model.config.target_start
         while (kept := self.steps.get(written)) is not None:
-            seen = allowed(kept.log_probs, self.model.config)
+            seen = free = allowed(kept.log_probs, self.model.config)
             if len(written) < len(start):
-                seen = forced(kept.log_probs, seen, kept.sentences.new_tensor([[start[len(written)]]]))
-            chosen = choose(Live(kept.sentences, kept.written, total), seen)
+                seen = forced(kept.log_probs, free, kept.sentences.new_tensor([[start[len(written)]]]))
+            chosen = choose(Live(kept.sentences, kept.written, total), seen, free)
             steps.append(replace(kept, **chosen._asdict()))
             if chosen.fates.tolist() != [Fate.LIVE]:
                 break

@@ -97,9 +97,11 @@ class Search:
     def _chosen(self, log_probs: Tensor) -> Chosen:
         if self.live.length < self.forced.size(1):
             token = self.forced[self.live.sentences, self.live.length, None]
-            return self.choose(self.live, forced(log_probs, allowed(log_probs, self.config), token))
+            free = allowed(log_probs, self.config)
+            return self.choose(self.live, forced(log_probs, free, token), free)
         kept = log_probs.index_select(1, self.never)  # put back after the choice: a copy of all would cost more
-        chosen = self.choose(self.live, log_probs.index_fill_(1, self.never, -torch.inf))
+        log_probs.index_fill_(1, self.never, -torch.inf)
+        chosen = self.choose(self.live, log_probs, log_probs)
         log_probs.index_copy_(1, self.never, kept)
         return chosen
 

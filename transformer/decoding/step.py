@@ -30,7 +30,8 @@ class Fate(IntEnum):
 class Hypothesis:
     """What was written after [SOS]; a finished one ends in [EOS].
 
-    `log_prob` is the sum over its tokens, `score` that sum divided by the length penalty.
+    `log_prob` is the sum over its tokens, `score` that sum divided by the length penalty (in a beam with a
+    temperature, of the tempered log-probabilities).
     """
 
     ids: tuple[int, ...]
@@ -55,7 +56,7 @@ class DecodeStep:
     parents: Tensor  # [C] the row that each candidate continues
     tokens: Tensor  # [C] the token that it adds
     totals: Tensor  # [C] its log-probability from the start
-    scores: Tensor  # [C] `totals` over the length penalty
+    scores: Tensor  # [C] `totals`, or in a beam with a temperature the tempered ones, over the length penalty
     fates: Tensor  # [C] a `Fate` each
     patterns: dict[Site, Tensor] | None = None
 

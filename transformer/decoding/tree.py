@@ -34,7 +34,7 @@ class Node:
     token: int
     log_prob: float  # of this token after that prefix
     total: float  # the sum of `log_prob` from [SOS] on
-    score: float  # `total` over the length penalty
+    score: float  # `total`, or in a beam with a temperature the tempered one, over the length penalty
     outcome: Outcome
     row: int | None  # its row in step `step` (from 0), which asks what comes after it; None where none asked
 
@@ -105,7 +105,10 @@ class Tree:
 
         More tokens only lower the sum, and the penalty that divides it is largest at the bound.
         """
-        return self.nodes[index].total / float(penalty(torch.tensor(self.bound), self.length_penalty))
+        here, there = (
+            float(penalty(torch.tensor(n), self.length_penalty)) for n in (self.nodes[index].step, self.bound)
+        )
+        return self.nodes[index].score * here / there
 
 
 def grow(

@@ -8,6 +8,7 @@ from transformer.data.corpora import from_hub, open_parts
 from transformer.data.held_out import held_out_of
 from transformer.data.preview import Preview
 from transformer.training.evaluation import FEW
+from transformer.training.preparing import MOST_UNKNOWN, NONE_HELD_OUT, THEREFORE
 from transformer.training.recipe import Recipe
 from transformer.training.threads import cores
 
@@ -35,19 +36,35 @@ def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
         )
     if (recipe.threads or 0) > cores():
         told.append(f"{recipe.threads:,} threads are asked for; this machine has {cores()}, and no more are used.")
-    if preview is not None and (held := _held_out(recipe, preview)) is not None and held < FEW:
-        pairs = "1 pair is" if held == 1 else f"{held:,} pairs are"
-        told.append(
-            f"{pairs} held out to validate on: scores on fewer than {FEW} say little. Give a corpus to validate on."
-        )
+    if preview is not None:
+        told += _held_out(recipe, preview) + _unknown(preview)
     return told
 
 
-def _held_out(recipe: Recipe, preview: Preview) -> int | None:
-    """About how many pairs will be held out; None where the corpus has a part to validate on, or may have one."""
+def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
+    """Where the corpus has no part to validate on, how few pairs will be held out."""
     if recipe.validation is not None or from_hub(recipe.data):
-        return None
+        return []
     with suppress(ValueError, OSError):
         if open_parts(recipe.data, recipe.folder)[1] is None:
-            return held_out_of(preview.count)
-    return None
+            held = held_out_of(preview.count)
+            if not held:
+                return [f"{NONE_HELD_OUT} {THEREFORE}"]
+            if held < FEW:
+                pairs = "1 pair is" if held == 1 else f"{held:,} pairs are"
+                return [
+                    f"{pairs} held out to validate on: scores on fewer than {FEW} say little. Give a corpus to "
+                    "validate on."
+                ]
+    return []
+
+
+def _unknown(preview: Preview) -> list[str]:
+    """Where the vocabulary has fewer than half of the tokens of sentences that it was not learned from."""
+    least, side = min((preview.source.covered, "source"), (preview.target.covered, "target"))
+    if least >= 1 - MOST_UNKNOWN:
+        return []
+    return [
+        f"The vocabulary has {least:.0%} of the {side} tokens of new sentences: most of their words would be unknown "
+        "to the model. Choose bpe, a lower minimum frequency, or a larger vocabulary."
+    ]

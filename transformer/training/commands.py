@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -22,7 +22,7 @@ from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.data.about import about
 from transformer.data.corpora import FORMS
 from transformer.files import open_regular
-from transformer.presets import PRESETS, preset
+from transformer.presets import DIFFERS, PRESETS, preset
 from transformer.quoting import short
 from transformer.training import steer
 from transformer.training.cautions import cautions
@@ -31,7 +31,7 @@ from transformer.training.export import export as export_run
 from transformer.training.folder import RUNS, RunFolder
 from transformer.training.metrics import Metrics
 from transformer.training.processes import several
-from transformer.training.recipe import Recipe
+from transformer.training.recipe import Recipe, usual_values
 from transformer.training.run_status import Status, status, statuses
 from transformer.training.settings import BY_TOKENIZER, HELP
 from transformer.training.steer import start
@@ -39,6 +39,7 @@ from transformer.training.worker import work as work_on
 from transformer.translator import LENGTH_PENALTY
 
 STACKS = ("encoder", "decoder")
+VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens")
 Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
 
 
@@ -49,9 +50,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--validation", help=HELP["validation"])
     sub.add_argument("--folder", help=HELP["folder"])
     sub.add_argument("--out", required=True, help="the run folder to create, such as runs/en-fr")
-    sub.add_argument("--tokenizer", choices=("bpe", "words", "characters"), default="bpe", help=HELP["tokenizer"])
-    sub.add_argument("--vocabulary", type=int, default=8000, help=HELP["vocabulary"])
-    sub.add_argument("--separate", action="store_true", help=HELP["separate"])
+    _add_fields(sub, Recipe, VOCABULARY)
     sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=HELP["vary"])
     sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
     sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])
@@ -60,13 +59,18 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--break", dest="broken", choices=TRAINABLE, help=HELP["broken"])
     sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
     network = sub.add_argument_group("network", "what to change in the preset")
-    network.add_argument("--preset", choices=PRESETS, default="small", help="the network, where --start names none")
+    network.add_argument(
+        "--preset",
+        choices=PRESETS,
+        default="small",
+        help="the network, where --start names none; a tutorial's comes with its training and vocabulary",
+    )
     _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)])
     stack = [f.name for f in fields(StackConfig)]
     for prefix in ("", *(f"{name}_" for name in STACKS)):
         _add_fields(network, StackConfig, stack, prefix)
     training = sub.add_argument_group("training")
-    _add_fields(training, TrainConfig, [f.name for f in fields(TrainConfig)], with_defaults=True)
+    _add_fields(training, TrainConfig, [f.name for f in fields(TrainConfig)])
 
     sub = verb(resume, "Go on with a run from its last checkpoint.")
     _takes_run(sub)
@@ -95,14 +99,15 @@ def _takes_run(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("run_folder", metavar="run", help="the run folder, such as runs/en-fr")
 
 
-def _add_fields(group: Any, config: type, names: list[str], prefix: str = "", with_defaults: bool = False) -> None:
-    """A flag for each field of a configuration, with its type, choices and help."""
+def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = "") -> None:
+    """A flag for each field of a configuration, with its type, choices and help; None where it is not given."""
     hints = get_type_hints(config)
     for field in fields(config):
         if field.name not in names:
             continue
-        default = field.default if with_defaults and field.default is not MISSING else None
-        options: dict[str, Any] = {"default": default, "help": HELP[field.name]}
+        options: dict[str, Any] = {"default": None, "help": HELP[field.name]}
+        if config in (Recipe, TrainConfig) and field.default not in (False, MISSING):
+            options["help"] += f" (default: {field.default})"
         if hints[field.name] is bool:
             options["action"] = argparse.BooleanOptionalAction
         elif choices := get_args(hints[field.name]):
@@ -116,6 +121,8 @@ def _add_fields(group: Any, config: type, names: list[str], prefix: str = "", wi
 
 def train(options: argparse.Namespace) -> None:
     recipe = _recipe(options)
+    if options.start is None and options.preset in DIFFERS:
+        print(DIFFERS[options.preset], file=sys.stderr)
     for caution in cautions(recipe):
         print(f"Caution: {caution}", file=sys.stderr)
     _work(options, options.out, lambda launcher: start(recipe, options.out, launcher))
@@ -174,18 +181,21 @@ def _told_best(run: RunFolder) -> Path:
 def _recipe(options: argparse.Namespace) -> Recipe:
     """What was asked for; the vocabulary's bound stands for the sizes that are not known yet."""
     watch = options.watch or about(options.data)["examples"]
-    given = {f.name: getattr(options, f.name) for f in fields(Recipe) if f.name not in ("model", "training", "watch")}
-    training = TrainConfig(**{f.name: getattr(options, f.name) for f in fields(TrainConfig)})
-    return Recipe(**given, model=_network(options), training=training, watch=tuple(watch))
+    usual = usual_values(None if options.start else options.preset)
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    values = {name: given.get(name.removeprefix("training."), value) for name, value in usual.items()}
+    training = TrainConfig(**{f.name: values.pop(f"training.{f.name}") for f in fields(TrainConfig)})
+    named = {name: getattr(options, name) for name in ("data", "validation", "folder", "start", "threads")}
+    model = _network(options, values["vocabulary"])
+    return Recipe(**named, **values, model=model, training=training, watch=tuple(watch))
 
 
-def _network(options: argparse.Namespace) -> ModelConfig:
+def _network(options: argparse.Namespace, size: int) -> ModelConfig:
     """The preset's network, or that of the checkpoint to start from, with the changes that were asked for."""
     values = vars(options)
     names = [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)]
     changes = dict(MISTAKES[options.broken].changes) if options.broken else {}
     changes |= {name: values[name] for name in names if values[name] is not None}
-    size = options.vocabulary
     usual = load(options.start).model.config if options.start else preset(options.preset, size, size)
     for stack in STACKS:
         both = {f.name: values[f.name] for f in fields(StackConfig) if values[f.name] is not None}

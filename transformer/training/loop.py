@@ -33,6 +33,7 @@ class StepReport:
     gradient_norm: float
     tokens: int  # target tokens that were predicted
     seconds: float
+    teacher_forcing: float = 1.0  # the share of the target tokens that the decoder read from the corpus
 
 
 class Diverged(ArithmeticError):
@@ -121,12 +122,11 @@ class Trainer:
         torch.manual_seed(random_seed(config.seed, self.step, processes.rank))
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
-        loss = 0.0
+        loss, forcing = 0.0, teacher_forcing(epoch, config)
         for number, part in enumerate(parts, 1):
             share = processes.share(part)
             with processes.accumulating(self.objective, last=number == len(parts)):
                 with torch.autocast(processes.device.type, self.dtype, enabled=self.dtype != torch.float32):
-                    forcing = teacher_forcing(epoch, config)
                     total = self.objective(share.src, share.tgt, config.label_smoothing, forcing) / tokens
                 self.scaler.scale(total * processes.count).backward()  # the processes' gradients are averaged
             loss += total.item()
@@ -139,7 +139,7 @@ class Trainer:
             group["lr"] = rate
         self.scaler.step(self.optimizer)  # skips a step whose gradient overflowed
         self.scaler.update()
-        return StepReport(self.step, loss, rate, norm, tokens, time.perf_counter() - start)
+        return StepReport(self.step, loss, rate, norm, tokens, time.perf_counter() - start, forcing)
 
     def _require_finite(self, loss: float, norm: float) -> None:
         overflow = self.scaler.is_enabled() and self.scaler.get_scale() >= 1.0  # the next scale is half of this one

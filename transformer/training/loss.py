@@ -23,7 +23,8 @@ def cross_entropy(
     """The cross-entropy of `states` [N, D] @ `weight` [V, D]ᵀ + `bias` [V] with `targets` [N], in nats, summed.
 
     The products have the precision of autocast where that is on, and the rest is float32. `label_smoothing` is the
-    share of the target probability that is spread evenly over all V tokens (Szegedy et al. 2016, section 7).
+    share ε of the target probability that is spread evenly over all V tokens (Szegedy et al. 2016, section 7). Where
+    others give ε / (V - 1) to each token but the true one, that is the same with an ε of ε * V / (V - 1) here.
     """
     loss: Tensor = _CrossEntropy.apply(states, weight, bias, targets, label_smoothing)
     return loss

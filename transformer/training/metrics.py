@@ -17,7 +17,7 @@ from transformer.training.loop import StepReport
 
 MOST_STEPS, LARGEST = 100_000_000, 1e100
 TAIL = 1_000_000  # bytes at the end of the metrics in which the latest scores are looked for
-NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "epoch")
+NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing", "epoch")
 SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
 COUNT = "sentences"  # on how many an evaluation's scores are
 

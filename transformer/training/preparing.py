@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 import torch
@@ -14,7 +14,7 @@ from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import WEIGHTS, load_weights
 from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
-from transformer.data.held_out import IN_BOTH, kept_apart
+from transformer.data.held_out import FEWEST, IN_BOTH, kept_apart
 from transformer.data.packed import pack
 from transformer.data.varied import Varied
 from transformer.files import read_json, remove, set_aside, write_json, write_text
@@ -27,7 +27,11 @@ from transformer.training.speaker import Speaker
 from transformer.training.state import Position
 
 REPORT = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
-DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on
+DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
+BY_HEART = "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
+MOST_UNKNOWN = 0.5  # of the tokens of a side
+NONE_HELD_OUT = f"The corpus has fewer than {FEWEST} pairs and no part to validate on, so nothing is held out."
+THEREFORE = "The scores are on the pairs that are trained on: they say what is known by heart."
 SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
 T = TypeVar("T")
 
@@ -48,32 +52,41 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
 
 
 def recipe_corpora(recipe: Recipe) -> Splits:
-    """What is trained on, evenly mixed and varied as the recipe asks, and what is validated on.
+    """What is trained on, evenly mixed and varied as the recipe asks, and what is validated on, if anything else is.
 
     Once the former was read, the latter has no pair of it.
     """
-    splits = open_corpus(recipe.data, recipe.validation, recipe.folder)
+    splits = open_corpus(recipe.data, recipe.validation, recipe.folder, recipe.max_characters)
     splits.train.count_rows()
-    train, validation = kept_apart(splits.train, splits.validation)
+    train, validation = splits.train, splits.validation
+    if validation is not None:
+        train, validation = kept_apart(train, validation)
     if recipe.vary:
         train = Varied(train, recipe.vary, recipe.training.seed)
     return Splits(train, validation, splits.test)
 
 
 def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, speaker: Speaker) -> None:
-    """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data."""
+    """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data.
+
+    Where nothing is held out to validate on, the pairs that are trained on are scored.
+    """
     (folder.data / intact.LIST).unlink(missing_ok=True)
-    config, source, target = checkpoint.model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer
-    examples = Encoded(splits.train, source, target, config.max_length)
+    source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    examples = Encoded(splits.train, source, target, min(recipe.longest, checkpoint.model.config.max_length))
     told = _Told(examples, speaker, "tokenising the corpus")
     packed = pack(told, folder.data, max(source.vocab_size, target.vocab_size))
     speaker.say(str(examples.report))
     if not packed.pairs:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
-    pairs, known = list(splits.validation), splits.validation.report.rejected[IN_BOTH]
+    _require_known(examples)
+    validation = splits.train if splits.validation is None else splits.validation
+    pairs, known = list(validation), validation.report.rejected[IN_BOTH]
+    if splits.validation is None:
+        speaker.say(f"{NONE_HELD_OUT} {THEREFORE}")
     if known and not pairs:
         raise ValueError(
-            f"Every pair of {splits.validation.name} is also in the training data, so scores on it would mean nothing; "
+            f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "
             "choose another corpus to validate on, or none, and pairs are held out."
         )
     if known:
@@ -81,11 +94,30 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
             f"{known:,} of the {known + len(pairs):,} validation pairs are also in the training data; "
             "they are left out of the validation."
         )
-    Evaluator.of(checkpoint, splits.validation.name, pairs)  # raises where there is nothing to evaluate on
+    Evaluator.of(checkpoint, validation.name, pairs)  # raises where there is nothing to evaluate on
     records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
     write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
-    write_json(folder.data / REPORT, {**asdict(examples.report), DOUBLED: known})
+    facts = {**vars(examples.report), DOUBLED: known, BY_HEART: splits.validation is None}
+    write_json(folder.data / REPORT, facts)
     intact.record(folder.data)
+
+
+def _require_known(examples: Encoded) -> None:
+    """Raises ValueError where most of what there is to learn is unknown to the vocabulary."""
+    for share, side in zip(examples.unknown, ("source", "target"), strict=True):
+        if share > MOST_UNKNOWN:
+            raise ValueError(
+                f"{share:.0%} of the {side} tokens are unknown to the vocabulary, so there is little to learn; choose "
+                "a larger vocabulary, a lower minimum frequency, or bpe."
+            )
+
+
+def known_by_heart(folder: RunFolder) -> bool:
+    """Whether a run is scored on the pairs that it is trained on, as too few to hold any out."""
+    try:
+        return read_json(folder.data / REPORT)[BY_HEART] is True
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def doubled(folder: RunFolder) -> int:
@@ -101,7 +133,9 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) 
     """The network before its first step, with its tokenizers."""
     if recipe.start is None:
         pairs = _Told(corpus, speaker, "learning the vocabulary")
-        source, target = learn_tokenizers(pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate)
+        source, target = learn_tokenizers(
+            pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate, recipe.min_frequency
+        )
     else:
         start = checkpoints.load(folder.start)
         source, target = start.source_tokenizer, start.target_tokenizer

@@ -10,14 +10,23 @@ from typing import Any, get_args
 
 from transformer.broken import MISTAKES, TRAINABLE
 from transformer.checkpoints.native import WEIGHTS, load
-from transformer.config import ConfigError, ModelConfig, StackConfig, TrainConfig, check_flag, check_share, check_whole
+from transformer.config import (
+    LARGEST,
+    ConfigError,
+    ModelConfig,
+    StackConfig,
+    TrainConfig,
+    check_flag,
+    check_share,
+    check_whole,
+)
 from transformer.data.about import about
 from transformer.data.corpora import open_parts
-from transformer.data.pairs import First
+from transformer.data.pairs import MAX_CHARACTERS, First
 from transformer.data.preview import READ
 from transformer.data.tokenizers import TokenizerKind
 from transformer.files import read_json
-from transformer.presets import PRESETS, preset
+from transformer.presets import PRESETS, RECIPES, preset
 from transformer.quoting import quoted, short
 from transformer.training.intact import STATE, changed
 from transformer.training.settings import AROUND
@@ -30,7 +39,9 @@ class Recipe:
     """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
 
     `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
-    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. `vary` is the share
+    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. A word or merge is in
+    it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
+    more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `vary` is the share
     of the sources to train on that are changed to how people type. `watch` are sentences that are translated at each
     evaluation. `start` is a checkpoint folder: its weights and tokenizers are
     where the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
@@ -45,6 +56,9 @@ class Recipe:
     tokenizer: TokenizerKind = "bpe"
     vocabulary: int = 8000
     separate: bool = False
+    min_frequency: int = 0
+    max_characters: int = MAX_CHARACTERS
+    max_tokens: int = 0
     vary: float = 0.0
     watch: tuple[str, ...] = ()
     start: str | None = None
@@ -62,6 +76,9 @@ class Recipe:
                 "tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(TokenizerKind))}."
             )
         check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
+        check_whole("min_frequency", self.min_frequency, 0, 1_000_000)
+        check_whole("max_characters", self.max_characters, 1, 100_000)
+        check_whole("max_tokens", self.max_tokens, 0, LARGEST["length"])
         check_share("vary", self.vary)
         if self.threads is not None:
             check_whole("threads", self.threads, 1, 1024)
@@ -104,6 +121,11 @@ class Recipe:
                     "broken", f"is {name}, but {part} is {getattr(self.model, part)!r}; it must be {value!r}."
                 )
 
+    @property
+    def longest(self) -> int:
+        """The most tokens of a side of a pair, special ones included."""
+        return min(self.max_tokens or self.model.max_length, self.model.max_length)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -128,9 +150,9 @@ class Recipe:
 
     def check(self) -> None:
         """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
-        corpora = [open_parts(self.data, self.folder)[0]]
+        corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.validation is not None:
-            whole, split, _ = open_parts(self.validation, self.folder)
+            whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
             corpora.append(whole if split is None else split)
         for corpus in corpora:
             first = First(corpus, READ)
@@ -167,23 +189,28 @@ class Recipe:
         return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}
 
     def command(self, out: str) -> str:
-        """The command that trains this recipe."""
+        """The command that trains this recipe: from the preset from which the fewest settings have to be changed."""
         words = ["python", "-m", "transformer", "train", "--data", self.data, "--out", out]
-        changes: dict[str, Any] = {"dropout": self.model.dropout}  # the rest of the network is that of the start
-        if self.start is None:
-            name, changes = _nearest_preset(self.model)
-            words += ["--preset", name]
+        if self.start is not None:  # the rest of the network is that of the start
+            return shlex.join(words + self._flags(None, {"dropout": self.model.dropout}))
+        every = [["--preset", name, *self._flags(name, _changes(self.model, name))] for name in PRESETS]
+        return shlex.join(words + min(every, key=len))
+
+    def _flags(self, preset: str | None, network: Mapping[str, Any]) -> list[str]:
+        """What has to be said beside a preset's name; `network` are the changes in its network."""
+        words: list[str] = []
+        usual = usual_values(preset)
         for f in fields(self):
             if f.name not in ("data", "model", "training", "watch", "broken"):
-                words += _flag(f.name, getattr(self, f.name), f.default)
+                words += _flag(f.name, getattr(self, f.name), usual.get(f.name))
         words += _flag("break", self.broken, None)
         for sentence in self.watch:
             words += ["--watch", sentence]
-        for name, value in changes.items():
+        for name, value in network.items():
             words += _flag(name, value, None)
         for f in fields(TrainConfig):
-            words += _flag(f.name, getattr(self.training, f.name), f.default)
-        return shlex.join(words)
+            words += _flag(f.name, getattr(self.training, f.name), usual[f"training.{f.name}"])
+        return words
 
 
 def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
@@ -200,23 +227,26 @@ def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return flattened
 
 
-def _nearest_preset(model: ModelConfig) -> tuple[str, dict[str, Any]]:
-    """The preset from which the fewest settings have to be changed, and those, by the names of their flags."""
-    sizes = model.source_vocab_size, model.target_vocab_size
+def usual_values(preset: str | None) -> dict[str, Any]:
+    """What the settings are where nobody says otherwise, but for those of the network: as a tutorial's preset trains,
+    or ours. By their full names, such as "training.steps"."""
+    ours = {f.name: f.default for f in fields(Recipe) if f.default not in (MISSING, None, ())}
+    training = {f"training.{f.name}": f.default for f in fields(TrainConfig)}
+    return {**ours, **training, **RECIPES.get(preset or "", {})}
 
-    def changes(name: str) -> dict[str, Any]:
-        start, changed = preset(name, *sizes), {}
-        for f in fields(ModelConfig):
-            value, usual = getattr(model, f.name), getattr(start, f.name)
-            if isinstance(value, StackConfig):
-                for g in fields(StackConfig):
-                    if getattr(value, g.name) != getattr(usual, g.name):
-                        changed[f"{f.name}_{g.name}"] = getattr(value, g.name)
-            elif value != usual:
-                changed[f.name] = value
-        return changed
 
-    return min(((name, changes(name)) for name in PRESETS), key=lambda changed: len(changed[1]))
+def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
+    """What has to be changed in a preset's network, by the names of the flags."""
+    start, changed = preset(name, model.source_vocab_size, model.target_vocab_size), {}
+    for f in fields(ModelConfig):
+        value, usual = getattr(model, f.name), getattr(start, f.name)
+        if isinstance(value, StackConfig):
+            for g in fields(StackConfig):
+                if getattr(value, g.name) != getattr(usual, g.name):
+                    changed[f"{f.name}_{g.name}"] = getattr(value, g.name)
+        elif value != usual:
+            changed[f.name] = value
+    return changed
 
 
 def _flag(name: str, value: Any, default: Any) -> list[str]:

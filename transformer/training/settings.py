@@ -55,8 +55,8 @@ HELP: dict[str, str] = {
     "straight down to zero at the last step (linear), or constant.",
     "warmup": "Steps over which the learning rate rises from zero, since the first gradients of an untrained network "
     "would lead it astray.",
-    "label_smoothing": "The share of the target probability that is spread over all tokens, so that the model stays "
-    "less certain; the loss gets worse, the translations better.",
+    "label_smoothing": "The share ε of the target probability that is spread over all V tokens, ε/V each (not "
+    "ε/(V − 1) to each wrong one), so that the model stays less certain; the loss gets worse, the translations better.",
     "clip": "Gradient clipping: the largest norm of a gradient; larger ones are scaled down to it, so one odd batch "
     "does little harm. 0 is off.",
     "scheduled_sampling": "In training the decoder reads the reference (teacher forcing), in use its own output; this "
@@ -74,11 +74,16 @@ HELP: dict[str, str] = {
     # Recipe
     "data": "The corpus to learn from.",
     "validation": "Another corpus to validate on; without one, the corpus' own split, or one pair in a hundred held "
-    "out.",
+    "out, and none of fewer than 50.",
     "folder": "The folder of Multi30k, if it should not be downloaded.",
     "tokenizer": "How text is split into tokens: frequent pieces (bpe), whole words, or characters.",
     "vocabulary": "The largest number of tokens in a vocabulary.",
     "separate": "One vocabulary for each side instead of one for both.",
+    "min_frequency": "How often a word, or a merge of bpe, has to occur to be in the vocabulary. 0 is by the corpus: "
+    "once among fewer than 1,000 pairs, twice among more.",
+    "max_characters": "Pairs with a side of more characters are left out.",
+    "max_tokens": "Pairs with a side of more tokens are left out, special tokens included. 0 is as many as the model "
+    "reads.",
     "vary": "The share of source sentences changed to how people type: no capital, no full stop, dont, curly quotes.",
     "watch": "A sentence that is translated at each evaluation.",
     "start": "A checkpoint from whose weights and vocabulary the training starts.",

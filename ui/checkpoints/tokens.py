@@ -10,7 +10,7 @@ import streamlit as st
 from transformer import Translator
 from transformer.charts.colours import OKABE_ITO, theme_named
 from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, label, word_groups
+from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, label
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.widgets.errors import plain_errors
@@ -40,7 +40,7 @@ def cut(tokenizer: Tokenizer, text: str) -> list[Piece]:
     pieces = [tokenizer.piece(id) for id in ids]
     labelled = []
     word, after_space = -1, False
-    for group in word_groups(pieces):
+    for group in tokenizer.word_groups(ids, text):
         word += not after_space  # a lone space belongs to what is unknown after it
         for at in group:
             first = at == group[0] and not after_space

@@ -28,6 +28,10 @@ TEMPERATURE_HELP = (
     "Divides the logits: below 1 probable tokens become more probable, above 1 less. The model is not run again while "
     "the same tokens are drawn."
 )
+BEAM_TEMPERATURE_HELP = (
+    "Divides the logits before the scores are summed: above 1 it matters less how sure the model was of each token. 1 "
+    "changes nothing. Log-probabilities stay the model's own."
+)
 
 
 def controls(view: DecodingView) -> None:
@@ -48,6 +52,7 @@ def controls(view: DecodingView) -> None:
         if view.strategy == "beam":
             _slider("size", "Beam size", 1, LARGEST_BEAM, 1, "Hypotheses that are kept at each step.")
             _slider("penalty", "Length penalty", 0.0, LARGEST_PENALTY, 0.1, PENALTY_HELP)
+            _slider("temperature", "Temperature", *TEMPERATURES, 0.05, BEAM_TEMPERATURE_HELP)
         elif view.strategy == "sampling":
             _sampling(view)
 

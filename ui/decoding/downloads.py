@@ -46,7 +46,8 @@ def tree_facts(name: str, text: str, model: Translator, found: Search) -> dict[s
     strategy = found.strategy
     settings = {
         "greedy": "",
-        "beam": f", size {strategy.size}, length penalty {strategy.penalty:g}",
+        "beam": f", size {strategy.size}, length penalty {strategy.penalty:g}"
+        + (f", temperature {strategy.temperature:g}" if strategy.temperature != 1 else ""),
         "sampling": f", temperature {strategy.temperature:g}"
         + (f", top-k {strategy.top_k}" if strategy.top_k else "")
         + f", top-p {strategy.top_p:g}, seed {strategy.seed}",

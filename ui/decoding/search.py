@@ -150,7 +150,7 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: Se
 def _candidates(model: Translator, strategy: Strategy, step: DecodeStep) -> list[list[Candidate]]:
     """For each row the likeliest tokens, and those that the step considered, most probable first."""
     seen = step.log_probs
-    if strategy.name == "sampling":
+    if strategy.name == "sampling" or strategy.temperature != 1:
         seen = tempered(allowed(seen, model.model.config), strategy.temperature, strategy.top_k, strategy.top_p)
     top = step.log_probs.topk(min(TOP, step.log_probs.size(1))).indices
     rows = []

@@ -35,7 +35,8 @@ class Strategy:
         if self.name == "greedy":
             return greedy(model, src, **options)
         if self.name == "beam":
-            return beam(model, src, self.size, length_penalty=self.penalty, **options)
+            options |= {"length_penalty": self.penalty, "temperature": self.temperature}
+            return beam(model, src, self.size, **options)
         return sample(model, src, **self.drawing, **options)
 
     @property
@@ -46,4 +47,4 @@ class Strategy:
     @property
     def normalises(self) -> bool:
         """Whether the score is anything else than the log-probability."""
-        return self.name == "beam" and self.penalty > 0
+        return self.name == "beam" and (self.penalty > 0 or self.temperature != 1)

@@ -165,7 +165,7 @@ class DecodingView(View):
     def how(self) -> Strategy:
         """The strategy with its own settings."""
         if self.strategy == "beam":
-            return Strategy("beam", size=self.size, penalty=self.penalty)
+            return Strategy("beam", size=self.size, penalty=self.penalty, temperature=self.temperature)
         if self.strategy == "sampling":
             settings = (self.temperature, self.top_k, self.top_p, self.seed)
             return Strategy("sampling", 1, 0.0, *settings)

@@ -14,12 +14,14 @@ from transformer.data.about import LANGUAGES as NAMES
 from transformer.data.about import about
 from transformer.data.corpora import FORMS, GoldCorpus, from_hub, open_parts, written
 from transformer.data.grammars import GRAMMARS
+from transformer.data.held_out import FEWEST
 from transformer.data.mixtures import JOINED, MOST_TIMES
 from transformer.data.multi30k import LANGUAGES
 from transformer.data.pairs import First
 from transformer.data.preview import READ, Preview, preview
 from transformer.data.split_folder import language_pairs, tatoeba_folder
 from transformer.data.tokenizers import TokenizerKind
+from transformer.data.toy import TOY
 from ui.state.cache import kept
 from ui.state.public import private_only
 from ui.state.streamlit_internals import end_superseded_run
@@ -34,6 +36,7 @@ CHOICES = {
     "reverse": "Letters, reversed",
     "copy": "Letters, copied",
     "dates": "Dates in ISO form",
+    TOY: "Five sentences of a tutorial",
     **{name: str(about(name)["title"]) for name in GRAMMARS},
     "multi30k": "Multi30k, image captions",
     "tatoeba": "Tatoeba, everyday sentences",
@@ -46,6 +49,7 @@ SAID = {
     "reverse": "Words of 1 to 20 letters, and the same letters in reverse order.",
     "copy": "Words of 1 to 20 letters, and the same letters again.",
     "dates": "Dates as people write them, and the same day as year-month-day.",
+    TOY: "“hello world”, “how are you” and three more, with their French: what a network learns by heart in seconds.",
     **dict.fromkeys(GRAMMARS, "200,000 sentences that a grammar generates, with known alignments and antecedents."),
     "multi30k": "29,000 captions of photographs, translated by people.",
     "tatoeba": "Short everyday sentences, translated by volunteers; often in several ways.",
@@ -189,20 +193,35 @@ def _hub() -> str | None:
 # ---- what they look like -------------------------------------------------------------------------------------------
 
 
-def previewed(spec: str, folder: str | None, tokenizer: TokenizerKind, vocabulary: int, separate: bool) -> Preview:
+def previewed(
+    spec: str,
+    folder: str | None,
+    max_characters: int,
+    tokenizer: TokenizerKind,
+    vocabulary: int,
+    separate: bool,
+    min_frequency: int,
+) -> Preview:
     """Raises ValueError where the corpus cannot be opened, or has no pair."""
-    return _preview(spec, folder, tokenizer, vocabulary, separate, written(spec))
+    return _preview(spec, folder, max_characters, tokenizer, vocabulary, separate, min_frequency, written(spec))
 
 
 @kept(12, "Reading the corpus", turn=False)
 def _preview(
-    spec: str, folder: str | None, tokenizer: TokenizerKind, vocabulary: int, separate: bool, written: tuple[int, ...]
+    spec: str,
+    folder: str | None,
+    max_characters: int,
+    tokenizer: TokenizerKind,
+    vocabulary: int,
+    separate: bool,
+    min_frequency: int,
+    written: tuple[int, ...],
 ) -> Preview:
     """It is cancelled when the session that asked for it ends; others that wait for it start again."""
-    corpus = open_parts(spec, folder)[0]
+    corpus = open_parts(spec, folder, max_characters)[0]
     grown = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar takes its time for each sentence
     part = First(corpus, HUB_ROWS) if grown or from_hub(spec) else corpus
-    found = preview(part, tokenizer, vocabulary, separate, between=end_superseded_run)
+    found = preview(part, tokenizer, vocabulary, separate, min_frequency, between=end_superseded_run)
     return replace(found, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else found
 
 
@@ -233,8 +252,9 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     plot(lengths(preview.source.lengths, preview.target.lengths, theme=theme), key="lengths")
     sides = {preview.source.vocabulary, preview.target.vocabulary}
     sizes = " and ".join(f"{size:,}" for size in sorted(sides))
+    other = "pairs that it was not learned from" if preview.report.kept >= FEWEST else "these pairs"
     st.caption(
-        f"Vocabulary: {sizes} tokens. In pairs that it was not learned from, it covers "
+        f"Vocabulary: {sizes} tokens. In {other}, it covers "
         f"{_share(preview.source.covered)} of the source tokens and {_share(preview.target.covered)} of the target "
         "tokens."
     )

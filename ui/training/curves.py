@@ -12,6 +12,7 @@ import streamlit as st
 from transformer import TrainConfig
 from transformer.training import FEW, Status, learning_rate
 from transformer.training.metrics import COUNT
+from transformer.training.preparing import NONE_HELD_OUT, THEREFORE
 from ui.state.view import take, update, widget_key
 from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
@@ -52,7 +53,8 @@ class Chart:
 
 
 def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
-    """The six charts; of several runs, only the lines that can be told apart.
+    """The six charts, and a seventh where scheduled sampling is on; of several runs, only the lines that can be told
+    apart.
 
     What is known at each step, and so is noisy, is smoothed by `smooth` percent, and called a mean.
     """
@@ -65,6 +67,7 @@ def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
     loss, perplexity = Chart("Loss", "nats per token"), Chart("Perplexity", "")
     score, rate = Chart("Score", "" if alone else "chrF"), Chart("Learning rate", "")
     norm, speed = Chart("Gradient norm", ""), Chart("Tokens per second", "")
+    forcing = Chart("Teacher forcing", "share of the target tokens")
     for number, run in enumerate(runs):
         columns, config = run.columns, run.config
         train, validation = calm(columns, columns.loss), scores(columns.evaluations, "loss")
@@ -81,7 +84,11 @@ def charts(runs: Sequence[Watched], smooth: int = 0) -> list[Chart]:
             ends = np.array([0.0, float(config.steps)])
             norm.lines.append(Line("clipped to", "level", ends, np.full(2, config.clip)))
         speed.lines.append(Line("mean of several steps", "second", *speeds(columns), number))
-    return [loss, perplexity, score, rate, norm, speed]
+        if config.scheduled_sampling:
+            forcing.lines.append(
+                Line("read from the corpus", "second", *thinned(columns.step, columns.teacher_forcing), number)
+            )
+    return [loss, perplexity, score, rate, norm, speed, *([forcing] if forcing.lines else [])]
 
 
 def _exp(loss: Floats) -> Floats:
@@ -174,8 +181,11 @@ def facts(run: Watched) -> list[dict[str, str]]:
     return numbers
 
 
-def cautions(columns: Columns, doubled: int) -> list[str]:
-    """What to know of the scores: that they are on few sentences, or that `doubled` pairs were left out."""
+def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str]:
+    """What to know of the scores: that they are on the pairs that are trained on (`by_heart`), or on few sentences, or
+    that `doubled` pairs were left out."""
+    if by_heart:
+        return [f"{NONE_HELD_OUT} {THEREFORE}"]
     count = columns.evaluations[-1].get(COUNT) if columns.evaluations else None
     told = []
     if type(count) is int and count < FEW:

@@ -13,6 +13,8 @@ from transformer.config import ConfigError
 from transformer.data.corpora import TASKS
 from transformer.data.grammars import GRAMMARS
 from transformer.data.tokenizers import TokenizerKind
+from transformer.data.toy import TOY
+from transformer.presets import RECIPES
 from transformer.training import BY_TOKENIZER, HELP, Recipe
 from transformer.training.recipe import flat
 
@@ -26,7 +28,8 @@ NETWORK = [f"model.{name}" for name in _MODEL[:1]]
 NETWORK += [f"model.{stack}.{f.name}" for stack in STACKS for f in fields(StackConfig)]
 NETWORK += [f"model.{name}" for name in _MODEL[1:]]
 TRAINING = [f"training.{f.name}" for f in fields(TrainConfig)]
-CORPUS = ["tokenizer", "vocabulary", "separate", "vary", "validation", "folder", "threads", "tensorboard"]
+CORPUS = ["tokenizer", "vocabulary", "min_frequency", "separate", "max_characters", "max_tokens", "vary", "validation"]
+CORPUS += ["folder", "threads", "tensorboard"]
 # Training techniques that the tutorials teach, under the names that they use.
 SWITCHES: dict[str, str] = {
     "training.scheduled_sampling": "Scheduled sampling instead of teacher forcing alone",
@@ -82,17 +85,25 @@ def advice(data: str) -> Advice:
         return Advice("mini", {**_LETTERS, "training.steps": 2_000} if data == "dates" else _LETTERS)
     if data in GRAMMARS:
         return Advice("tiny", _GRAMMAR)
+    if data == TOY:
+        return Advice("transformer-from-scratch", {})
     return Advice("small", _SENTENCES)
 
 
 def defaults(data: str, size: str) -> Values:
-    """Every setting, as the form starts with it."""
-    values: Values = {"tokenizer": "bpe", "vocabulary": 8000, "separate": False, "vary": 0.0}
-    values |= {"validation": None, "folder": None, "threads": None, "tensorboard": False}
+    """Every setting, as the form starts with it: what suits the data, or how a tutorial trains its network.
+
+    Letters are no words, whatever the tutorial."""
+    values: Values = {f.name: f.default for f in fields(Recipe) if f.name in CORPUS}
     values |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")
     values |= flat(TrainConfig(snapshots=10).to_dict(), "training.")
     known = {name: values[name] for name in (*CORPUS, *NETWORK, *TRAINING)}
-    return known | advice(data).changes
+    suits = advice(data).changes
+    if size not in RECIPES:
+        return known | suits
+    suits = {name: value for name, value in suits.items() if not name.startswith("model.")}
+    letters = {name: value for name, value in suits.items() if data in TASKS and not name.startswith("training.")}
+    return known | suits | RECIPES[size] | letters
 
 
 def from_recipe(recipe: Recipe) -> Values:

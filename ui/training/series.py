@@ -19,7 +19,7 @@ from transformer.training import Metrics
 
 POINTS = 500  # of a curve that is drawn, at most
 STRETCHES = 120  # of a curve of means
-_COLUMNS = ("step", "loss", "learning_rate", "gradient_norm", "tokens", "seconds")
+_COLUMNS = ("step", "loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing")
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +34,7 @@ class Columns:
     gradient_norm: Floats
     tokens: Floats
     seconds: Floats
+    teacher_forcing: Floats
     evaluations: list[dict[str, Any]]
 
     def __len__(self) -> int:

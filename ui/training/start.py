@@ -13,6 +13,7 @@ from transformer import PRESETS
 from transformer.data.about import about
 from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
+from transformer.presets import DIFFERS
 from transformer.quoting import worded
 from transformer.training import RunFolder, run_path, start, statuses
 from ui.state import models
@@ -165,8 +166,11 @@ def _middle(view: TrainingView, chosen: Chosen, values: Values, before: RunFolde
             key=key,
             on_change=take,
             args=("size", key),
-            help="Four sizes, and the networks of five widely followed tutorials; on the command line, `--preset`.",
+            help="Four sizes, and five widely followed tutorials with their networks and how they train them; on the "
+            "command line, `--preset`.",
         )
+        if (differs := DIFFERS.get(_size(view, chosen.kind))) is not None:
+            st.caption(differs)
     stacks = [values[f"model.{stack}.n_layers"] for stack in draft.STACKS]
     heads = values["model.encoder.n_heads"]
     st.caption(
@@ -225,14 +229,15 @@ def _preview(chosen: Chosen, values: Values) -> Preview | None:
     """Draws the preview; None where there is none yet."""
     if chosen.spec is None or (from_hub(chosen.spec) and not _asked_for(chosen.spec)):
         return None
-    names = ("folder", "tokenizer", "vocabulary", "separate")
+    names = ("folder", "max_characters", "tokenizer", "vocabulary", "separate", "min_frequency")
     try:
         preview = corpus.previewed(chosen.spec, *(draft.parsed(name, values[name]) for name in names))
     except (ValueError, OSError) as error:
         cannot(error, "This cannot be trained on")
         return None
-    longest = values["model.max_length"]
-    corpus.show(preview, int(longest) if str(longest).isdecimal() else 512, chosen.spec)
+    typed = [str(values[name]) for name in ("model.max_length", "max_tokens")]
+    longest = min((int(text) for text in typed if text.isdecimal() and int(text)), default=512)
+    corpus.show(preview, longest, chosen.spec)
     return preview
 
 

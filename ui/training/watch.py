@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.training import RunFolder, Status
-from transformer.training.preparing import doubled
+from transformer.training.preparing import doubled, known_by_heart
 from ui.state import models, records
 from ui.state.public import public, without_places
 from ui.state.view import update, write_address
@@ -170,7 +170,8 @@ def _numbers(trainings: Shelf, view: TrainingView) -> Columns | None:
     curves.draw(watched, view.step, view.smooth)
     if parts := curves.parts(watched[0].columns):
         st.caption("The last evaluation, by corpus: " + "; ".join(map(literal, parts)) + ".")
-    for caution in curves.cautions(watched[0].columns, doubled(RunFolder(trainings.chosen.folder))):
+    folder = RunFolder(trainings.chosen.folder)
+    for caution in curves.cautions(watched[0].columns, doubled(folder), known_by_heart(folder)):
         st.caption(f":material/info: {caution}")
     if trainings.chosen.state in ("finished", "stopped") and f"runs/{trainings.chosen.name}" in models.model_names():
         open_in(f"runs/{trainings.chosen.name}")

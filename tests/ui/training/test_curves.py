@@ -14,6 +14,7 @@ from tests.small_run import TRAINING
 from tests.unpacked import unpacked
 from transformer import TrainConfig
 from transformer.training import FEW, RunFolder, Status, learning_rate, status
+from transformer.training.schedule import teacher_forcing
 from ui.training.curves import Watched, cautions, charts, facts, limit, payload
 from ui.training.series import POINTS, Columns, Series
 from ui.widgets.text import on_sentences
@@ -27,9 +28,9 @@ def invented(steps: int, config: TrainConfig, evaluations: list[dict[str, Any]] 
     """A run of `steps` updates whose loss falls steeply first."""
     step = np.arange(1, steps + 1, dtype=float)
     rate = np.array([learning_rate(int(s), config) for s in step])
-    columns = Columns(
-        step, 1 + 9 / step, rate, np.ones(steps), np.full(steps, 100.0), np.ones(steps), evaluations or []
-    )
+    ones, tokens = np.ones(steps), np.full(steps, 100.0)
+    forcing = np.array([teacher_forcing(int(s) // 10, config) for s in step])  # ten steps an epoch
+    columns = Columns(step, 1 + 9 / step, rate, ones, tokens, ones, forcing, evaluations or [])
     return Watched(Status("run", Path("run"), "running", steps, config.steps, "training"), config, columns)
 
 
@@ -56,6 +57,15 @@ def test_what_is_still_to_come_is_the_schedule() -> None:
     assert (ahead.x[0], ahead.x[-1]) == (now.x[-1], 1_000) and 300 in ahead.x
     assert ahead.y.tolist() == [learning_rate(int(step), config) for step in ahead.x]
     assert not len(charts([invented(1_000, config)])[3].lines[1].x)
+
+
+def test_the_share_of_teacher_forcing_has_a_curve_where_it_falls() -> None:
+    assert len(charts([invented(100, TrainConfig(steps=500))])) == 6
+    run = invented(300, TrainConfig(steps=500, scheduled_sampling=True))
+    forcing = charts([run])[6]
+    (line,) = forcing.lines
+    assert forcing.title == "Teacher forcing" and line.x.tolist() == run.columns.step.tolist()
+    assert line.y[0] == 1 and line.y[15] == pytest.approx(0.95) and line.y[-1] == 0.3
 
 
 def test_a_steep_start_is_cut_off_with_a_note() -> None:

@@ -112,7 +112,7 @@ class Player {
     const { nodes, strings, strategy } = header,
       text = places => places.map(place => strings[place]);
     const { log_prob, total, score } = arrays,
-      normalises = strategy.name === "beam" && strategy.penalty > 0;
+      normalises = strategy.name === "beam" && (strategy.penalty > 0 || strategy.temperature !== 1);
     const ended = new Set(header.found.flatMap(sentence => (sentence.ended ? [sentence.node] : [])));
     this.nodes = { ...nodes, label: text(nodes.name), log_prob, total, score, normalises, ended };
     this.names = text(header.candidates.name);

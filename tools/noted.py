@@ -1,0 +1,70 @@
+"""`python -m tools.noted CHECKPOINT --data CORPUS --strange FILE...`: of how many sentences the app says that they are
+unlike what the model was trained on, by the threshold in its card (tools/typical.py).
+
+CORPUS is what the model was trained on; of its test part there should be few. Of the sentences in each FILE, one a
+line, there should be many, as of the test part's sentences with their words in another order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.typical import drawn, readable
+from transformer import Translator
+from transformer.analysis.typical import unlike
+from transformer.data.corpora import open_split
+from transformer.quoting import short
+
+SALADS = 200
+
+
+def shares(model: Translator, kinds: dict[str, list[str]]) -> dict[str, tuple[int, int]]:
+    """Of how many sentences of each kind it is said, and how many there are; the model writes as the app lets it."""
+    return {
+        name: (
+            sum(unlike(model.card, one.log_prob_per_token) for one in model.translate_batch(texts, beam_size=5)),
+            len(texts),
+        )
+        for name, texts in kinds.items()
+    }
+
+
+def salads(texts: Sequence[str]) -> list[str]:
+    """Sentences of five words or more with their words in another order, and the stop at the end."""
+    shuffled, mixed = random.Random(0), []
+    for text in texts:
+        words = text.rstrip(".?!").split()
+        if len(words) >= 5:
+            shuffled.shuffle(words)
+            mixed.append(f"{' '.join(words)}.")
+    return mixed[:SALADS]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.noted", description=__doc__)
+    parser.add_argument("checkpoint", help="a checkpoint's folder")
+    parser.add_argument("--data", required=True, help="what it was trained on, such as multi30k:en-fr")
+    parser.add_argument("--strange", nargs="*", default=[], metavar="FILE", help="strange sentences, one a line")
+    parser.add_argument("--folder", help="where Multi30k lies")
+    given = parser.parse_args(arguments)
+    try:
+        model = Translator.load(given.checkpoint)
+        kinds = drawn(model, open_split(given.data, "test", given.folder))
+        kinds["words in another order"] = salads([text for texts in kinds.values() for text in texts[:SALADS]])
+        for file in given.strange:
+            lines = Path(file).read_text(encoding="utf-8").splitlines()
+            kinds[short(file)] = [line for line in lines if readable(model, line)]
+    except (ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    for name, (said, count) in shares(model, kinds).items():
+        print(f"{name:<40}{said:>6} of {count:<6}{said / max(count, 1):>7.1%}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
