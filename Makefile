@@ -48,6 +48,9 @@ serve: $(APP_READY) ## Serve it to others (HOST=0.0.0.0 PORT=8501, HEADLIGHT_PAS
 desktop: $(APP_READY) ## Open the app in its own window
 	@$(BIN)/python -m tools.desktop
 
+# The rewritten assertions are kept, whatever the environment says: rewriting them takes as long as importing the rest.
+test check: export PYTHONDONTWRITEBYTECODE :=
+
 # Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
 test: lint browser ## Run every linter and all tests
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder

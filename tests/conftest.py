@@ -15,10 +15,13 @@ from hypothesis import settings
 settings.register_profile("headlight", max_examples=40, deadline=None, derandomize=True, database=None)
 settings.load_profile("headlight")
 
+gc.disable()  # what is imported and collected stays, and looking for garbage in it takes a tenth of the time
+
 os.fsync = lambda descriptor: None  # no test cuts the power, and a disk takes its time to answer
 
 
 def pytest_collection_finish() -> None:
-    """What is imported and collected stays: without it, each look for garbage among the tests' objects is short."""
+    """From here on garbage is looked for, among the tests' own objects alone."""
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -60,8 +60,20 @@ def steps_made(run: RunFolder) -> int:
     return len(lines(run))
 
 
-def test_a_finished_run_is_a_folder_that_opens(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, steps=60, snapshots=3)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run of sixty steps, which no test changes."""
+    return finished_run(tmp_path_factory.mktemp("finished"), steps=60, snapshots=3)
+
+
+@pytest.fixture
+def run(finished: RunFolder, tmp_path: Path) -> RunFolder:
+    """A copy of it."""
+    return RunFolder(shutil.copytree(finished.path, tmp_path / "run", symlinks=True))
+
+
+def test_a_finished_run_is_a_folder_that_opens(finished: RunFolder) -> None:
+    run = finished
     run_status = status(run.path)
     assert (run_status.state, run_status.step, run_status.steps, run_status.saved_step) == ("finished", 60, 60, 60)
     metrics = Metrics(run.path).read()
@@ -165,7 +177,7 @@ def test_a_signal_from_outside_pauses(tmp_path: Path) -> None:
 
 
 def test_what_was_asked_before_the_worker_began_is_done(tmp_path: Path) -> None:
-    run = new_run(tmp_path)
+    run = new_run(tmp_path, steps=3)
     run.ask("stop")
     assert work(run.path) == "stopped"
     assert work(run.path) == "finished"  # it is asked once
@@ -203,8 +215,8 @@ def test_a_longer_run_goes_on_from_its_end(tmp_path: Path) -> None:
     assert [line["loss"] for line in lines(run)] == [line["loss"] for line in lines(longer)]
 
 
-def test_a_run_starts_again_from_a_checkpoint_with_other_settings(tmp_path: Path) -> None:
-    first = finished_run(tmp_path, steps=60)
+def test_a_run_starts_again_from_a_checkpoint_with_other_settings(run: RunFolder, tmp_path: Path) -> None:
+    first, before = run, lines(run)
     recipe = first.recipe()
     again = replace(
         recipe, start=str(first.checkpoints / "best"), training=replace(recipe.training, learning_rate=1e-4)
@@ -212,7 +224,7 @@ def test_a_run_starts_again_from_a_checkpoint_with_other_settings(tmp_path: Path
     run = claim(again, tmp_path / "again")
     delete(first.path)  # it has its own copy
     assert work(run.path) == "finished"
-    before, after = (lines(each) for each in (finished_run(tmp_path, "first", steps=60), run))
+    after = lines(run)
     assert after[0]["step"] == 1 and after[0]["loss"] < 0.7 * before[0]["loss"]
     start_of_second = load_file(run.start / "model.safetensors")
     assert set(start_of_second) == set(load_file(run.checkpoints / "last" / "model.safetensors"))
@@ -311,7 +323,7 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk_too(quiet: RunFolder, tmp_p
 
 
 def test_an_error_of_the_program_is_a_crash_with_its_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = new_run(tmp_path)
+    run = new_run(tmp_path, steps=26)
     monkeypatch.setattr("transformer.training.session.Evaluator.__call__", lambda *_: 1 / 0)
     assert work(run.path) == "crashed"
     run_status = status(run.path)
@@ -320,20 +332,19 @@ def test_an_error_of_the_program_is_a_crash_with_its_cause(tmp_path: Path, monke
     assert work(run.path) == "finished"
 
 
-def test_a_run_is_exported_whole_or_not_at_all(tmp_path: Path) -> None:
-    run = finished_run(tmp_path, snapshots=2)
+def test_a_run_is_exported_whole_or_not_at_all(run: RunFolder, tmp_path: Path) -> None:
     out = tmp_path / "shipped"
     card = export(run.path, out).card
     shipped, best = checkpoints.load(out), checkpoints.load(run.checkpoints / "best")
     assert shipped.card == card and card["step"] == best.card["step"]
     halves = {name: p.half().float() for name, p in best.model.named_parameters()}
     assert all(torch.equal(p, halves[name]) for name, p in shipped.model.named_parameters())
-    assert len(list((out / "history").iterdir())) == 3
+    assert len(list((out / "history").iterdir())) == 4
     with pytest.raises(ValueError, match="exists already"):
         export(run.path, out)
     with pytest.raises(ValueError, match="no run in"):
         export(tmp_path, tmp_path / "other")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.tsv", "run", "shipped"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "shipped"]
 
 
 def test_only_a_run_can_be_deleted(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ grammars = pytest.mark.parametrize("grammar", list(GRAMMARS))
 @cache
 def trained_on(grammar: str) -> list[GoldPair]:
     """The first sentences of its training split, written once for all the tests that read them."""
-    return list(GoldCorpus(GRAMMARS[grammar], "train", 15_000).gold())
+    return list(GoldCorpus(GRAMMARS[grammar], "train", 10_000).gold())
 
 
 class Letters:
