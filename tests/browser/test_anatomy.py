@@ -125,7 +125,9 @@ def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url
     )
 
 
-def test_the_stages_are_stepped_through(page: Page, url: str, small: Translator, trace: Trace) -> None:
+def test_the_stages_are_stepped_through_and_played_to_the_end(
+    page: Page, url: str, small: Translator, trace: Trace
+) -> None:
     """By the keys, the buttons and the headers; the address follows, and the row that is followed goes along."""
     go(page, url, f"{TYPED}&head=2&query=4")
     walk = numbers(small, trace, Site("decoder", 0, "self"), 1, 3)
@@ -149,10 +151,8 @@ def test_the_stages_are_stepped_through(page: Page, url: str, small: Translator,
     page.locator(".board").focus()
     page.keyboard.press("ArrowUp")
     expect(page.locator(".worked")).to_contain_text(written(walk.own.weights[1]))
-
-
-def test_play_goes_to_the_end(page: Page, url: str) -> None:
-    go(page, url, f"{TYPED}&stage=8")
+    stage(page, 8).click()
+    expect(stage(page, 8)).to_have_attribute("aria-current", "step")
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     expect(stage(page, 9)).to_have_attribute("aria-current", "step")
@@ -186,7 +186,7 @@ def test_the_switches_change_what_comes_after_and_say_so(page: Page, url: str, s
     expect(page.get_by_role("switch", name="Without the mask")).to_be_disabled()
 
 
-def test_the_map_opens_every_part(page: Page, url: str, small: Translator, trace: Trace) -> None:
+def test_the_map_opens_every_part_and_a_head(page: Page, url: str, small: Translator, trace: Trace) -> None:
     go(page, url, TYPED)
     parts = network(small.model, len(trace.source), len(trace.reads))
     expect(page.locator(".part")).to_have_count(len(parts))
@@ -207,10 +207,6 @@ def test_the_map_opens_every_part(page: Page, url: str, small: Translator, trace
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Decoder, final layer norm", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("part=norm"))
-
-
-def test_a_head_is_picked_in_the_map(page: Page, url: str) -> None:
-    go(page, url, f"{TYPED}&head=1")
     part(page, "Encoder layer 1, self-attention").locator(".head").nth(3).click()
     expect(page.get_by_role("heading", name="Encoder layer 1, self-attention, head 4", exact=True)).to_be_visible()
 

@@ -1,0 +1,70 @@
+"""Heads are switched off, and ranked by what that costs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.attention.looking import (
+    HEAD,
+    SENTENCE,
+    agree,
+    go,
+)
+from tools.serving import wait_until_idle
+from transformer import Trace, Translator
+from ui.widgets.text import signed
+
+
+def test_switching_a_head_off_changes_everything_that_depends_on_it(
+    page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
+) -> None:
+    go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
+    page.get_by_role("button", name="1", exact=True).first.click()  # layer 1, head 1
+    page.get_by_text("Log-probability of the original").wait_for(timeout=30_000)
+    wait_until_idle(page)
+    expect(page).to_have_url(re.compile(r"changes=cross\.1\.1"))
+    from ui.attention.view import Change
+
+    tap = Change("cross", 1, 1).tap()
+    changed = odd[1].trace(SENTENCE, interventions=[tap])
+    forced = odd[1].trace_ids(odd_trace.source.ids, odd_trace.target.ids, [tap])
+    agree(page, changed.cross[2, 1])
+    expect(page.get_by_test_id("stMetricValue").last).to_have_text(
+        f"{signed(forced.log_prob - odd_trace.log_prob, plus=True)} nats"
+    )
+    page.get_by_role("button", name="Show the difference in every cell").click()
+    wait_until_idle(page)
+    agree(page, forced.cross[2, 1] - odd_trace.cross[2, 1])
+    page.get_by_role("button", name="Switch it on again").click()
+    wait_until_idle(page)
+    agree(page, odd_trace.cross[2, 1])
+
+
+def test_changing_a_head_of_another_kind_keeps_the_picture_and_the_tab(page: Page, odd_url: str) -> None:
+    go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
+    chart = page.locator(HEAD).element_handle()
+    page.get_by_role("tab", name="Encoder").click()
+    wait_until_idle(page)
+    page.get_by_role("button", name="2", exact=True).first.click()
+    page.get_by_text("Changed: 1 encoder.").wait_for()
+    wait_until_idle(page)
+    expect(page).to_have_url(re.compile(r"changes=encoder\.1\.2"))
+    expect(page.get_by_role("tab", name="Encoder")).to_have_attribute("aria-selected", "true")
+    assert chart.evaluate("chart => chart.isConnected")
+
+
+def test_every_head_is_ranked_by_its_cost(
+    page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
+) -> None:
+    go(page, odd_url)
+    page.get_by_role("button", name="How important is each head?").click()
+    page.locator(".ranking").wait_for(timeout=30_000)
+    from transformer.analysis import head_importance
+    from ui.attention.ranking import name
+
+    worst = head_importance(odd[1].model, odd_trace.source.ids, odd_trace.target.ids)[0]
+    expect(page.locator(".ranking")).to_contain_text(name(worst))
+    expect(page.locator(".ranking")).to_contain_text(f"{signed(worst.delta, plus=True)} nats")
