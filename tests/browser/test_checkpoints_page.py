@@ -131,6 +131,8 @@ def test_a_tutorial_file_from_the_upload_to_its_attention(page: Page, shelves: s
     button = page.get_by_role("button", name="Import", exact=True)
     expect(button).to_be_disabled()
     expect(page.get_by_text("Answer this to import: How many heads")).to_be_visible()
+    expect(page.get_by_text("Are its attention masks applied?").first).to_be_visible()
+    expect(page.get_by_role("radio", name="never", exact=True)).to_be_checked()
     page.get_by_role("radio", name="4", exact=True).click()
     for question, id in (("is padding", "1"), ("starts a sentence", "2"), ("ends a sentence", "3")):
         expect(page.get_by_text("Answer this to import")).to_contain_text(question)
@@ -155,6 +157,7 @@ def test_a_tutorial_file_from_the_upload_to_its_attention(page: Page, shelves: s
     box.press("Enter")
     page.locator(".thumb").first.wait_for(timeout=60_000)
     expect(page.locator(".thumb")).to_have_count(2 * 4)
+    expect(page.get_by_text("This model applies no mask")).to_have_count(1)
     # And away with it.
     go(page, shelves, "?model=models%2Ftransformer_weights")
     page.get_by_role("button", name="More").click()

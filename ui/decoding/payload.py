@@ -97,6 +97,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
             }
             for index in tree.hypotheses
         ],
+        "hides": model.model.config.look_ahead_mask == "applied",
         **_heads(model),
     }
     arrays: dict[str, NDArray[Any]] = {

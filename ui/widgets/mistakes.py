@@ -23,8 +23,8 @@ def told(model: Translator) -> str:
         notes.append(unmasked)
     if config.look_ahead_mask == "never":
         notes.append(
-            "Attention is shown in one pass over the whole translation, as in training; to write, it reads what it has "
-            "written so far, all of it again for each token, which Decoding shows."
+            "Attention and probabilities are of one pass over the whole translation, as in training; to write, it "
+            "reads what it has written so far, all of it again for each token, which Decoding shows."
         )
     return " ".join(notes)
 

@@ -29,7 +29,7 @@ function weightsOf(array, { layers, heads }, only, chosen, before, after, keys) 
 
 const FEW_WORDS = 20; // more may take more lines than a row has
 
-// Words in a row, each on the colour of its weight; those that are not yet written are hatched.
+// Words in a row, each on the colour of its weight.
 class WordRow {
   constructor(tooltip) {
     this.tooltip = tooltip;
@@ -39,11 +39,12 @@ class WordRow {
   }
 
   /**
-   * `weights` are null while they are on their way; `written` words come before the hatched ones; `pick` makes buttons.
+   * `weights` are null while they are on their way; `written` words come before those that are not yet written, which
+   * are hatched where the model `masks` them; `pick` makes buttons.
    * @param {{ labels: string[], weights: ArrayLike<number> | null, theme: Theme, said: string, written?: number,
-   *   pick?: ((word: number) => void) | null }} row
+   *   masks?: boolean, pick?: ((word: number) => void) | null }} row
    */
-  update({ labels, weights, written, theme, said, pick }) {
+  update({ labels, weights, written, masks = true, theme, said, pick }) {
     if (labels !== this.labels) {
       this.labels = labels;
       this.spans = labels.map(label => el("span", { class: "word" }, label));
@@ -51,6 +52,8 @@ class WordRow {
     }
     this.weights = weights;
     this.written = written ?? labels.length;
+    this.unwritten = masks ? "not written yet: masked" : "not written yet";
+    this.node.classList.toggle("unmasked", !masks);
     this.node.classList.toggle("waiting", !weights);
     this.node.classList.toggle("pickable", !!pick);
     this.spans.forEach((span, k) => this.colour(span, k, theme));
@@ -123,8 +126,7 @@ class WordRow {
     if (k < 0) return this.tooltip.hide();
     const outer = this.tooltip.node.parentElement.getBoundingClientRect(),
       box = span.getBoundingClientRect();
-    const value =
-      k >= this.written ? "not written yet: masked" : this.weights ? weightText(this.weights[k]) : "on its way";
+    const value = k >= this.written ? this.unwritten : this.weights ? weightText(this.weights[k]) : "on its way";
     const at = { x: box.left - outer.left, y: box.bottom - outer.top + 6, w: 0, h: 0 };
     this.tooltip.show(at, [bold(this.labels[k]), " ", value]);
   }

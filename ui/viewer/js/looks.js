@@ -27,8 +27,8 @@ class Looks {
       el("h2", {}, "Attention of this step"),
       el("div", { class: "heads" }, this.layerBox, this.headBox),
     );
-    const hatched = el("span", {}, el("i", { class: "hatch" }), "not written yet: masked");
-    const legend = el("div", { class: "legend" }, el("span", {}, "0", this.scale, "1"), hatched, this.pointing);
+    this.hatched = el("span", {}, el("i", { class: "hatch" }), "not written yet: masked");
+    const legend = el("div", { class: "legend" }, el("span", {}, "0", this.scale, "1"), this.hatched, this.pointing);
     const { cross, decoder, encoder } = this.rows;
     this.node = el(
       "section",
@@ -80,6 +80,7 @@ class Looks {
     this.scale.style.background = `linear-gradient(90deg, ${theme.stops.join(", ")})`;
     this.options(this.layerBox, header.decoder_heads.layers, "Layer", this.layer);
     this.options(this.headBox, header.decoder_heads.heads, "Head", this.head);
+    this.hatched.hidden = !header.hides;
     const { cross, decoder } = this.rows,
       most = this.written(cross, decoder);
     this.read(most);
@@ -112,7 +113,8 @@ class Looks {
       said: `Cross-attention, ${where}`,
       pick: this.edit ? k => this.pointAt(k) : null,
     });
-    decoder.words.update({ labels: reads, weights: back, written: step, theme, said: `Decoder attention, ${where}` });
+    const said = `Decoder attention, ${where}`;
+    decoder.words.update({ labels: reads, weights: back, written: step, masks: header.hides, theme, said });
     this.say(cross, "Cross", ` to the ${header.language} sentence, writing ${quoted(label)}`);
     this.say(decoder, "Decoder", " to the tokens written so far");
     return cross.words.largest();

@@ -3,7 +3,7 @@
 // Header: start { id, node, end, layer, head, asked, pruned, under, future }, strategy { name, size, penalty, ... }, bound,
 //   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_kept },
 //   candidates { first, id, name, node } of all answers, found [{ node, text, ended, at_best }] best first,
-//   encoder_heads and decoder_heads { layers, heads }, only null or the [layer, head] whose patterns are here.
+//   encoder_heads and decoder_heads { layers, heads }, hides (whether what is not written yet is masked), only null or the [layer, head] whose patterns are here.
 // Arrays: log_prob, total, score of the nodes; said, seen of the candidates (probabilities); encoder
 //   [L, H, S, S], decoder [answers, L, H, T], cross [answers, L, H, S].
 // Emits "shown" { node, end, layer, head, pruned, under, future, at } some time after the last move (no layer and head
