@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+
 import streamlit as st
 
 from transformer.data.preview import Preview
