@@ -5,23 +5,20 @@ from pathlib import Path
 import streamlit as st
 
 from ui.state.models import confine_public, prepare
+from ui.widgets.pages import PAGES
 
 UI = Path(__file__).parent / "ui"
 
 confine_public()
 st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
 prepare()
+first, *others = PAGES
 page = st.navigation(
     [
-        st.Page("pages/attention.py", title="Attention", icon=":material/grid_view:", url_path="", default=True),
-        st.Page("pages/decoding.py", title="Decoding", icon=":material/account_tree:"),
-        st.Page("pages/positions.py", title="Positions", icon=":material/waves:"),
-        st.Page("pages/anatomy.py", title="Anatomy", icon=":material/hub:"),
-        st.Page("pages/training.py", title="Training", icon=":material/trending_down:"),
-        st.Page("pages/checkpoints.py", title="Checkpoints", icon=":material/layers:"),
-        st.Page("pages/heads.py", title="Heads", icon=":material/psychology_alt:"),
+        st.Page(first.script, title=first.title, icon=first.icon, url_path="", default=True),
+        *(st.Page(other.script, title=other.title, icon=other.icon) for other in others),
         # The first page by its name as well: whoever knows the other addresses would try it.
-        st.Page("pages/attention.py", title="Attention", url_path="attention", visibility="hidden"),
+        st.Page(first.script, title=first.title, url_path=first.title.lower(), visibility="hidden"),
     ]
 )
 st.html(UI / "widgets" / "page.css")

@@ -4,7 +4,6 @@ import streamlit as st
 
 from ui.decoding.controls import controls
 from ui.decoding.payload import node_labels
-from ui.decoding.reference import reference
 from ui.decoding.search import search
 from ui.decoding.stage import stage
 from ui.decoding.view import DecodingView
@@ -24,4 +23,3 @@ with page(DecodingView, "Decoding", "How does it choose the next word?") as open
         far_note(opened.name, model, text, decoded.log_prob_per_token)
     token_notes(decoded.source, *node_labels(model, decoded.tree))
     stage(opened.name, text, model, decoded, opened.actions)
-    reference(opened.name, text, model, decoded, view)

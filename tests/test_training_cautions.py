@@ -10,17 +10,16 @@ import psutil
 import pytest
 
 from tests.small_run import NUMBERS, new_run, small_recipe, wait_until
-from transformer.config import TrainConfig
+from transformer.config import ConfigError, TrainConfig
 from transformer.data.corpora import open_parts
 from transformer.data.pairs import Pair, Pairs
 from transformer.data.preview import preview
-from transformer.training import RunFolder, steer, work
-from transformer.training.cautions import cautions
+from transformer.training import RunFolder, commands, steer, work
+from transformer.training.cautions import cautions, shared
 from transformer.training.preparing import doubled, known_by_heart
 from transformer.training.recipe import Recipe
 from transformer.training.run_status import status
 from transformer.training.threads import cores, threads
-from ui.training import forecast
 
 USUAL: dict[str, Any] = {"steps": 1000, "warmup": 100, "batch_tokens": 2048, "learning_rate": 0.002}
 
@@ -85,14 +84,26 @@ def test_a_worker_that_has_ended_is_no_zombie(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_second_run_on_the_same_cores_is_cautioned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecast, "cores", lambda: 4)
-    monkeypatch.setattr(forecast, "threads", lambda asked: asked or 4)
+    monkeypatch.setattr("transformer.training.cautions.cores", lambda: 4)
+    monkeypatch.setattr("transformer.training.cautions.threads", lambda asked: asked or 4)
     recipe = replace(small_recipe(tmp_path), threads=3)
     other = status(new_run(tmp_path, "other", recipe).path)
-    assert forecast._shared(recipe, []) == []
-    assert forecast._shared(replace(recipe, threads=1), [other]) == []
-    assert "other is training on the same 4 cores" in forecast._shared(recipe, [other])[0]
-    assert "2 runs are training" in forecast._shared(recipe, [other, other])[0]
+    assert shared(recipe.threads, []) == []
+    assert shared(1, [other]) == []
+    assert "other is training on the same 4 cores" in shared(recipe.threads, [other])[0]
+    assert "2 runs are training" in shared(recipe.threads, [other, other])[0]
+    # On the command line too, about the runs beside it but not itself.
+    monkeypatch.setattr("transformer.training.commands.statuses", lambda root: [replace(other, state="running")])
+    assert commands._shared(other.folder, recipe) == []
+    assert "other is training" in commands._shared(other.folder.parent / "new", recipe)[0]
+
+
+def test_a_corpus_is_not_validated_on_itself(tmp_path: Path) -> None:
+    """Where it has no part of its own for that; refused before a worker has read all of it."""
+    recipe = small_recipe(tmp_path)
+    with pytest.raises(ConfigError, match="validation is the training data, so"):
+        replace(recipe, validation=recipe.data).check()
+    replace(recipe, data="reverse", validation="reverse").check()
 
 
 # ---- pairs that are trained and validated on -----------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""`python -m tools.marks`: draws two marks as a font for the app, static/fonts/marks.woff2.
+"""`python -m tools.marks`: draws two marks as a font, marks.woff2, for the app and for its figures.
 
 The mark of a space, ▁ (U+2581), is in other fonts as wide and black as a rule, and stands before nearly every token.
 The wide hyphen, － (U+FF0D), is a letter of the shipped vocabularies that a machine without a Chinese font lacks.
-Needs `pip install fonttools brotli`, which nothing else here does: the font itself is kept in static/fonts.
+Needs `pip install fonttools brotli`, which nothing else here does: the font itself is kept.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-FONT = Path(__file__).parents[1] / "static" / "fonts" / "marks.woff2"
+ROOT = Path(__file__).parents[1]
+FONTS = [ROOT / folder / "marks.woff2" for folder in ("static/fonts", "transformer/charts/fonts")]
 MARK, WIDE_HYPHEN = 0x2581, 0xFF0D
 # In thousandths of the font size: a tray of thin lines, below the letters.
 WIDTH, LEFT, RIGHT, BOTTOM, TOP, LINE = 340, 50, 290, -110, 10, 45
@@ -49,4 +50,5 @@ def marks() -> Any:
 if __name__ == "__main__":
     font = marks()
     font.flavor = "woff2"
-    font.save(FONT)
+    for path in FONTS:
+        font.save(path)

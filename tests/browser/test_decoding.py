@@ -154,8 +154,9 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
     search = decoded(odd)
     own = line_in(search, search.tree.winner, 3)
     last, words = len(own.ids), ["[SOS]", *names(odd, own.ids)]
-    go(page, odd_url, f"?step=2&branches={own.ids[0]}.5")
+    go(page, odd_url, f"?step=2&branches={own.ids[0]}.5&reference=five")
     page.locator(".card").first.wait_for()
+    page.locator(".reference").wait_for()
     page.keyboard.press("h")
     stops, drawn = page.locator(".stop:not(.ahead)"), page.locator(".treebox [role=treeitem]")
 
@@ -174,6 +175,7 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
     expect(page).to_have_url(re.compile("future=0"))
     expect(page.locator(".card")).to_have_count(0)
     expect(page.get_by_text("1 branch hidden")).to_be_visible()
+    expect(page.locator(".reference")).to_have_count(0)  # its scores are of the whole output
     page.locator(".ahead").click()
     seen(3)
     expect(page).to_have_url(re.compile("step=3"))
@@ -185,6 +187,7 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
     expect(stops).to_have_text(words)
     expect(page.locator("table.found")).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
+    expect(page.locator(".reference")).to_be_visible()
     page.keyboard.press("Home")
     seen(1)
     page.get_by_label("Hide what comes later").uncheck()

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from transformer.charts.colours import THEMES, lookup
+from transformer.charts.document import FONTS, document
 from transformer.charts.svg import Block, Colours, patterns_svg, strongest
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,3 +129,14 @@ def test_hindi_brings_its_font() -> None:
     hindi = replace(block(), rows=["लड़की", "है", "।"])
     assert "@font-face" in patterns_svg([hindi], title="", facts={})
     assert "@font-face" not in patterns_svg([block()], title="", facts={})
+
+
+def test_the_mark_of_a_space_is_drawn_by_a_font_inside() -> None:
+    """The app's own, and only where it is needed."""
+    face = 'font-family:"Headlight marks";src:url("data:font/woff2;base64,'
+    marked, plain = (
+        document([f"<text>{text}</text>"], (10, 10), "Title", {}, THEMES["light"]) for text in ("\u2581red", "red")
+    )
+    assert face in marked and face not in plain
+    ours, apps = FONTS / "marks.woff2", Path(__file__).parents[2] / "static" / "fonts" / "marks.woff2"
+    assert ours.read_bytes() == apps.read_bytes()

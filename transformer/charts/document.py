@@ -12,10 +12,15 @@ from xml.sax.saxutils import escape
 from transformer.charts.colours import Theme
 from transformer.charts.labels import FONT_SIZE, width, wrapped
 
-FONT = "system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
+FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
 FONTS = Path(__file__).parent / "fonts"
 _TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
-_DEVANAGARI = re.compile("[\u0900-\u097f]")
+# Fonts that go inside of a document which has their letters: who opens it need not have them. The first is drawn by
+# tools/marks.py.
+_INSIDE = {
+    "Headlight marks": ("marks.woff2", re.compile("[\u2581\uff0d]")),
+    "Noto Sans Devanagari": ("NotoSansDevanagari-Regular.ttf", re.compile("[\u0900-\u097f]")),
+}
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -47,7 +52,7 @@ def document(
             f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{FONT}" font-size="{FONT_SIZE}">',
             f"<title>{text_of(title)}</title>",
             f"<desc>{text_of('; '.join(told))}</desc>",
-            *([_face()] if _DEVANAGARI.search(whole) else []),
+            *(_face(family, file) for family, (file, letters) in _INSIDE.items() if letters.search(whole)),
             f'<rect width="100%" height="100%" fill="{look.background}"/>',
             whole,
             "</svg>\n",
@@ -66,7 +71,7 @@ def text_width(text: str, size: float) -> float:
 
 
 @cache
-def _face() -> str:
-    """The font of Hindi inside of the document: who opens it need not have any."""
-    data = base64.b64encode((FONTS / "NotoSansDevanagari-Regular.ttf").read_bytes()).decode("ascii")
-    return f'<style>@font-face{{font-family:"Noto Sans Devanagari";src:url("data:font/ttf;base64,{data}")}}</style>'
+def _face(family: str, file: str) -> str:
+    data = base64.b64encode((FONTS / file).read_bytes()).decode("ascii")
+    form = Path(file).suffix[1:]
+    return f'<style>@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}")}}</style>'

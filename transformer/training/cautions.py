@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from transformer.data.corpora import from_hub, open_parts
 from transformer.data.held_out import held_out_of
 from transformer.data.preview import Preview
 from transformer.training.evaluation import FEW
+from transformer.training.folder import RunFolder
 from transformer.training.preparing import MOST_UNKNOWN, NONE_HELD_OUT, THEREFORE
 from transformer.training.recipe import Recipe
-from transformer.training.threads import cores
+from transformer.training.run_status import Status
+from transformer.training.threads import cores, threads
 
 HIGH_RATE = 0.03  # with Adam, networks of this kind diverge well below it; the paper's rate peaks at 0.0007
 FEW_TOKENS = 256  # of a step: a dozen sentences
@@ -39,6 +42,25 @@ def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
     if preview is not None:
         told += _held_out(recipe, preview) + _unknown(preview)
     return told
+
+
+def shared(asked: int | None, alive: Sequence[Status]) -> list[str]:
+    """Says where a run of so many threads would get its cores together with the `alive` ones."""
+    if not alive or sum(map(_threads, alive)) + threads(asked) <= cores():
+        return []
+    others = f"{alive[0].name} is" if len(alive) == 1 else f"{len(alive)} runs are"
+    same = "core" if cores() == 1 else f"{cores()} cores"
+    return [
+        f"{others} training on the same {same}: together they take longer than one after the other. "
+        "Pause or finish one first, or give each fewer threads."
+    ]
+
+
+def _threads(run: Status) -> int:
+    try:
+        return threads(RunFolder(run.folder).recipe().threads)
+    except ValueError:  # its files are damaged, and it goes on all the same
+        return cores()
 
 
 def _held_out(recipe: Recipe, preview: Preview) -> list[str]:

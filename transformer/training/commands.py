@@ -25,7 +25,7 @@ from transformer.files import open_regular
 from transformer.presets import DIFFERS, PRESETS, preset
 from transformer.quoting import short
 from transformer.training import steer
-from transformer.training.cautions import cautions
+from transformer.training.cautions import cautions, shared
 from transformer.training.export import best_of
 from transformer.training.export import export as export_run
 from transformer.training.folder import RUNS, RunFolder
@@ -123,17 +123,30 @@ def train(options: argparse.Namespace) -> None:
     recipe = _recipe(options)
     if options.start is None and options.preset in DIFFERS:
         print(DIFFERS[options.preset], file=sys.stderr)
-    for caution in cautions(recipe):
-        print(f"Caution: {caution}", file=sys.stderr)
+    _caution([*cautions(recipe), *_shared(options.out, recipe)])
     _work(options, options.out, lambda launcher: start(recipe, options.out, launcher))
 
 
 def resume(options: argparse.Namespace) -> None:
     path = options.run_folder
+    if RunFolder(path).is_run():  # else it is refused below
+        _caution(_shared(path, RunFolder(path).recipe()))
     if options.steps is None:
         _work(options, path, lambda launcher: steer.resume(path, launcher))
     else:
         _work(options, path, lambda launcher: steer.extend(path, options.steps, launcher))
+
+
+def _caution(cautions: list[str]) -> None:
+    for caution in cautions:
+        print(f"Caution: {caution}", file=sys.stderr)
+
+
+def _shared(path: str, recipe: Recipe) -> list[str]:
+    """What to know of the runs beside this one, in the folder where the pages look for them too."""
+    here = Path(path).resolve()
+    beside = [run for run in statuses(here.parent) if run.alive and run.folder.resolve() != here]
+    return shared(recipe.threads, beside)
 
 
 def pause(options: argparse.Namespace) -> None:

@@ -153,6 +153,12 @@ class Recipe:
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.validation is not None:
             whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
+            if split is None and self.validation == self.data:
+                raise ConfigError(
+                    "validation",
+                    "is the training data, so scores on it would mean nothing; choose another corpus, or none, and "
+                    "pairs are held out.",
+                )
             corpora.append(whole if split is None else split)
         for corpus in corpora:
             first = First(corpus, READ)

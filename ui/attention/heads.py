@@ -110,6 +110,7 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
             checks(shown)
         else:
             in_sentence(both[1], view, second, first=False)
+            st.caption("The lines stand beside one sentence: close the second to see them.")
     with bar:
         _controls(shown, view)
     with numbers:

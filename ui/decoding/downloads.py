@@ -12,6 +12,7 @@ import streamlit as st
 
 from transformer import Translator
 from ui.decoding.payload import node_labels
+from ui.decoding.player import horizon
 from ui.decoding.search import Line, Search
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import Branch, DecodingView
@@ -33,7 +34,9 @@ def export(
     if not menu.open:
         return
     with menu:
-        st.caption("The tree, as shown")
+        if horizon(search, view) is not None:
+            st.caption(":material/visibility_off: These files hold the whole decode, also what the page hides now.")
+        st.caption("The tree, as shown" if view.future else "The tree")
         title, facts = f"Every hypothesis of {STRATEGIES[view.strategy]}", tree_facts(name, text, model, search)
         figure_buttons(partial(drawing, model, search, view, title, facts), title, facts, file_stem(name, "tree", text))
         st.caption("The whole decode")

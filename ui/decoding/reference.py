@@ -10,6 +10,7 @@ import streamlit as st
 from transformer import Translator
 from transformer.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from transformer.charts.colours import theme_named
+from ui.decoding.player import horizon
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
 from ui.state import models
@@ -31,6 +32,12 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         placeholder="Type a translation and press Enter",
     )
     if not view.reference:
+        return
+    if horizon(search, view) is not None:  # the scores are of the whole output
+        st.caption(
+            ":material/visibility_off: The comparison is hidden until the last step is reached or what comes later is "
+            "shown."
+        )
         return
     with plain_errors():
         read, near = _read(name, models.version(name), text, view.reference, output(model, search))

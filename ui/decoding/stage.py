@@ -1,4 +1,4 @@
-"""The middle of the Decoding page: the player, the same as a table, and the branches."""
+"""What follows the step on the Decoding page: the player, the same as a table, the branches and the reference."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from transformer.data.tokenizers import number_duplicates
 from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, horizon, place, player, shown_head
+from ui.decoding.reference import reference
 from ui.decoding.search import Line, Search, fitting, line, line_in
 from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
@@ -28,6 +29,7 @@ def stage(name: str, text: str, model: Translator, search: Search, actions: Delt
     branches = _branches(name, text, model, search, view)
     with actions:
         export(name, text, model, search, branches, view)
+    reference(name, text, model, search, view)
     write_address()
 
 

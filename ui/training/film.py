@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import streamlit as st
 
 from transformer import Trace, Translator, checkpoints
 from transformer.analysis.layout import layout, sharpest
@@ -127,13 +128,18 @@ def heads(trace: Trace) -> list[tuple[Kind, int, int]]:
     return every_head
 
 
-def watched_head(trace: Trace, view: TrainingView) -> tuple[Kind, int, int]:
-    """The view's head where this network has it, else the sharpest of its kind in the last snapshot."""
+def watched_head(of: str, trace: Trace, view: TrainingView) -> tuple[Kind, int, int]:
+    """The view's head where this network has it, else the sharpest of its kind in the snapshot that came last when the
+    run `of` was opened: chosen once, so that the film of a training that goes on stays one head's."""
+    there = heads(trace)
     chosen = (view.kind, view.layer or 0, view.head or 0)
-    if chosen in heads(trace):
+    if chosen in there:
         return chosen
-    layer, head = sharpest(trace, view.kind)
-    return view.kind, layer + 1, head + 1
+    first: dict[tuple[str, Kind], tuple[Kind, int, int]] = st.session_state.setdefault("film-heads", {})
+    if first.get((of, view.kind)) not in there:
+        layer, head = sharpest(trace, view.kind)
+        first[of, view.kind] = view.kind, layer + 1, head + 1
+    return first[of, view.kind]
 
 
 def head_name(head: tuple[Kind, int, int]) -> str:

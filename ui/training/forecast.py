@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 
 import streamlit as st
 
 from transformer.data.preview import Preview
-from transformer.training import Recipe, RunFolder, Status, statuses
-from transformer.training.cautions import cautions
+from transformer.training import Recipe, statuses
+from transformer.training.cautions import cautions, shared
 from transformer.training.estimate import estimate
-from transformer.training.threads import cores, threads
+from transformer.training.threads import threads
 from ui.state import models
 from ui.training import draft
 from ui.training.measuring import measurements
@@ -35,7 +34,7 @@ def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
         pending = measuring is not None and not measuring.done()
         unasked = measuring is None
     st.fragment(_estimated, run_every=0.7 if pending else None)(recipe, preview, pending)
-    for caution in [*cautions(recipe, preview), *_shared(recipe, alive)]:
+    for caution in [*cautions(recipe, preview), *shared(recipe.threads, alive)]:
         st.caption(f":orange[:material/warning:] {literal(caution)}")
     if unasked:
         st.button(
@@ -45,24 +44,6 @@ def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
             help="A run is training; measuring slows it down for a few seconds.",
             on_click=lambda: st.session_state.update(measure=wish),
         )
-
-
-def _shared(recipe: Recipe, alive: Sequence[Status]) -> list[str]:
-    """Says where the run would get its cores together with others."""
-    if not alive or sum(map(_threads, alive)) + threads(recipe.threads) <= cores():
-        return []
-    others = f"{alive[0].name} is" if len(alive) == 1 else f"{len(alive)} runs are"
-    return [
-        f"{others} training on the same {plural(cores(), 'core')}: together they take longer than one after the other. "
-        "Pause or finish one first, or give each fewer threads."
-    ]
-
-
-def _threads(run: Status) -> int:
-    try:
-        return threads(RunFolder(run.folder).recipe().threads)
-    except ValueError:  # its files are damaged, and it goes on all the same
-        return cores()
 
 
 def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:

@@ -40,7 +40,7 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
     text = sentences[min(view.sentence, len(sentences)) - 1]
     shown = bool(history.snapshots) and (history.base / "config.json").is_file()
     frames = history.frames(text) if shown else []
-    head = film.watched_head(frames[-1].trace, view) if frames else None
+    head = film.watched_head(history.of, frames[-1].trace, view) if frames else None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("One head during training", anchor=False, width="content")
         with st.container(horizontal=True, width="content"):

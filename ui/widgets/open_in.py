@@ -6,24 +6,16 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from ui.state.view import reseed, update
-
-# The pages that are about a model, in the order of the navigation.
-PAGES = {
-    "Attention": ("pages/attention.py", ":material/grid_view:"),
-    "Decoding": ("pages/decoding.py", ":material/account_tree:"),
-    "Positions": ("pages/positions.py", ":material/waves:"),
-    "Anatomy": ("pages/anatomy.py", ":material/hub:"),
-    "Heads": ("pages/heads.py", ":material/psychology_alt:"),
-}
+from ui.widgets.pages import PAGES
 
 
 def open_in(model: str) -> None:
     """A button for each page that is about a model; it opens there."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="open-model"):
         st.caption("Open this model in", width="content")
-        for title, (page, icon) in PAGES.items():
-            if st.button(title, icon=icon, key=f"open-{title}", type="tertiary"):
-                _open(page, model)
+        for page in PAGES:
+            if page.of_model and st.button(page.title, icon=page.icon, key=f"open-{page.title}", type="tertiary"):
+                _open(page.script, model)
 
 
 def _open(page: str, model: str) -> None:

@@ -215,6 +215,7 @@ def test_two_sentences_stand_beside_each_other_with_the_same_head(model: Transla
         assert drawn["title"][0] == f"Layer {layer + 1}, head {head + 1}"
         assert np.allclose(arrays["weights"], model.trace(text).cross[layer, head], atol=1e-6)
         assert text in texts(app)
+    assert any("close the second to see them" in caption.value for caption in app.caption)
     (button,) = (one for one in app.button if one.label == "Close")
     button.click()
     ran(app)

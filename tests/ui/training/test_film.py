@@ -65,8 +65,20 @@ def test_sure_and_settled_are_counted_right() -> None:
 
 def test_the_view_chooses_the_head_and_nonsense_does_not(history: film.History) -> None:
     trace = history.frames(TEXT)[-1].trace
-    assert film.watched_head(trace, TrainingView(kind="decoder", layer=1, head=2)) == ("decoder", 1, 2)
-    assert film.watched_head(trace, TrainingView(kind="encoder", layer=9, head=9)) in film.heads(trace)
+    assert film.watched_head("run", trace, TrainingView(kind="decoder", layer=1, head=2)) == ("decoder", 1, 2)
+    assert film.watched_head("run", trace, TrainingView(kind="encoder", layer=9, head=9)) in film.heads(trace)
+
+
+def test_the_head_that_the_page_chose_stays_when_a_snapshot_comes(
+    history: film.History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace, sharp = history.frames(TEXT)[-1].trace, [(0, 1)]
+    monkeypatch.setattr(film.st, "session_state", {})
+    monkeypatch.setattr(film, "sharpest", lambda trace, kind: sharp[0])
+    assert film.watched_head("run", trace, TrainingView()) == ("cross", 1, 2)
+    sharp[0] = (0, 0)
+    assert film.watched_head("run", trace, TrainingView()) == ("cross", 1, 2)
+    assert film.watched_head("other", trace, TrainingView()) == ("cross", 1, 1)
 
 
 def test_very_many_snapshots_are_thinned(finished: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> None:
