@@ -22,15 +22,15 @@ def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: p
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tun\n" * 1000)
     with pytest.raises(Left):
-        corpus.previewed(str(path), None, "words", 100, False)
+        corpus.previewed(str(path), None, 500, "words", 100, False, 1)
     assert looks == 3
     monkeypatch.setattr(corpus, "end_superseded_run", lambda: None)
-    assert corpus.previewed(str(path), None, "words", 100, False).report.kept == 1000, "the next session starts over"
+    assert corpus.previewed(str(path), None, 500, "words", 100, False, 1).report.kept == 1000, "the next session starts over"
 
 
 def test_a_grammar_is_previewed_by_its_first_sentences_and_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "HUB_ROWS", 50)
-    preview = corpus.previewed("english-french:70", None, "words", 500, False)
+    preview = corpus.previewed("english-french:70", None, 500, "words", 500, False, 1)
     assert (preview.report.read, preview.in_all, preview.count) == (50, 70, 70)
-    assert corpus.previewed("english-french:30", None, "words", 500, False).count == 30
+    assert corpus.previewed("english-french:30", None, 500, "words", 500, False, 1).count == 30
     assert preview.tokens == round(70 * sum(preview.target.lengths) / 50)
