@@ -9,7 +9,7 @@ NONE = np.array([])
 
 
 def columns(*evaluations: dict) -> Columns:
-    return Columns(NONE, NONE, NONE, NONE, NONE, NONE, [*evaluations])
+    return Columns(NONE, NONE, NONE, NONE, NONE, NONE, NONE, [*evaluations])
 
 
 def test_each_part_of_the_last_evaluation_has_its_most_telling_score() -> None:
