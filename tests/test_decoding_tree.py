@@ -154,13 +154,13 @@ class Counted:
     """How often any model decodes."""
 
     def __init__(self, patch: pytest.MonkeyPatch):
-        self.passes, write = 0, Prepared.write
+        self.passes, write = 0, Prepared.write_next
 
         def counting(*arguments: object, **options: object) -> Tensor:
             self.passes += 1
             return write(*arguments, **options)  # type: ignore[arg-type]
 
-        patch.setattr(Prepared, "write", counting)
+        patch.setattr(Prepared, "write_next", counting)
 
 
 SETTINGS = [

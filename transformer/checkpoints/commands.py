@@ -34,7 +34,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--eos-id", type=int, metavar="N", help="id of the token that ends a sentence")
     sub.add_argument("--masks", choices=("never", "applied"), help="for two tutorials: whether masks are applied")
     for side in ("source", "target"):
-        text = f"the {side} vocabulary: a tokenizer.json, a JSON list or object, or a text file with one token per line"
+        text = f"the {side} vocabulary: a tokenizer.json, a list or object (JSON or pickled), a text, one token a line"
         sub.add_argument(f"--{side}-vocab", type=Path, metavar="FILE", help=text)
         text = f"the {side} language, such as German; a multilingual model needs it"
         sub.add_argument(f"--{side}-language", metavar="L", help=text)

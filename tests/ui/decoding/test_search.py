@@ -145,13 +145,13 @@ def test_pointing_a_step_is_a_decode_with_that_row_replaced(decoded: Search, mod
 
 def passes(patch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
-    write = Prepared.write
+    write = Prepared.write_next
 
     def counting(self: Prepared, *arguments: Any, **options: Any) -> Any:
         counted.append(1)
         return write(self, *arguments, **options)
 
-    patch.setattr(Prepared, "write", counting)
+    patch.setattr(Prepared, "write_next", counting)
     return counted
 
 
