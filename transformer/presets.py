@@ -23,6 +23,7 @@ def _both(n_layers: int, n_heads: int, d_ff: int) -> dict[str, StackConfig]:
 
 
 _PRE = {"norm": "pre", "final_norm": True}
+_UNMASKED = {"padding_mask": "never", "look_ahead_mask": "never"}  # as two tutorials' code runs
 
 PRESETS: dict[str, dict[str, Any]] = {
     "mini": {"d_model": 64, **_both(2, 4, 256), **_PRE, "tied": "output"},  # enough for letters and dates
@@ -32,9 +33,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     # Transformers Laid Out (2024)
     "transformers-laid-out": {"d_model": 512, **_both(6, 8, 2048), "max_length": 5000},
     # Transformer: implementing a transformer architecture from scratch (2025), its toy run
-    "transformer-from-scratch": {"d_model": 128, **_both(2, 4, 256)},
+    "transformer-from-scratch": {"d_model": 128, **_both(2, 4, 256), **_UNMASKED},
     # Building a transformer from the ground up
-    "ground-up": {"d_model": 512, **_both(6, 8, 2048), **_PRE, "qkv_bias": False},
+    "ground-up": {"d_model": 512, **_both(6, 8, 2048), **_PRE, **_UNMASKED, "qkv_bias": False},
     # Coding transformer model from scratch, part 1
     "adeveloperdiary": {
         "d_model": 512,
@@ -117,11 +118,13 @@ DIFFERS: dict[str, str] = {
     "transformers-laid-out": "As the tutorial means to train on Multi30k. Different here: words are cut at spaces and "
     "punctuation, not by spaCy; label smoothing gives ε/V to all V tokens, not ε/(V − 1) to the wrong ones; the "
     "warm-up reaches the optimizer, which it doesn't in the tutorial's code; batch and number of steps are ours.",
-    "transformer-from-scratch": "As the tutorial trains on its five sentences (the corpus “toy”), 20 passes. Different "
-    "here: padding and later tokens are masked, and sentences have a start and an end, which its code leaves out.",
-    "ground-up": "As the tutorial trains on Multi30k, 10 passes. Different here: the masks are applied, which its code "
-    "forgets; padding does not count in the loss; words are cut at spaces and punctuation, not by spaCy; batches are "
-    "counted in tokens, 512 for its 32 captions; Adam has the paper's betas.",
+    "transformer-from-scratch": "As the tutorial trains on its five sentences (the corpus “toy”), 20 passes, and like its "
+    "code without masks: the decoder sees the words that it has to predict, so the loss says nothing about what it can "
+    "write. Different here: sentences have a start and an end.",
+    "ground-up": "As the tutorial trains on Multi30k, 10 passes, and like its code without masks: the decoder sees the "
+    "words that it has to predict, so the loss says nothing about what it can write. Different here: padding does not "
+    "count in the loss; words are cut at spaces and punctuation, not by spaCy; batches are counted in tokens, 512 for "
+    "its 32 captions; Adam has the paper's betas.",
     "adeveloperdiary": "The tutorial's network. Its first part trains nothing: how it is trained is ours.",
     "nlp7-en-hi": "As the tutorial trains on the IITB English-Hindi corpus, 15 passes. Different here: batches are "
     "counted in tokens, 512 for its 16 sentences; precision is what this machine computes fast, not always float16.",
