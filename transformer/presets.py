@@ -118,9 +118,9 @@ DIFFERS: dict[str, str] = {
     "transformers-laid-out": "As the tutorial means to train on Multi30k. Different here: words are cut at spaces and "
     "punctuation, not by spaCy; label smoothing gives ε/V to all V tokens, not ε/(V − 1) to the wrong ones; the "
     "warm-up reaches the optimizer, which it doesn't in the tutorial's code; batch and number of steps are ours.",
-    "transformer-from-scratch": "As the tutorial trains on its five sentences (the corpus “toy”), 20 passes, and like its "
-    "code without masks: the decoder sees the words that it has to predict, so the loss says nothing about what it can "
-    "write. Different here: sentences have a start and an end.",
+    "transformer-from-scratch": "As the tutorial trains on its five sentences (the corpus “toy”), 20 passes, and like "
+    "its code without masks: the decoder sees the words that it has to predict, so the loss says nothing about what it "
+    "can write. Different here: sentences have a start and an end.",
     "ground-up": "As the tutorial trains on Multi30k, 10 passes, and like its code without masks: the decoder sees the "
     "words that it has to predict, so the loss says nothing about what it can write. Different here: padding does not "
     "count in the loss; words are cut at spaces and punctuation, not by spaCy; batches are counted in tokens, 512 for "

@@ -1,5 +1,6 @@
 import json
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -21,6 +22,7 @@ from transformer.data.tokenizers import (
     number_duplicates,
     word_groups,
 )
+from transformer.training.session import Asked
 
 KINDS: tuple[TokenizerKind, ...] = get_args(TokenizerKind)
 SENTENCES = {
@@ -390,3 +392,15 @@ def test_a_vowel_sign_alone_is_no_word() -> None:
     assert word_groups(["[SOS]", "यु", "व", "ा", "न", "."]) == [[0], [1], [2, 3], [4], [5]]
     assert word_groups(["[SOS]", "ा", "नम"]) == [[0], [1], [2]]  # where nothing is before it
     assert word_groups(["a", "\u0301"], marked=False) == [[0], [1]]
+
+
+@pytest.mark.parametrize("call", [lambda t: t.encode_batch(["a"]), lambda t: t.decode([5])])
+def test_a_request_to_stop_is_no_fault_of_the_tokenizer(call: Callable[[Tokenizer], object]) -> None:
+    class Interrupted:
+        def __getattr__(self, name: str) -> object:
+            raise Asked("stop")
+
+    tokenizer = Tokenizer.train(["a b c"], "words", 20, min_frequency=1)
+    tokenizer.inner = Interrupted()  # type: ignore[assignment]
+    with pytest.raises(Asked):
+        call(tokenizer)

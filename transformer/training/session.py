@@ -31,8 +31,11 @@ GIVE_BACK = 10  # steps: batches of ever new shapes fragment the freed memory, 3
 PATIENT = 60.0  # seconds that a step may take without a report, at least; and an evaluation ten times that
 
 
-class Asked(Exception):
-    """The worker was asked to "pause" or to "stop"."""
+class Asked(KeyboardInterrupt):
+    """The worker was asked to "pause" or to "stop".
+
+    A signal may bring it anywhere, as it does a KeyboardInterrupt, and whoever lets that through lets this through.
+    """
 
 
 class Session:

@@ -82,7 +82,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.came = False
-        self._error: Callable[[], Exception] | None = None
+        self._error: Callable[[], BaseException] | None = None
 
     @contextlib.contextmanager
     def caught(self) -> Any:
@@ -94,7 +94,7 @@ class Signals:
                 signal.signal(number, handler)
 
     @contextlib.contextmanager
-    def at_once(self, error: Callable[[], Exception]) -> Any:
+    def at_once(self, error: Callable[[], BaseException]) -> Any:
         self._error = error
         try:
             if self.came:
