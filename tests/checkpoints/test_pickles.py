@@ -207,6 +207,7 @@ def bombs() -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(bombs()))
 def test_a_bomb_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.pkl").write_bytes(bombs()[name])
