@@ -214,7 +214,7 @@ def test_the_player_gets_every_number(decoded: Search, model: Translator) -> Non
         if r >= 0:
             given = slice(candidates["first"][r], candidates["first"][r + 1])
             assert candidates["id"][given] == [c.id for c in decoded.candidates[r]]
-            assert np.allclose(arrays["said"][given], np.exp([c.log_prob for c in decoded.candidates[r]]))
+            assert np.allclose(arrays["probability"][given], np.exp([c.log_prob for c in decoded.candidates[r]]))
     for kind in ("encoder", "decoder", "cross"):
         assert np.array_equal(arrays[kind], getattr(decoded, kind))
     assert header["start"]["node"] == decoded.tree.path(decoded.tree.winner)[2]

@@ -42,7 +42,7 @@ class Hypotheses {
   row({ node, text, ended, at_best: best }, place) {
     const { total, score, step, normalises } = this.nodes;
     const cell = (name, ...content) => el("td", { class: name }, ...content),
-      number = (name, text) => el("td", { class: "n", "data-name": name }, text); // named where there is no room for columns
+      number = (name, value) => el("td", { class: "n", "data-name": name }, value); // named where there is no room for columns
     const open = el("button", { type: "button", class: "sentence" }, text || "(nothing)");
     open.onclick = () => this.follow(node);
     const why = step[node] >= this.header.bound ? "cut at the length limit" : "could no longer win";
