@@ -32,7 +32,7 @@ def against_width(
     d_head, marks = own
     traces: list[dict[str, Any]] = []
     for name, curve, mark, colour, dash in zip(
-        NAMES, values, marks, (MORE, look.accent), ("dash", "solid"), strict=True
+        NAMES, values, marks, (MORE, look.signed[0]), ("dash", "solid"), strict=True
     ):
         traces += [
             {
@@ -48,6 +48,7 @@ def against_width(
                 "type": "scatter",
                 "mode": "markers",
                 "name": f"this head, {name}",
+                "showlegend": False,
                 "x": [d_head],
                 "y": [mark],
                 "marker": {
@@ -61,11 +62,11 @@ def against_width(
         ]
     small = {"size": SMALL, "color": look.muted}
     layout = bare(look) | {
-        "height": 280,
-        "margin": {"l": 52, "r": 12, "t": 28, "b": 78, "autoexpand": False},
+        "height": 264,
+        "margin": {"l": 52, "r": 12, "t": 28, "b": 66, "autoexpand": False},
         "hovermode": "closest",
         "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": -0.3, "yanchor": "top", "font": small, "itemclick": False},
+        "legend": {"orientation": "h", "x": 0, "y": -0.24, "yanchor": "top", "font": small, "itemclick": False},
         "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
         "xaxis": quiet_axis(look)
         | {
@@ -79,7 +80,7 @@ def against_width(
         | {"showgrid": True, "fixedrange": True}
         | ({"type": "log", "dtick": 1} if logarithmic else {"range": [0, 1.02], "nticks": 6}),
         "meta": f"{what} of random scores at widths {widths[0]} to {widths[-1]}: as they are from {values[0, 0]:.2g} "
-        f"to {values[0, -1]:.2g}, divided from {values[1, 0]:.2g} to {values[1, -1]:.2g}. This head, of width {d_head}: "
-        f"{marks[0]:.2g} and {marks[1]:.2g}.",
+        f"to {values[0, -1]:.2g}, divided from {values[1, 0]:.2g} to {values[1, -1]:.2g}. This head, of width "
+        f"{d_head}: {marks[0]:.2g} and {marks[1]:.2g}.",
     }
     return go.Figure(traces, layout)
