@@ -41,6 +41,7 @@ def matrix_html(
     hatch = f"repeating-linear-gradient(135deg,transparent 0 3.5px,{theme.hatch} 3.5px 4.3px)"
     base = f"border:1px solid {theme.line};padding:0;height:24px;min-width:6px;text-align:center;font-size:12px"
     label = "border:0;padding:2px 6px 2px 0;font-weight:400;font-size:13px;white-space:nowrap"
+    stays = f"position:sticky;left:0;background:{theme.background}"  # where the table scrolls
     short = "max-width:76px;overflow:hidden;text-overflow:ellipsis"
     heads = "".join(
         f'<th scope="col" title="{html.escape(name)}" style="border:0;padding:6px 0 2px;font-weight:400;font-size:12px;'
@@ -64,11 +65,12 @@ def matrix_html(
             cells.append(f'<td title="{about}" style="{base};{edge}background:{ground};color:{ink}">{shown}</td>')
         strong = f"font-weight:650;color:{theme.accent};" if i == chosen else ""
         body.append(
-            f'<tr><th scope="row" title="{html.escape(name)}" style="{label};{short};text-align:right;{strong}">'
+            f'<tr><th scope="row" title="{html.escape(name)}" style="{label};{stays};{short};text-align:right;{strong}">'
             f"{html.escape(name)}</th>{''.join(cells)}</tr>"
         )
     return (
-        f'<section style="flex:1 1 260px;min-width:0;max-width:{"420px" if numbered else "560px"}">'
+        f'<section style="flex:1 1 {260 if numbered else 60 + 18 * len(columns)}px;min-width:0;'
+        f'max-width:{420 if numbered else 700}px">'
         f'<div style="font-weight:600;margin-bottom:4px">{html.escape(title)}</div>'
         f'<div class="matrix" tabindex="0" role="region" aria-label="{html.escape(title)}" style="overflow-x:auto">'
         f'<table style="border-collapse:collapse;border:0;width:100%;table-layout:auto;margin:0"><thead><tr>'

@@ -21,8 +21,8 @@ class AnatomyView(View):
     """Everything that defines the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
 
     PAGE: ClassVar[str | None] = "anatomy"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part"}
-    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens", "second"})
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part", "second"}
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
 
     # The decoder looking at itself begins with an embedding and has a mask: the whole story in one block.
     kind: Kind = "decoder"
