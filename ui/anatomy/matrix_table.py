@@ -65,7 +65,8 @@ def matrix_html(
             cells.append(f'<td title="{about}" style="{base};{edge}background:{ground};color:{ink}">{shown}</td>')
         strong = f"font-weight:650;color:{theme.accent};" if i == chosen else ""
         body.append(
-            f'<tr><th scope="row" title="{html.escape(name)}" style="{label};{stays};{short};text-align:right;{strong}">'
+            f'<tr><th scope="row" title="{html.escape(name)}" style="{label};{stays};{short};text-align:right;'
+            f'{strong}">'
             f"{html.escape(name)}</th>{''.join(cells)}</tr>"
         )
     return (
