@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.small import small_checkpoint
 from transformer.analysis.masks import MASKS, masks_at, own_mask, tutorial, whole_head
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Site
@@ -33,7 +34,7 @@ def test_as_the_model_does_are_the_weights_of_the_trace(model: Transformer, trac
         scores = q[head].astype(float) @ k[head].T.astype(float) / np.sqrt(q.shape[-1])
         assert own.scores == pytest.approx(scores, abs=1e-9)
         assert own.weights == pytest.approx(softmax(scores, np.broadcast_to(mask[0], scores.shape)), abs=1e-6)
-        (named,) = whole_head(model, [trace.source.ids], [trace.reads.ids], site, head, own_mask(site))
+        (named,) = whole_head(model, [trace.source.ids], [trace.reads.ids], site, head, own_mask(site, model.config))
         assert (named.visible == own.visible).all() and (named.weights == own.weights).all()
 
 
@@ -85,3 +86,18 @@ def test_the_tutorials_numbers() -> None:
     assert masked.weights[1, 2] == 0 and masked.weights[1].sum() == pytest.approx(1)
     assert masked.weights[2] == pytest.approx(plain.weights[2])
     assert {mask: int((~tutorial(mask).visible).sum()) for mask in MASKS} == dict(zip(MASKS, (0, 0, 3, 3), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("padding", "later", "named"),
+    [("applied", "never", "padding"), ("never", "applied", "look-ahead"), ("never", "never", "none")],
+)
+def test_a_mask_that_a_model_never_applies_is_not_its_own(padding: str, later: str, named: str) -> None:
+    model = small_checkpoint(padding_mask=padding, look_ahead_mask=later).model
+    site = Site("decoder", 1, "self")
+    assert own_mask(site, model.config) == named
+    sources, reads = [[7, 11, 5, 9, 3], SHORT], [[2, 8, 6, 10, 12], SHORT_READS]
+    for own, same in zip(
+        whole_head(model, sources, reads, site, 0), whole_head(model, sources, reads, site, 0, named), strict=True
+    ):
+        assert (own.visible == same.visible).all() and own.weights == pytest.approx(same.weights)

@@ -16,8 +16,10 @@ from torch import Tensor
 
 from transformer.analysis.sites import attention_at
 from transformer.attention import attend
+from transformer.config import ModelConfig
 from transformer.data.batches import collate
-from transformer.model import Transformer, no_later_keys, visible_keys
+from transformer.masks import no_later_keys, visible_keys
+from transformer.model import Transformer
 from transformer.taps import InputRecorder, Recorder, Site
 
 Mask = Literal["none", "padding", "look-ahead", "both"]
@@ -33,9 +35,11 @@ class Matrices:
     weights: np.ndarray  # 0 where it does not
 
 
-def own_mask(site: Site) -> Mask:
+def own_mask(site: Site, config: ModelConfig) -> Mask:
     """What the model hides there itself."""
-    return "both" if (site.stack, site.kind) == ("decoder", "self") else "padding"
+    padding = config.padding_mask == "applied"
+    later = (site.stack, site.kind) == ("decoder", "self") and config.look_ahead_mask == "applied"
+    return MASKS[padding + 2 * later]
 
 
 def masks_at(site: Site) -> tuple[Mask, ...]:

@@ -13,6 +13,7 @@ from transformer import Trace, Translator
 from transformer.analysis.masks import MASKS, TUTORIAL_WORDS, Mask, Matrices, masks_at, own_mask, tutorial
 from transformer.charts.colours import theme_named
 from transformer.checkpoints.examples import examples
+from transformer.config import ModelConfig
 from transformer.data.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.matrix_table import MOST, ROOMY, matrix_html, side_by_side, window
@@ -69,7 +70,7 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
             on_change=take,
             args=("matrices", key),
         )
-        mask = _mask_control(view, chosen)
+        mask = _mask_control(view, chosen, translator(name).model.config)
     with plain_errors():
         shown = _shown(name, trace, chosen, view, mask)
         if shown is not None:
@@ -77,11 +78,11 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
             _twin(shown)
 
 
-def _mask_control(view: AnatomyView, chosen: Chosen) -> Mask:
+def _mask_control(view: AnatomyView, chosen: Chosen, config: ModelConfig) -> Mask:
     """The mask that is shown: the view's, where it has a meaning here, else the model's own."""
     example = view.matrices == "tutorial"
     options = MASKS if example else masks_at(chosen.site)
-    own: Mask = "look-ahead" if example else own_mask(chosen.site)
+    own: Mask = "look-ahead" if example else own_mask(chosen.site, config)
     mask = next((option for option in options if option == view.mask), own)
     key = widget_key(f"mask-{chosen.part.kind}-{example}")
     st.segmented_control(
@@ -109,7 +110,7 @@ def _shown(name: str, trace: Trace, chosen: Chosen, view: AnatomyView, mask: Mas
             st.caption("Choose or type a second sentence: the shorter one is filled up with padding.")
             return None
         traces = (trace, models.trace(name, second, None))
-    own = own_mask(chosen.site)
+    own = own_mask(chosen.site, model.model.config)
     # The model's own mask is the one of the pass itself, whatever it is called.
     every = whole_head(name, traces, chosen.site, chosen.head, None if mask == own else mask)
     at = _padded(traces, chosen)
