@@ -12,7 +12,7 @@ from transformer.analysis import parts
 from transformer.analysis.parts import Taken
 from transformer.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from transformer.config import ModelConfig
-from ui.anatomy import components
+from ui.anatomy import components, embedding
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
@@ -42,6 +42,8 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     if twin.open:
         with twin:
             vectors_table(taken.vectors, "part-table")
+    if chosen.part.name == "embedding":
+        embedding.draw(model, trace, chosen)
 
 
 def _taken(stream: Stream, chosen: Chosen) -> Taken:

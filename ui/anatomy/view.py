@@ -11,6 +11,7 @@ from transformer.trace import Kind
 from ui.state.view import View, one_of, whole
 
 STAGES = 9
+LONGEST_WORD = 40  # characters of a word that is cut merge by merge
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class AnatomyView(View):
     stage: int = 1
     unscaled: bool = False
     unmasked: bool = False
+    cut: str | None = None  # the word that is cut into tokens; None is one of the sentence
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
 
     def to_keep(self) -> dict[str, str]:
@@ -45,5 +47,6 @@ class AnatomyView(View):
             "stage": whole(query.get("stage", ""), 1, STAGES) or cls.stage,
             "unscaled": query.get("unscaled") == "1",
             "unmasked": query.get("unmasked") == "1",
+            "cut": query["cut"][:LONGEST_WORD] if "cut" in query else None,
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

@@ -66,7 +66,7 @@ def _filled_in(model: Translator, view: PositionsView, width: int, base: float) 
     with right:
         table = encoding("sinusoidal", len(labels), width, base)
         theme = st.context.theme.type or "light"
-        figure = sums({"A word a row, sines and cosines interleaved": table}, labels, theme=theme)
+        figure = sums({"A word a row, interleaved": table}, labels, theme=theme)
         frame = {"color": theme_named(theme).accent, "width": 2}
         across = max(0.5, width / 120)  # a cell of one dimension in many is too narrow to be seen
         figure.add_shape(
@@ -75,9 +75,9 @@ def _filled_in(model: Translator, view: PositionsView, width: int, base: float) 
         with st.container(key="classic"):
             plot(figure, key="classic-plot")
         st.caption(
-            "The picture as most tutorials draw it. The one above has the same numbers turned on their side, with the "
-            "sines first: interleaved, neighbouring columns differ by a quarter of a turn, and the waves look like "
-            "stripes. The frame is the number that is worked out here."
+            "The picture as most tutorials draw it. The page's own picture of the sinusoidal scheme has the same "
+            "numbers turned on their side, with the sines first: interleaved, neighbouring columns differ by a quarter "
+            "of a turn, and the waves look like stripes. The frame is the number that is worked out here."
         )
 
 

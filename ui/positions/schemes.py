@@ -188,7 +188,7 @@ def table_html(code: Code, properties: dict[str, Properties], theme: Theme) -> s
             )
         rows.append("".join(cells))
     body = "".join(f'<tr style="border:0">{row}</tr>' for row in rows)
-    style = "width:100%;min-width:1000px;table-layout:fixed;border-collapse:collapse;border:0;margin:0"
+    style = "width:100%;min-width:940px;table-layout:fixed;border-collapse:collapse;border:0;margin:0"
     return f'<div class="schemes" style="overflow-x:auto"><table style="{style}"><tbody>{body}</tbody></table></div>'
 
 

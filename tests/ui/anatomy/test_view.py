@@ -25,6 +25,7 @@ views = st.builds(
     stage=st.integers(1, 9),
     unscaled=st.booleans(),
     unmasked=st.booleans(),
+    cut=st.none() | st.text(max_size=40),
     lens=st.just(()) | st.tuples(st.integers(0, 12), st.integers(0, 500)),
 )
 
