@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from torch import nn
+from torch import Tensor
 
 from transformer.model import Transformer
 
@@ -39,7 +39,7 @@ def neighbours(matrix: np.ndarray, id: int, without: Collection[int] = (), most:
     return [Near(int(other), float(cosines[other])) for other in best]
 
 
-def weights(model: Transformer) -> dict[str, nn.Parameter]:
+def weights(model: Transformer) -> dict[str, Tensor]:
     """The matrices in which a token has a row, "encoder", "decoder" and "output": [V, D] each."""
     return {
         "encoder": model.encoder.embedding.tokens.weight,

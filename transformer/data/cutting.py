@@ -62,7 +62,7 @@ class Merges:
         if self._content.get("ignore_merges") and word in self._content["vocab"]:
             return Cut((word,), ())
         start = pieces = tuple(self._characters(word))
-        steps = []
+        steps: list[Merge] = []
         while True:
             known = [(rank, i) for i, pair in enumerate(_beside(pieces)) if (rank := self._ranks.get(pair)) is not None]
             if not known:

@@ -55,12 +55,11 @@ def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
         st.caption("There is nothing to cut: the word is empty.")
         return
     for cut in cuts:
-        st.html(cut_html(cut, tokenizer, len(merges), theme))
+        st.html(cut_html(cut, tokenizer, theme))
     pieces = [piece for cut in cuts for piece in cut.pieces]
     steps = sum(len(cut.merges) for cut in cuts)
-    said = (
-        f"{plural(steps, 'merge')}, {plural(len(pieces), 'token')}. A merge's number is its place among those learned."
-    )
+    said = f"{plural(steps, 'merge')}, {plural(len(pieces), 'token')}. "
+    said += f"A merge's number is its place among the {len(merges):,} learned."
     if pieces == [tokenizer.inner.id_to_token(id) for id in tokenizer.encode(word)]:
         said += " :material/check_circle: The tokenizer's own encoding is the same."
     st.caption(said)
@@ -74,13 +73,13 @@ def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     return (several or sorted(map(tokenizer.decode, words), key=len, reverse=True) or [""])[0][:LONGEST_WORD]
 
 
-def cut_html(cut: Cut, tokenizer: Tokenizer, learned: int, theme: Theme) -> str:
-    """A row a merge: its number among the `learned` ones, the pair, and what the word is then."""
-    rows = [("as characters", "", cut.start, "")]
+def cut_html(cut: Cut, tokenizer: Tokenizer, theme: Theme) -> str:
+    """A row a merge: its number, the pair, and what the word is then."""
+    rows: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [("as characters", (), cut.start, "")]
     rows += [
         (
-            f"merge {step.rank + 1:,} of {learned:,}",
-            " + ".join(_spelled(tokenizer, step.pair)),
+            f"merge {step.rank + 1:,}",
+            step.pair,
             step.pieces,
             step.joined,
         )
@@ -94,9 +93,13 @@ def cut_html(cut: Cut, tokenizer: Tokenizer, learned: int, theme: Theme) -> str:
             f'{theme.accent if piece == new else theme.line}">{html.escape(text)}</span>'
             for piece, text in zip(pieces, _spelled(tokenizer, pieces), strict=True)
         )
+        # Each in a box of its own: a vowel sign would join the plus before it.
+        joined = " + ".join(
+            f'<span style="display:inline-block">{html.escape(text)}</span>' for text in _spelled(tokenizer, pair)
+        )
         lines.append(
             f'<tr style="border:0"><td style="{style};color:{theme.muted};width:30%">{name}'
-            f'<span style="display:block;color:{theme.text};white-space:nowrap">{html.escape(pair)}</span></td>'
+            f'<span style="display:block;color:{theme.text};white-space:nowrap">{joined}</span></td>'
             f'<td style="{style}">{chips}</td></tr>'
         )
     table = "width:100%;max-width:760px;border-collapse:collapse;border:0;margin:0"

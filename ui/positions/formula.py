@@ -19,6 +19,8 @@ from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
 from ui.widgets.text import minus
 
+_ROWS = 40  # words in the picture
+
 
 @st.fragment
 def section(model: Translator, width: int, base: float) -> None:
@@ -39,7 +41,10 @@ def section(model: Translator, width: int, base: float) -> None:
 
 
 def _filled_in(model: Translator, view: PositionsView, width: int, base: float) -> None:
-    tokens = describe_tokens(model.checkpoint.source_tokenizer, model.encode(sentence(model, view)))
+    tokens = describe_tokens(model.checkpoint.source_tokenizer, first_ids(model, sentence(model, view)))
+    if not tokens.ids:
+        st.caption("There is no word to fill in: the sentence is empty.")
+        return
     labels = number_duplicates(tokens.labels)
     word = view.word if view.word is not None and view.word < len(labels) else min(2, len(labels) - 1)
     dim = view.dim if view.dim is not None and view.dim < width else default_dimension(width)
@@ -89,6 +94,13 @@ def sentence(model: Translator, view: PositionsView) -> str:
     return offered[0].text if offered else ""
 
 
+def first_ids(model: Translator, text: str) -> list[int]:
+    """What the encoder reads of a text, as far as the picture goes: a formula has no longest sentence."""
+    config = model.model.config
+    end = (config.eos_id,) if config.source_end is None else config.source_end
+    return [*config.source_start, *model.checkpoint.source_tokenizer.encode(text), *end][:_ROWS]
+
+
 def default_dimension(width: int) -> int:
     """A sine whose angle at the first words is neither tiny nor turns."""
     return 2 * (width * 3 // 32)
@@ -109,7 +121,7 @@ def _checked(one: Entry, model: Translator, width: int, base: float) -> str:
     """The same number in the model's own table, or why there is none."""
     own = own_number(one, model, width, base)
     if own is None:
-        return "The model in use has no table of this formula to compare with."
+        return "The model in use has no such number in a table, to compare with."
     return minus(f":material/check_circle: The model's own table has {own:.4f} there: it differs by ") + small(
         abs(own - one.value)
     )
@@ -119,6 +131,8 @@ def own_number(one: Entry, model: Translator, width: int, base: float) -> float 
     """What the model adds at that position and dimension; None where it doesn't add this formula."""
     positions = model.model.encoder.embedding.positions
     if not isinstance(positions, SinusoidalPositions) or width != model.model.config.d_model or base != 10_000:
+        return None
+    if one.position >= len(positions.table):  # the model reads no sentence so long
         return None
     return float(positions.table[one.position, one.dimension])
 

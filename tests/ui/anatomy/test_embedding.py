@@ -26,13 +26,12 @@ def test_the_word_is_the_first_of_the_sentence_that_is_several_tokens() -> None:
 
 
 def test_a_cut_is_a_row_a_merge_and_escaped() -> None:
-    merges = Merges(BPE)
-    (cut,) = merges.cut("running")
-    page = cut_html(cut, BPE, len(merges), THEMES["dark"])
+    (cut,) = Merges(BPE).cut("running")
+    page = cut_html(cut, BPE, THEMES["dark"])
     assert page.count("<tr") == 1 + len(cut.merges)
-    assert f"merge {cut.merges[0].rank + 1} of {len(merges)}" in page
+    assert f"merge {cut.merges[0].rank + 1}<" in page
     odd = Tokenizer.train(["<b> <b> <b>"], "bpe", 60)
-    tables = [cut_html(cut, odd, 9, THEMES["light"]) for cut in Merges(odd).cut("<b>")]
+    tables = [cut_html(cut, odd, THEMES["light"]) for cut in Merges(odd).cut("<b>")]
     assert all("<b>" not in table for table in tables) and any("&lt;" in table for table in tables)
 
 

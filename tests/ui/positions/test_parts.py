@@ -14,7 +14,7 @@ from transformer import Translator, checkpoints
 from transformer.analysis.positions import encoding, entry, properties, widths_of
 from transformer.charts import THEMES
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
-from ui.positions.formula import filled_in, own_number
+from ui.positions.formula import filled_in, first_ids, own_number
 from ui.positions.numbers import small
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
@@ -169,8 +169,11 @@ def test_the_formula_is_filled_in_as_the_model_has_it() -> None:
     one = entry(3, 5, 16)
     assert filled_in(one, 16, 10_000)[0].endswith("=2")
     assert filled_in(one, 16, 10_000)[-1] == r"PE_{(3,\,5)}=\cos(0.3)=0.9553"
+    assert first_ids(MODEL, "two dogs") == MODEL.encode("two dogs")
+    assert len(first_ids(MODEL, "two dogs " * 50)) == 40  # more than this model reads
     assert own_number(one, MODEL, 16, 10_000) == pytest.approx(one.value, abs=1e-7)
     assert own_number(one, MODEL, 16, 100) is None
+    assert own_number(entry(39, 5, 16), MODEL, 16, 10_000) is None  # it reads 32 tokens
     assert own_number(entry(3, 5, 8), MODEL, 8, 10_000) is None
     assert own_number(one, small_translator(positions="none"), 16, 10_000) is None
 
