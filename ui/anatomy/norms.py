@@ -44,9 +44,9 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: Chosen) -> None:
     model = translator(name)
     others = [example.text for example in examples(model.card) if example.text != trace.text][:2]
     st.caption(
-        "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what batch "
-        "norm makes of a token depends on the sentences beside it, and a sentence alone would get other numbers than "
-        "in training; layer norm gives the same in any company."
+        "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what "
+        "batch norm makes of a token depends on the sentences beside it, and a sentence alone would get other numbers "
+        "than in training; layer norm gives the same in any company."
     )
     if len(others) < 2:
         st.caption("To compare, this model needs two examples in its card, and it has fewer.")
@@ -55,11 +55,11 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: Chosen) -> None:
     moved = [
         np.abs(a - b).max() for a, b in ((batches[0].layer, batches[1].layer), (batches[0].batch, batches[1].batch))
     ]
-    rows = {"Before": batches[0].read}
+    rows = {"Before": one.read}
     for kind, field in (("Layer norm", "layer"), ("Batch norm", "batch")):
         rows |= {f"{kind}, beside sentence {i}": getattr(made, field) for i, made in enumerate(batches, 1)}
     table = {"": list(rows)} | {
-        f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(SHOWN, len(batches[0].read)))
+        f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(SHOWN, len(one.read)))
     }
     number = st.column_config.NumberColumn(format="%.2f")
     st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], number), key="both-norms")
@@ -82,8 +82,8 @@ def both(name: str, trace: Trace, chosen: Chosen, other: str) -> BothNorms:
 @cache
 def measured() -> dict[str, Any]:
     """What `python -m tools.gradient_norms` has measured."""
-    found: dict[str, Any] = json.loads(MEASURED.read_text("utf-8"))
-    return found
+    runs: dict[str, Any] = json.loads(MEASURED.read_text("utf-8"))
+    return runs
 
 
 def _before_or_after() -> None:

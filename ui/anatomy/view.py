@@ -14,6 +14,7 @@ from ui.state.view import LONGEST_TEXT, View, one_of, whole
 STAGES = 9
 LOOKS = ("word", "matrices", "heads", "scaling")  # what is shown of an attention
 MATRICES_OF = ("sentence", "batch", "tutorial")
+LONGEST_WORD = 40  # characters of a word that is cut merge by merge
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class AnatomyView(View):
     matrices: str = "sentence"  # of what they are
     second: str | None = None  # the other sentence of the padded batch
     mask: str = ""  # in the place of the model's own, which is ""
+    cut: str | None = None  # the word that is cut into tokens; None is one of the sentence
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
 
     def to_keep(self) -> dict[str, str]:
@@ -56,5 +58,6 @@ class AnatomyView(View):
             "matrices": one_of(query.get("matrices"), MATRICES_OF, cls.matrices),
             "second": query.get("second", "")[:LONGEST_TEXT] or None,
             "mask": one_of(query.get("mask"), MASKS, cls.mask),
+            "cut": query["cut"][:LONGEST_WORD] if "cut" in query else None,
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

@@ -30,6 +30,7 @@ views = st.builds(
     matrices=st.sampled_from(MATRICES_OF),
     second=st.none() | st.text(min_size=1, max_size=50),
     mask=st.sampled_from(["", *MASKS]),
+    cut=st.none() | st.text(max_size=40),
     lens=st.just(()) | st.tuples(st.integers(0, 12), st.integers(0, 500)),
 )
 
