@@ -9,6 +9,7 @@ from transformer import Trace
 from transformer.analysis.cost import crossing, layer_cost, table_1
 from transformer.analysis.sites import attention_at
 from transformer.charts.lines import Curve, lines
+from transformer.layers import EncoderLayer
 from transformer.taps import Site
 from ui.anatomy.facts import is_t5
 from ui.state.models import translator
@@ -64,7 +65,9 @@ def offer(name: str, trace: Trace) -> None:
 def _costs(name: str, tokens: int) -> None:
     model = translator(name).model
     config, attention = model.config, attention_at(model, Site("encoder", 0, "self"))
-    gated = model.encoder.layers[0].feed_forward.gate is not None
+    first = model.encoder.layers[0]
+    assert isinstance(first, EncoderLayer)
+    gated = first.feed_forward.gate is not None
     sizes = config.d_model, attention.query.out_features, config.encoder.d_ff, gated
     each = [layer_cost(n, *sizes) for n in LENGTHS]
     at, here = crossing(*sizes), layer_cost(tokens, *sizes)

@@ -52,9 +52,8 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: Chosen) -> None:
         st.caption("To compare, this model needs two examples in its card, and it has fewer.")
         return
     batches = [both(name, trace, chosen, other) for other in others]
-    moved = [
-        np.abs(a - b).max() for a, b in ((batches[0].layer, batches[1].layer), (batches[0].batch, batches[1].batch))
-    ]
+    one, two = batches
+    moved = [np.abs(a - b).max() for a, b in ((one.layer, two.layer), (one.batch, two.batch))]
     rows = {"Before": one.read}
     for kind, field in (("Layer norm", "layer"), ("Batch norm", "batch")):
         rows |= {f"{kind}, beside sentence {i}": getattr(made, field) for i, made in enumerate(batches, 1)}

@@ -110,8 +110,8 @@ def _alone(stream: Stream, chosen: Chosen) -> str:
     sizes = [stream.layer(chosen.stack, chosen.part.layer).feed_forward.inner.weight.shape[i] for i in (1, 0, 1)]
     over = " → ".join(f"[{len(stream.ids(chosen.stack))}, {size:,}]" for size in sizes)
     return (
-        f"It sees one token at a time: with all other tokens in other places, the output at this one changes by at most "
-        f"{moved:.1g}. Over the whole sentence that is two convolutions of width 1, {over}: what mixes tokens is "
+        "It sees one token at a time: with all other tokens in other places, the output at this one changes by at "
+        f"most {moved:.1g}. Over the whole sentence that is two convolutions of width 1, {over}: what mixes tokens is "
         "attention alone."
     )
 
