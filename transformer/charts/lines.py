@@ -68,9 +68,7 @@ def lines(
     figure = go.Figure(traces, layout)
     if at is not None:
         place, word = at
-        figure.add_vline(
-            np.log10(place) if "x" in logarithmic else place,
-            line={"width": 1.5, "color": look.muted, "dash": "dot"},
-            annotation={"text": word, "font": small, "yanchor": "top"},
-        )
+        figure.add_vline(place, line={"width": 1.5, "color": look.muted, "dash": "dot"})
+        across = np.log10(place) if "x" in logarithmic else place  # unlike lines, words on such an axis count in tens
+        figure.add_annotation(x=across, y=1, yref="paper", text=word, font=small, showarrow=False, xanchor="left")
     return figure

@@ -26,6 +26,7 @@ from ui.widgets.text import literal
 
 MEASURED = Path(__file__).with_name("gradient_norms.json")
 SHOWN = 8  # numbers of a vector
+SMOOTHED = 10  # steps whose losses are drawn as their mean
 
 
 def offer(name: str, trace: Trace, chosen: Chosen) -> None:
@@ -88,7 +89,7 @@ def measured() -> dict[str, Any]:
 def _before_or_after() -> None:
     runs, theme = measured()["runs"], st.context.theme.type or "light"
     depth = len(runs[0]["gradients"]) // 2
-    layers = [f"{stack} {i + 1}" for stack in ("encoder", "decoder") for i in range(depth)]
+    layers = [f"{stack[:3]} {i + 1}" for stack in ("encoder", "decoder") for i in range(depth)]
     st.caption(
         "Before the block (pre-norm), the residual stream runs through the whole network untouched, and the gradient "
         "with it. After it (post-norm, as in the paper), every norm on the way scales the gradient again, so that at "
@@ -98,19 +99,19 @@ def _before_or_after() -> None:
     with left:
         curves = [Curve(f"{run['norm']}-norm", layers, np.array(run["gradients"])) for run in runs if not run["warmup"]]
         plot(
-            lines(curves, "Norm of the gradient at the first step", "layer", logarithmic="y", theme=theme),
+            lines(curves, "Norm of the gradient at the first step", "layer", theme=theme),
             key="gradients",
         )
     with right:
         curves = [
             Curve(
                 f"{run['norm']}-norm, {'with' if run['warmup'] else 'no'} warm-up",
-                range(1, len(run["losses"]) + 1),
-                np.array(run["losses"]),
+                range(SMOOTHED, len(run["losses"]) + 1, SMOOTHED),
+                np.array(run["losses"]).reshape(-1, SMOOTHED).mean(1),
             )
             for run in runs
         ]
-        plot(lines(curves, "Loss, nats per token", "step", theme=theme), key="losses")
+        plot(lines(curves, f"Loss, nats per token, means of {SMOOTHED} steps", "step", theme=theme), key="losses")
     last = {(run["norm"], bool(run["warmup"])): run["losses"][-1] for run in runs}
     st.caption(
         f"Measured once: {measured()['setup']}. `{measured()['command']}` measures again. After the last step the loss "
