@@ -47,13 +47,14 @@ def lines(
         }
         for i, curve in enumerate(curves)
     ]
+    below = 20 * len(curves)  # of the names, one under the other where it is narrow
     small = {"size": SMALL, "color": look.muted}
     layout = bare(look) | {
-        "height": 300,
-        "margin": {"l": 56, "r": 12, "t": 32, "b": 92, "autoexpand": False},
+        "height": 256 + below,
+        "margin": {"l": 56, "r": 12, "t": 32, "b": 48 + below, "autoexpand": False},
         "hovermode": "closest",
         "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": -0.26, "yanchor": "top", "font": small, "itemclick": False},
+        "legend": {"orientation": "h", "x": 0, "y": -0.27, "yanchor": "top", "font": small, "itemclick": False},
         "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
         "xaxis": quiet_axis(look)
         | {"fixedrange": True, "title": {"text": along, "standoff": 4, "font": small}}

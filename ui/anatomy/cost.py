@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -58,8 +61,7 @@ def offer(name: str, trace: Trace) -> None:
     if relatives.open:
         with relatives:
             st.caption("What changes in softmax(q kᵀ / √d_head) v, and what a layer costs for n tokens of width d.")
-            names = ("Attention", "What changes", "Cost", "From")
-            st.table({column: [row[i] for row in RELATIVES] for i, column in enumerate(names)})
+            _table(("Attention", "What changes", "Cost", "From"), RELATIVES)
 
 
 def _costs(name: str, tokens: int) -> None:
@@ -91,14 +93,19 @@ def _costs(name: str, tokens: int) -> None:
         "self-attention all tokens are read at once, and any two are one step apart."
     )
     rows = table_1(tokens, config.d_model)
-    st.table(
-        {
-            "Layer": [row.name for row in rows],
-            "Cost": [row.complexity for row in rows],
-            "here": [f"{row.products:,.0f}" for row in rows],
-            "Steps one after the other": [f"{row.steps:,}" for row in rows],
-            "Longest path": [f"{row.path:,}" for row in rows],
-        }
-    )
+    columns = ("Layer", "Cost", "here", "Steps one after the other", "Longest path")
+    _table(columns, [(r.name, r.complexity, f"{r.products:,.0f}", f"{r.steps:,}", f"{r.path:,}") for r in rows])
     if is_t5(config):
         st.caption("T5's heads together may be wider than d_model; the curve has their own width.")
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Words that wrap in their cells; where there is little room, the table scrolls instead of squeezing them."""
+    cell = 'style="padding:6px 14px 6px 0;text-align:left;vertical-align:top;border:0"'
+    head = "".join(f'<th scope="col" {cell}>{html.escape(column)}</th>' for column in columns)
+    body = "".join("<tr>" + "".join(f"<td {cell}>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    st.html(
+        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="Table, scrolls sideways">'
+        '<table style="min-width:620px;width:100%;border-collapse:collapse;font-size:14px">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
