@@ -25,7 +25,8 @@ def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: p
         corpus.previewed(str(path), None, 500, "words", 100, False, 1)
     assert looks == 3
     monkeypatch.setattr(corpus, "end_superseded_run", lambda: None)
-    assert corpus.previewed(str(path), None, 500, "words", 100, False, 1).report.kept == 1000, "the next session starts over"
+    preview = corpus.previewed(str(path), None, 500, "words", 100, False, 1)
+    assert preview.report.kept == 1000, "the next session starts over"
 
 
 def test_a_grammar_is_previewed_by_its_first_sentences_and_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
