@@ -24,8 +24,7 @@ from ui.heads.view import HeadsView
 from ui.positions.view import PositionsView
 from ui.training.view import TrainingView
 
-pytestmark = pytest.mark.fuzz
-pytestmark = pytest.mark.slow  # starts the server for real
+pytestmark = [pytest.mark.fuzz, pytest.mark.slow]  # it starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads")
 VIEWS = (AnatomyView, AttentionView, CheckpointsView, DecodingView, HeadsView, PositionsView, TrainingView)
