@@ -123,6 +123,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
         **{"HEADLIGHT_PUBLIC": "1", "HEADLIGHT_WATCHED": str(log), "HEADLIGHT_SECRET": str(folder / "secret")},
         **{"HOST": "127.0.0.1", "PORT": str(port), "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1"},
         "PYTHONPATH": str(ROOT / "tests" / "watched"),
+        "PYTHONDONTWRITEBYTECODE": "1",  # it need not be able to write to its own folder
         "HF_HUB_OFFLINE": "0",  # the server itself is to keep from asking
     }
     command = [sys.executable, "-m", "tools.production"]
