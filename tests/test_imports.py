@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Inside the library, from the bottom up.
 _ANYWHERE = {"access", "quoting", "files"}  # what may be opened, how it is, and what is quoted of it
 _NETWORK = {"config", "taps", "folded", "cache", "masks", "attention", "positions", "layers", "model"}
-_BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "prepared", "decoding", "presets", "data", "trace"}
+_BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "pruned", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
     "config": set(),
     "taps": set(),
@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "layers": {"config", "taps", "attention"},
     "masks": {"config"},
     "model": {"config", "taps", "masks", "attention", "positions", "layers"},
+    "pruned": _NETWORK,
     "t5": _NETWORK,
     "prepared": _NETWORK | {"linear"},
     "decoding": _NETWORK | {"prepared"},
