@@ -49,7 +49,6 @@ WRONG_MODEL: dict[str, list[Any]] = {
         [["encoder", 0, "self"]],
         [["encoder", 0, "self", "1"]],
         [[0, 0, 0, 0]],
-        (([], 0, "self", 0),),
     ],
     "pad_id": [*NOT_WHOLE, 100],
     "sos_id": [*NOT_WHOLE, 100],

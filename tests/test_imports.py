@@ -49,6 +49,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": _BELOW_THE_FACE | {"checkpoints", "translator", "broken", "memory"},  # it scores what is translated
     # Files that stand higher than the room around them: what the command line offers.
     "analysis.atlas.commands": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},
+    "analysis.pruning.checkpoint": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},
+    "analysis.pruning.commands": _BELOW_THE_FACE | {"checkpoints", "analysis", "analysis.pruning.checkpoint"},
     "analysis.why.commands": _BELOW_THE_FACE | {"analysis", "translator"},
 }
 MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face

@@ -22,7 +22,7 @@ from transformer.config import ConfigError, ModelConfig
 from transformer.decoding import beam, finish, greedy
 from transformer.model import Transformer, count_parameters
 from transformer.prepared import Prepared
-from transformer.pruned import with_pruned
+from transformer.pruned import filled, pruned
 from transformer.taps import Ablate, Recorder, Site, chain
 
 TEXT, TARGET = "a little girl is sitting", "two dogs are running"
@@ -43,12 +43,12 @@ EVERY = pytest.mark.parametrize(
 Make = Callable[[], Checkpoint]
 
 
-def pruned(checkpoint: Checkpoint) -> Checkpoint:
+def small_pruned(checkpoint: Checkpoint) -> Checkpoint:
     with torch.no_grad():  # biases start at 0, where a missing one would not be noticed
         for name, parameter in checkpoint.model.named_parameters():
             if name.endswith("bias"):
                 parameter.add_(torch.randn_like(parameter) * 0.2)
-    model = with_pruned(checkpoint.model, GONE)
+    model = pruned(checkpoint.model, GONE)
     return Checkpoint(model, checkpoint.source_tokenizer, checkpoint.target_tokenizer, checkpoint.card)
 
 
@@ -64,7 +64,7 @@ def tensors(source: list[int], target: list[int]) -> tuple[torch.Tensor, torch.T
 @EVERY
 def test_it_computes_what_the_whole_one_does_with_these_heads_off(make: Make) -> None:
     whole = make()
-    without = pruned(whole)
+    without = small_pruned(whole)
     src, tgt = tensors(*ids(whole))
     prepared, single = Prepared(without.model)(src, tgt), without.model(src, tgt)
     with torch.no_grad():  # in double precision, where what remains is no rounding of sums in another order
@@ -78,7 +78,7 @@ def test_it_computes_what_the_whole_one_does_with_these_heads_off(make: Make) ->
 @EVERY
 def test_it_has_fewer_parameters_and_opens_again(make: Make, tmp_path: Path) -> None:
     whole = make()
-    without = pruned(whole)
+    without = small_pruned(whole)
     config = whole.model.config
     width, biases = config.d_head(config.encoder), 3 if config.qkv_bias else 0
     gone = sum(
@@ -97,7 +97,7 @@ def test_it_has_fewer_parameters_and_opens_again(make: Make, tmp_path: Path) -> 
 @EVERY
 def test_a_tap_sees_the_heads_by_their_numbers_and_the_gone_ones_as_off(make: Make) -> None:
     whole = make()
-    without = pruned(whole)
+    without = small_pruned(whole)
     src, tgt = tensors(*ids(whole))
     for more in (None, Ablate(Site("encoder", 1, "self"), 3), Ablate(Site("encoder", 1, "self"), 2)):
         of_whole, of_pruned, of_prepared = Recorder(), Recorder(), Recorder()
@@ -113,7 +113,7 @@ def test_a_tap_sees_the_heads_by_their_numbers_and_the_gone_ones_as_off(make: Ma
 @EVERY
 def test_it_decodes_as_the_whole_one_with_these_heads_off(make: Make) -> None:
     whole = make()
-    without = pruned(whole)
+    without = small_pruned(whole)
     src = torch.tensor([ids(whole)[0]])
     of_whole, of_pruned = Prepared(whole.model), Prepared(without.model)
     (one,), (other,) = (
@@ -130,7 +130,7 @@ def test_it_decodes_as_the_whole_one_with_these_heads_off(make: Make) -> None:
 
 @EVERY
 def test_every_method_takes_it(make: Make) -> None:
-    checkpoint = pruned(make())
+    checkpoint = small_pruned(make())
     model, (source, target) = checkpoint.model, ids(checkpoint)
     trace = Translator(checkpoint).trace(TEXT, TARGET)
     assert all(found.holds for found in check(trace, model)), check(trace, model)
@@ -168,7 +168,7 @@ def test_the_mean_of_all_heads_is_of_those_that_are_left() -> None:
     checkpoint = small_checkpoint()
     source, target = ids(checkpoint)
     site = Site("encoder", 1, "self")
-    one = with_pruned(checkpoint.model, [(site, head) for head in (0, 1, 3)])
+    one = pruned(checkpoint.model, [(site, head) for head in (0, 1, 3)])
     alone = several_heads(one, source, target, site)
     assert alone.mean == pytest.approx(alone.whole, abs=1e-6) and alone.alone[2] == pytest.approx(alone.whole, abs=1e-6)
 
@@ -176,19 +176,19 @@ def test_the_mean_of_all_heads_is_of_those_that_are_left() -> None:
 def test_pruned_twice_is_pruned_at_once_and_nothing_comes_back_but_zeros() -> None:
     whole = small_checkpoint()
     src, tgt = tensors(*ids(whole))
-    once = with_pruned(whole.model, GONE)
-    twice = with_pruned(with_pruned(whole.model, GONE[:5]), GONE)
-    filled = with_pruned(once, [])
-    assert [p.shape for p in filled.parameters()] == [p.shape for p in whole.model.parameters()]
+    once = pruned(whole.model, GONE)
+    twice = pruned(pruned(whole.model, GONE[:5]), GONE[5:])
+    again = filled(once)
+    assert [p.shape for p in again.parameters()] == [p.shape for p in whole.model.parameters()]
     with torch.no_grad():
-        for model in (twice, filled):
+        for model in (twice, again):
             assert torch.allclose(model(src, tgt), once(src, tgt), atol=1e-5)
     assert whole.model.config.pruned_heads == ()
 
 
 def test_marian_has_no_word_for_it_so_the_heads_are_written_as_zeros(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
-    checkpoint = pruned(small_checkpoint(norm="post", final_norm=False, tied="output"))
+    checkpoint = small_pruned(small_checkpoint(norm="post", final_norm=False, tied="output"))
     export_marian(checkpoint, tmp_path / "marian")
     theirs = transformers.MarianMTModel.from_pretrained(tmp_path / "marian").eval()
     src, tgt = tensors(*ids(checkpoint))
@@ -215,7 +215,7 @@ def test_a_head_that_cannot_be_gone_is_refused(heads: Any, reason: str) -> None:
 
 
 def test_it_trains_on_without_them() -> None:
-    model: Transformer = with_pruned(small_checkpoint().model, GONE).train()
+    model: Transformer = pruned(small_checkpoint().model, GONE).train()
     again = type(model)(model.config)  # as a training that starts from it builds it
     assert [p.shape for p in again.parameters()] == [p.shape for p in model.parameters()]
     again(torch.tensor([[4, 5, 3]]), torch.tensor([[2, 6]])).sum().backward()

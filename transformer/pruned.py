@@ -16,16 +16,25 @@ from transformer.attention import MultiHeadAttention
 from transformer.model import Transformer
 from transformer.taps import Site, among_all, only
 
+Heads = Iterable[tuple[Site, int]]
 
-def with_pruned(model: Transformer, heads: Iterable[tuple[Site, int]]) -> Transformer:
-    """A copy of `model` that lacks exactly these heads, and computes what it does where they are switched off.
 
-    One that `model` lacks and the copy has again adds nothing, since its numbers are 0: with no `heads`, it is a
-    pruned model in the shape of the whole one. Raises ConfigError for a head that there is not.
+def pruned(model: Transformer, heads: Heads) -> Transformer:
+    """A copy of `model` that lacks these heads as well, and computes what it does where they are switched off.
+
+    Raises ConfigError for a head that there is not.
     """
-    config = replace(model.config, pruned_heads=tuple(sorted({(*site, head) for site, head in heads})))
+    return _without(model, {*model.config.pruned_heads, *((*site, head) for site, head in heads)})
+
+
+def filled(model: Transformer) -> Transformer:
+    """A copy of a pruned model in the shape of the whole one: the heads that it lacks have zeros, and add nothing."""
+    return _without(model, set())
+
+
+def _without(model: Transformer, gone: set[tuple[str, int, str, int]]) -> Transformer:
     changed = copy.deepcopy(model)
-    changed.config = config
+    changed.config = config = replace(model.config, pruned_heads=tuple(sorted(gone)))
     for module in changed.modules():
         if isinstance(module, MultiHeadAttention):
             _keep(module, config.kept_heads(*module.site))
