@@ -230,6 +230,12 @@ class ModelConfig:
         """How many numbers each head of a stack has."""
         return self.d_model // stack.n_heads
 
+    @property
+    def all_heads(self) -> int:
+        """How many heads the network had before any was pruned."""
+        encoder, decoder = self.encoder, self.decoder
+        return encoder.n_layers * encoder.n_heads + 2 * decoder.n_layers * decoder.n_heads
+
     def kept_heads(self, stack: str, layer: int, kind: str) -> tuple[int, ...]:
         """The heads that an attention has left, by their numbers."""
         gone = {head for *site, head in self.pruned_heads if site == [stack, layer, kind]}

@@ -192,10 +192,10 @@ def switches_off(one: Intervention) -> bool:
     return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
 
 
-def require_heads(tap: Tap | None, heads: Mapping[Site, int]) -> None:
+def require_heads(tap: Tap | None, heads: Mapping[Site, Sequence[int]]) -> None:
     """Raises ValueError where an intervention is meant for a head that a model lacks: it would change nothing.
 
-    `heads` says how many heads the model has at each site. Taps of other sorts are not asked.
+    `heads` are those that the model has at each site. Taps of other sorts are not asked.
     """
     for one in tap.taps if isinstance(tap, Chain) else (tap,):
         if not isinstance(one, Intervention):
@@ -207,8 +207,9 @@ def require_heads(tap: Tap | None, heads: Mapping[Site, int]) -> None:
                 f"{one} is for {one.site.kind} attention in {one.site.stack} layer {one.site.layer}; this "
                 f"model has {there}."
             )
-        if not 0 <= one.head < heads[one.site]:
-            raise ValueError(f"{one} is for head {one.head}; this model has heads 0 to {heads[one.site] - 1} there.")
+        if one.head not in heads[one.site]:
+            there = ", ".join(map(str, heads[one.site])) or "none"
+            raise ValueError(f"{one} is for head {one.head}; the heads that this model has there: {there}.")
 
 
 @dataclass(frozen=True)

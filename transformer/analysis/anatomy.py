@@ -108,9 +108,9 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
         pattern = softmax(np.where(visible, final_scores, -np.inf))  # [H, K], the model's
         adjusted = final_scores[place] if adjusts else scores[place]
         pattern[place] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
-        joined = np.einsum("hk,hkd->hd", pattern, v)
-        by_head = _numbers(attention.output.weight).reshape(len(bias), *joined.shape)  # [M, H, D]
-        moved = np.einsum("mhd,hd->hm", by_head, joined)
+        joined = np.zeros((attention.n_heads, attention.d_head))  # a pruned head gives nothing
+        joined[list(attention.kept)] = np.einsum("hk,hkd->hd", pattern, v)
+        moved = np.einsum("hdm,hd->hm", _numbers(attention.outputs_by_head()), joined)
         added = moved.sum(0) + bias
         total = before[query] + added
         after = total if residual.norm_first else norm_of(total, residual.norm)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from transformer.attention import MultiHeadAttention
+from transformer.config import ModelConfig
 from transformer.model import Transformer
 from transformer.taps import Site
 from transformer.trace import KINDS, Kind
@@ -31,6 +32,13 @@ def by_kind(by_site: Mapping[Site, np.ndarray]) -> dict[Kind, np.ndarray]:
 def all_heads(model: Transformer) -> list[tuple[Site, int]]:
     """Every head that the network has left, in the order in which a sentence meets them."""
     return [(site, head) for site in model.sites() for head in model.config.kept_heads(*site)]
+
+
+def pruned_heads(config: ModelConfig, kind: Kind) -> set[tuple[int, int]]:
+    """(layer, head) of those that a model lacks in one kind of attention."""
+    return {
+        (layer, head) for stack, layer, name, head in config.pruned_heads if kind_of(Site(stack, layer, name)) == kind
+    }
 
 
 def require_kept(attention: MultiHeadAttention, head: int) -> None:
