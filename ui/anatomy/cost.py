@@ -78,7 +78,8 @@ def _costs(name: str, tokens: int) -> None:
     st.caption(
         f"One encoder layer of this model{before}, in multiply-adds. Comparing every token with every other grows with "
         f"n² · d, the maps that each token goes through with n · d². Here, with {tokens:,} tokens, attention's "
-        f"products are {here.attention / sum(here):.1%} of {sum(here):,}; from {at:,} tokens on they are more than half."
+        f"products are {here.attention / sum(here):.1%} of {sum(here):,}; from {at:,} tokens on they are more than "
+        "half."
     )
     curves = [
         Curve("q kᵀ and weights times v", LENGTHS, np.array([one.attention for one in each])),

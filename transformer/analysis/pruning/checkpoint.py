@@ -6,12 +6,12 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 
 from transformer.analysis.atlas.reading import Left, Reader, batches
-from transformer.analysis.pruning.curve import DRAWS, Pruning, Score, prune_in_order
+from transformer.analysis.pruning.curve import DRAWS, Pruning, Saved, Score, prune_in_order
 from transformer.analysis.pruning.order import Batch, Head
 from transformer.analysis.sites import all_heads
 from transformer.checkpoints import Checkpoint
@@ -24,7 +24,7 @@ from transformer.pruned import pruned
 from transformer.training.evaluation import Evaluator
 
 BUDGET = 2048  # tokens of a batch; others may compute between the passes
-TIMES = 5  # that a time is the median of
+TIMES = 3  # that a time is the median of
 # What a card says of the whole model only.
 OF_THE_WHOLE = ("scores", "more_scores", "validation_chrF", "typical", "everyday", "step")
 
@@ -35,10 +35,12 @@ def study(
     draws: int = DRAWS,
     every: int | None = None,
     progress: Callable[[float, str], None] = lambda share, doing: None,
+    between: Callable[[], None] = lambda: None,
 ) -> Pruning:
     """The curve of `prune_in_order`: the order from the first half of `pairs`, the scores from the second.
 
-    Translations are greedy. Raises ValueError where either half has no pair that the model can read.
+    Translations are greedy. `between` is called between short steps: it may let others compute, or raise to stop.
+    Raises ValueError where either half has no pair that the model can read.
     """
     every_pair = list(pairs)
     half = (len(every_pair) + 1) // 2
@@ -52,10 +54,20 @@ def study(
     evaluator = Evaluator.of(checkpoint, "The second half of the pairs", rows)
 
     def score(model: Transformer) -> Score:
-        found = evaluator(replace(checkpoint, model=model))
+        found = evaluator(replace(checkpoint, model=model), between=between)
         return Score(-found.loss, found.bleu, found.exact)
 
-    return prune_in_order(checkpoint.model, measured, score, len(rows) - evaluator.left_out, draws, every, progress)
+    def pruning(share: float, doing: str) -> None:
+        progress(0.9 * share, doing)
+        between()
+
+    count = len(rows) - evaluator.left_out
+    found = prune_in_order(checkpoint.model, measured, score, count, draws, every, pruning)
+    batches, less = batches_of(checkpoint, every_pair[half:]), []
+    for point, gone in enumerate(found.gone):
+        progress(0.9 + 0.1 * point / len(found.gone), "measuring the time that is saved")
+        less.append(saved(checkpoint.model, pruned(checkpoint.model, found.first(gone)), batches, between))
+    return replace(found, saved=tuple(less))
 
 
 def batches_of(checkpoint: Checkpoint, pairs: Sequence[Known]) -> list[Batch]:
@@ -72,21 +84,9 @@ def batches_of(checkpoint: Checkpoint, pairs: Sequence[Known]) -> list[Batch]:
     return made
 
 
-class Saved(NamedTuple):
-    """What a pruned model has less of: numbers, and processor time for reading and writing the same sentences."""
-
-    parameters: int
-    parameters_before: int
-    seconds: float  # a pass over the sentences, the median of several
-    seconds_before: float
-
-    def __str__(self) -> str:
-        fewer, less = 1 - self.parameters / self.parameters_before, 1 - self.seconds / self.seconds_before
-        time = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} processor time over the same sentences"
-        return f"{self.parameters:,} of {self.parameters_before:,} parameters ({fewer:.0%} fewer), {time}"
-
-
-def saved(before: Transformer, after: Transformer, batches: Sequence[Batch]) -> Saved:
+def saved(
+    before: Transformer, after: Transformer, batches: Sequence[Batch], between: Callable[[], None] = lambda: None
+) -> Saved:
     """Compares two models on the same sentences, in turns, so that a busy machine slows both."""
     both: list[Prepared] = [Prepared(model) for model in (after, before)]
     times: list[list[float]] = [[], []]
@@ -96,6 +96,7 @@ def saved(before: Transformer, after: Transformer, batches: Sequence[Batch]) -> 
             for batch in batches:
                 model(batch.src, batch.tgt[:, :-1])
             taken.append(time.process_time() - start)
+            between()
     return Saved(count_parameters(after), count_parameters(before), *map(statistics.median, times))
 
 

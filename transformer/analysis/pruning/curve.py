@@ -28,6 +28,20 @@ class Score(NamedTuple):
     exact: float  # share of sentences written exactly as the reference
 
 
+class Saved(NamedTuple):
+    """What a pruned model has less of: numbers, and processor time over the same sentences."""
+
+    parameters: int
+    parameters_before: int
+    seconds: float  # a pass that reads and writes them, the median of several
+    seconds_before: float
+
+    def __str__(self) -> str:
+        fewer, less = 1 - self.parameters / self.parameters_before, 1 - self.seconds / self.seconds_before
+        time = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} processor time over the same sentences"
+        return f"{self.parameters:,} of {self.parameters_before:,} parameters ({fewer:.0%} fewer), {time}"
+
+
 @dataclass(frozen=True)
 class Pruning:
     """The curve. `gone` counts the heads that lack at each of its P points, of `len(order)`."""
@@ -39,6 +53,7 @@ class Pruning:
     at_random: tuple[tuple[Score, ...], ...]  # [draws][P]
     measured: int  # sentences that the order comes from
     scored: int  # others, that the scores come from
+    saved: tuple[Saved, ...] = ()  # [P], where it was measured
 
     def first(self, count: int) -> list[Head]:
         """So many heads that go first."""
@@ -54,6 +69,7 @@ class Pruning:
             "at_random": [[score._asdict() for score in draw] for draw in self.at_random],
             "measured": self.measured,
             "scored": self.scored,
+            "saved": [list(one) for one in self.saved],
         }
 
     @classmethod
@@ -66,6 +82,7 @@ class Pruning:
             tuple(tuple(Score(**score) for score in draw) for draw in values["at_random"]),
             values["measured"],
             values["scored"],
+            tuple(Saved(*one) for one in values["saved"]),
         )
 
 
