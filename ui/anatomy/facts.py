@@ -69,7 +69,8 @@ def _more(part: Part, config: ModelConfig) -> str:
     if part.name == "attention":
         heads = "1 head" if stack.n_heads == 1 else f"{stack.n_heads} heads"
         if gone := sum(layer == part.layer for layer, _ in pruned_heads(config, part.kind)):
-            heads = f"{stack.n_heads - gone} of {heads} (the others were pruned)"
+            left = stack.n_heads - gone
+            heads = f"{left} of {heads} (the others were pruned)" if left else f"None of {heads} is left, each"
         return f" {heads} of {config.d_head(stack)} dimensions."
     if part.name == "ff":
         return f" Inner layer of {stack.d_ff:,} dimensions."

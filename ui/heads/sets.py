@@ -22,6 +22,7 @@ from ui.heads.waiting import at_work, failed, wait
 from ui.state.jobs import JOBS
 from ui.state.view import update, widget_key, write_address
 from ui.viewer.plot import plot
+from ui.widgets.text import signed
 
 HELP = (
     "Importance is the log-probability of the right translations that is lost without a head. Heads go in its order, "
@@ -61,7 +62,7 @@ def _curves(name: str, model: Translator, asked: Asked, found: Pruning, view: He
     theme = st.context.theme.type or "light"
     exact = found.in_order[0].exact >= COUNTED
     left, right = st.columns(2, gap="large")
-    random = f"random orders, {len(found.at_random)}" if found.at_random else ""
+    random = f"{len(found.at_random)} random orders" if found.at_random else ""
     for column, (what, value) in zip((left, right), _measures(exact), strict=True):
         with column:
             curves = np.array([[value(score) for score in draw] for draw in found.at_random])
@@ -135,16 +136,12 @@ def _sentence(found: Pruning, point: int) -> str:
     if found.at_random:
         others = [draw[point] for draw in found.at_random]
         low, high = min(others, key=lambda score: score.log_prob), max(others, key=lambda score: score.log_prob)
-        said += f" In random orders {_number(low.log_prob)} to {_number(high.log_prob)} nats per token."
+        said += f" In random orders {signed(low.log_prob)} to {signed(high.log_prob)} nats per token."
     return f"{said} {found.saved[point]}." if found.saved else said
 
 
 def _scores(score: Score) -> str:
-    return f"{_number(score.log_prob)} nats per token, BLEU {score.bleu:.1f}, {score.exact:.0%} exactly right"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
+    return f"{signed(score.log_prob)} nats per token, BLEU {score.bleu:.1f}, {score.exact:.0%} exactly right"
 
 
 def _tables(found: Pruning, gone: int) -> None:
