@@ -105,4 +105,4 @@ def test_heads() -> None:
             break
         app.run()
     assert not app.exception and not app.error
-    assert app.dataframe
+    assert app.dataframe and "This head was pruned" in said(app)

@@ -66,12 +66,13 @@ def beside_spread(
     told += f", at {x[middle]:g} {curve[middle]:.3g}"
     if len(rest):
         told += f"; {others_name} at {x[middle]:g} from {rest[:, middle].min():.3g} to {rest[:, middle].max():.3g}"
+    below = 40  # of the two names, one under the other where it is narrow
     layout = bare(look) | {
-        "height": 300,
-        "margin": {"l": 56, "r": 12, "t": 32, "b": 72, "autoexpand": False},
+        "height": 256 + below,
+        "margin": {"l": 56, "r": 12, "t": 32, "b": 48 + below, "autoexpand": False},
         "hovermode": "closest",
         "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": -0.24, "yanchor": "top", "font": small, "itemclick": False},
+        "legend": {"orientation": "h", "x": 0, "y": -0.27, "yanchor": "top", "font": small, "itemclick": False},
         "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
         "xaxis": quiet_axis(look) | {"fixedrange": True, "title": {"text": along, "standoff": 4, "font": small}},
         "yaxis": quiet_axis(look) | {"showgrid": True, "fixedrange": True, "rangemode": "tozero"},
