@@ -11,6 +11,7 @@ PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
 JOEYNMT := .venv-joeynmt
+INSEQ := .venv-inseq
 TOOLS := .venv-tools
 APP_READY := $(VENV)/app.stamp
 DEV_READY := $(VENV)/dev.stamp
@@ -81,6 +82,7 @@ lock: $(TOOLS_READY) ## Rebuild requirements*.lock after a change to requirement
 	@$(RESOLVE) requirements.txt --constraints requirements-bench.lock --output-file requirements.lock
 	@$(RESOLVE) requirements-dev.txt --constraints requirements-bench.lock --output-file requirements-dev.lock
 	@$(RESOLVE) requirements-joeynmt.txt --output-file requirements-joeynmt.lock
+	@$(RESOLVE) requirements-inseq.txt --output-file requirements-inseq.lock
 	@$(RESOLVE) requirements-tools.txt --output-file requirements-tools.lock
 	@test ! -x $(BIN)/npm || $(BIN)/npm install --prefix $(SCRIPTS) --package-lock-only --omit-lockfile-registry-resolved
 
@@ -99,7 +101,11 @@ bench: $(APP_READY) browser ## Compare with the alternatives, into benchmarks/re
 		&& $(JOEYNMT)/bin/python $(LOCKED) requirements-joeynmt.lock \
 		&& $(JOEYNMT)/bin/python $(PIP) --requirement requirements-joeynmt.txt; } \
 		|| { rm -rf $(JOEYNMT); echo "JoeyNMT does not install here; the benchmarks go on without it."; }
-	@for name in showing start stepping recording memory atlas; do $(BIN)/python -m benchmarks $$name; done
+	@test -x $(INSEQ)/bin/python || { $(PYTHON) -m venv $(INSEQ) \
+		&& $(INSEQ)/bin/python $(LOCKED) requirements-inseq.lock \
+		&& $(INSEQ)/bin/python $(PIP) --requirement requirements-inseq.txt; } \
+		|| { rm -rf $(INSEQ); echo "Inseq does not install here; the benchmarks go on without it."; }
+	@for name in showing start stepping recording memory atlas why; do $(BIN)/python -m benchmarks $$name; done
 	@for name in training decoding quality beside classroom; do \
 		$(BIN)/python -m benchmarks $$name $${HEADLIGHT_MULTI30K:+--multi30k "$$HEADLIGHT_MULTI30K"}; done
 

@@ -14,6 +14,7 @@ from benchmarks import (
     start,
     stepping,
     training,
+    why,
     worker,
 )
 
@@ -33,6 +34,7 @@ def main() -> None:
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
     worker.add_arguments(names.add_parser("worker", help="memory of a training over thousands of updates"))
     atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))
+    why.add_arguments(names.add_parser("why", help="what the page Why computes, beside Inseq"))
     options = vars(parser.parse_args())
     run = options.pop("run")
     try:

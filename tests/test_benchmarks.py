@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import learning, quality, showing, start, training, worker
+from benchmarks import learning, quality, showing, start, training, why, worker
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
 from benchmarks.measure import peak_megabytes, picture, spread
+from tests.small import small_checkpoint
 from transformer.training.schedule import learning_rate
 
 
@@ -161,3 +162,27 @@ def test_a_worker_that_grows_is_distinguished_from_one_that_is_flat() -> None:
     assert flat["most_megabytes"] == 701 and flat["megabytes_per_1000_steps"] == 0
     growing = worker.growth([(100 * n, 500.0 + 30.0 * n, 2000.0) for n in range(1, 21)])
     assert growing["megabytes_per_1000_steps"] == pytest.approx(300)
+
+
+# ---- why -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_page_why_takes_is_told_beside_its_aims_and_inseq() -> None:
+    names = [why.CONTRIBUTIONS, why.INSEQ_LEFT_OUT]
+    times = {str(n): {name: spread([0.04 * n, 0.02 * n, 0.03 * n]) for name in names} for n in why.LENGTHS}
+    result = {"seconds": times, "clock": times}
+    contributions, inseq = why.report(result).splitlines()[2:]
+    assert contributions == "| contributions | 360 (240 to 480) | 360 | 900 (600 to 1,200) | 900 | 0.5 s |"
+    assert inseq.endswith("|  |")
+    dots = why.panels(result)["12 + 12 tokens"]
+    assert [dot.target for dot in dots] == [0.5, None] and dots[0].colour != dots[1].colour
+    assert all(dot.target is None for dot in why.panels(result)["30 + 30 tokens"])
+    assert picture("Why", why.panels(result)).count("<circle") == 4
+
+
+def test_every_method_of_why_runs_on_as_many_tokens_as_it_says() -> None:
+    model = small_checkpoint(max_length=64).model
+    for name, work in why.ours(model, 12).items():
+        seconds, clock = why.timed(work)()
+        assert seconds > 0 and clock > 0, name
+    assert {*why.AIMS} < {*why.ours(model, 12)}

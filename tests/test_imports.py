@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Inside the library, from the bottom up.
 _ANYWHERE = {"access", "quoting", "files"}  # what may be opened, how it is, and what is quoted of it
 _NETWORK = {"config", "taps", "folded", "cache", "masks", "attention", "positions", "layers", "model"}
-_BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "prepared", "decoding", "presets", "data", "trace"}
+_BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "pruned", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
     "config": set(),
     "taps": set(),
@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "layers": {"config", "taps", "attention"},
     "masks": {"config"},
     "model": {"config", "taps", "masks", "attention", "positions", "layers"},
+    "pruned": _NETWORK,
     "t5": _NETWORK,
     "prepared": _NETWORK | {"linear"},
     "decoding": _NETWORK | {"prepared"},
@@ -49,6 +50,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": _BELOW_THE_FACE | {"checkpoints", "translator", "broken", "memory"},  # it scores what is translated
     # Files that stand higher than the room around them: what the command line offers.
     "analysis.atlas.commands": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},
+    "analysis.pruning.checkpoint": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},
+    "analysis.pruning.commands": _BELOW_THE_FACE | {"checkpoints", "analysis", "analysis.pruning.checkpoint"},
     "analysis.why.commands": _BELOW_THE_FACE | {"analysis", "translator"},
 }
 MAY_IMPORT["__init__"] = set(MAY_IMPORT)  # the public face

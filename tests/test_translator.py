@@ -230,8 +230,8 @@ def test_weights_in_half_precision(tmp_path: Path) -> None:
         (Site("decoder", 3, "cross"), 1, "cross attention in decoder layer 3; this model has such layers 0 to 2"),
         (Site("encoder", -1, "self"), 1, "self attention in encoder layer -1; this model has such layers 0 to 1"),
         (Site("encoder", 0, "cross"), 1, "cross attention in encoder layer 0; this model has none"),
-        (Site("decoder", 2, "cross"), 2, "for head 2; this model has heads 0 to 1 there"),
-        (Site("encoder", 0, "self"), -1, "for head -1; this model has heads 0 to 3 there"),
+        (Site("decoder", 2, "cross"), 2, "for head 2; the heads that this model has there: 0, 1"),
+        (Site("encoder", 0, "self"), -1, "for head -1; the heads that this model has there: 0, 1, 2, 3"),
     ],
 )
 def test_an_intervention_on_a_head_that_is_not_there_is_refused(

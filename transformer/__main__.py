@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from transformer import checkpoints
 from transformer.analysis.atlas import commands as atlas
+from transformer.analysis.pruning import commands as pruning
 from transformer.analysis.typical import unlike
 from transformer.analysis.why import commands as why
 from transformer.checkpoints import commands as opening
@@ -104,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     opening.add_verbs(verb)
     atlas.add_verbs(verb)
     why.add_verbs(verb)
+    pruning.add_verbs(verb)
     exercises.add_verbs(verb)
     lessons.add_verbs(verb)
 

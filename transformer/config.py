@@ -18,6 +18,7 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 # A configuration may come from an untrusted file: a size beyond these is refused before memory is taken for it.
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
 LARGEST = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
+_ATTENTIONS = [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
 _LARGEST_TABLE = 2**25  # numbers in the table of positions, which is computed, so no weights file backs its size
 
 
@@ -69,6 +70,23 @@ def _ids(name: str, value: object, vocab_size: int) -> None:
         raise ConfigError(name, f"is {brief(value)}; its ids must be whole numbers from 0 to {vocab_size - 1:,}.")
 
 
+def _check_pruned(value: object, stacks: Mapping[str, StackConfig]) -> None:
+    if not isinstance(value, tuple):
+        raise ConfigError("pruned_heads", f"is {brief(value)}; it must be a list of heads.")
+    for one in value:
+        if not (isinstance(one, tuple) and len(one) == 4 and (one[0], one[2]) in _ATTENTIONS):
+            raise ConfigError(
+                "pruned_heads",
+                f'has {brief(one)}; each must be a list as ["decoder", 0, "cross", 3]: '
+                'the stack, its layer from 0, "self" or "cross", and the head from 0.',
+            )
+        stack, layer, kind, head = one
+        check_whole("The layer of a pruned head", layer, 0, stacks[stack].n_layers - 1)
+        check_whole("The number of a pruned head", head, 0, stacks[stack].n_heads - 1)
+    if len(set(value)) < len(value):
+        raise ConfigError("pruned_heads", "names a head twice; name each once.")
+
+
 def _known(cls: type, values: object, what: str) -> dict[str, Any]:
     """`values` as keyword arguments of `cls`, or a ValueError that names the field that is unknown."""
     if not isinstance(values, Mapping):
@@ -113,6 +131,9 @@ class ModelConfig:
     `scale_embeddings` multiplies them by √d_model (section 3.4), `embedding_norm` norms them with their positions.
     "stored" positions are a table that came with the weights and is used as it stands.
 
+    `pruned_heads` are those that the network no longer has, each as (stack, layer, kind, head); the others keep their
+    numbers, so that a head is called the same before and after.
+
     A source is read as `source_start`, its tokens, `source_end`; where the latter is None, as its tokens and `eos_id`.
     A target is `sos_id`, then `target_start` (such as the language to write in), its tokens, and `eos_id`.
     `padding_mask` and `look_ahead_mask` say what is hidden from attention: padding everywhere, and from a target token
@@ -146,6 +167,7 @@ class ModelConfig:
     target_start: tuple[int, ...] = ()
     padding_mask: Masked = "applied"
     look_ahead_mask: Masked = "applied"
+    pruned_heads: tuple[tuple[str, int, str, int], ...] = ()
 
     def __post_init__(self) -> None:
         check_whole("source_vocab_size", self.source_vocab_size, 2, LARGEST["vocabulary"])
@@ -156,6 +178,7 @@ class ModelConfig:
             if not isinstance(getattr(self, name), StackConfig):
                 raise ConfigError(name, f"is {brief(getattr(self, name))}; it must be a StackConfig.")
             self._validate_stack(name, getattr(self, name))
+        _check_pruned(self.pruned_heads, {"encoder": self.encoder, "decoder": self.decoder})
         _one_of("norm", self.norm, get_args(Norm))
         _one_of("activation", self.activation, get_args(Activation))
         _one_of("positions", self.positions, get_args(Positions))
@@ -207,6 +230,18 @@ class ModelConfig:
         """How many numbers each head of a stack has."""
         return self.d_model // stack.n_heads
 
+    @property
+    def all_heads(self) -> int:
+        """How many heads the network had before any was pruned."""
+        encoder, decoder = self.encoder, self.decoder
+        return encoder.n_layers * encoder.n_heads + 2 * decoder.n_layers * decoder.n_heads
+
+    def kept_heads(self, stack: str, layer: int, kind: str) -> tuple[int, ...]:
+        """The heads that an attention has left, by their numbers."""
+        gone = {head for *site, head in self.pruned_heads if site == [stack, layer, kind]}
+        count = (self.encoder if stack == "encoder" else self.decoder).n_heads
+        return tuple(head for head in range(count) if head not in gone)
+
     def to_dict(self) -> dict[str, Any]:
         settable = {f.name for f in fields(self) if f.init}
         return {name: value for name, value in asdict(self).items() if name in settable}
@@ -224,6 +259,8 @@ class ModelConfig:
         for name in ("source_start", "source_end", "target_start"):
             if isinstance(known.get(name), list):  # JSON has no tuples
                 known[name] = tuple(known[name])
+        if isinstance(heads := known.get("pruned_heads"), list):
+            known["pruned_heads"] = tuple(tuple(head) if isinstance(head, list) else head for head in heads)
         return cls(**known)
 
 

@@ -62,7 +62,14 @@ class Parts:
     def attention(self, site: Site) -> MultiHeadAttention:
         config = self.config
         stack = config.encoder if site.stack == "encoder" else config.decoder
-        return MultiHeadAttention(config.d_model, stack.n_heads, site, config.qkv_bias, config.attention_output_bias)
+        return MultiHeadAttention(
+            config.d_model,
+            stack.n_heads,
+            site,
+            config.qkv_bias,
+            config.attention_output_bias,
+            kept=config.kept_heads(*site),
+        )
 
     def feed_forward(self, stack: StackConfig) -> FeedForward:
         return FeedForward(self.config.d_model, stack.d_ff, ACTIVATIONS[self.config.activation])

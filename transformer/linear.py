@@ -68,8 +68,8 @@ class Linear:
 
 
 def _for(weight: Tensor) -> Operators | None:
-    """The operators where oneDNN has an order of its own for such a weight, on this processor."""
-    private = operators() if weight.device.type == "cpu" else None
+    """The operators where oneDNN has an order of its own for such a weight, on this processor: not for an empty one."""
+    private = operators() if weight.device.type == "cpu" and weight.numel() else None
     if private is None or not (weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and private.half)):
         return None
     return private

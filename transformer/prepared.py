@@ -25,7 +25,7 @@ from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.linear import Linear
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
-from transformer.taps import Observer, Tap, reads_whole_pass
+from transformer.taps import Observer, Tap, only, reads_whole_pass, with_pruned
 
 
 class Prepared:
@@ -171,11 +171,16 @@ class Heads:
 
     def __init__(self, plain: MultiHeadAttention):
         self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
+        self.kept, self.d_head = plain.kept, plain.d_head
         self.output = Linear(plain.output)
 
     def split(self, x: Tensor, maps: int) -> Tensor:
         """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
-        return x.float().view(*x.shape[:2], maps, self.n_heads, -1).permute(2, 0, 3, 1, 4)
+        return x.float().view(*x.shape[:2], maps, len(self.kept), self.d_head).permute(2, 0, 3, 1, 4)
+
+    def seen_by(self, tap: Tap | None) -> Tap | None:
+        """What shows `tap` all heads, pruned ones among them."""
+        return with_pruned(tap, self.kept, self.n_heads)
 
     def join(self, heads: Tensor, onto: Tensor) -> Tensor:
         """[N, H, Q, D] through the output map, added to `onto` [N, Q, d_model]."""
@@ -200,7 +205,8 @@ class SelfAttention(Heads):
         split = self.split(self.query_key_value(x), 3)
         k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
         q = split[0]
-        return self.join(attend(q, k, v, mask, self.site, tap, self.scale, bias), onto)
+        bias = None if bias is None else only(self.kept, bias)
+        return self.join(attend(q, k, v, mask, self.site, self.seen_by(tap), self.scale, bias), onto)
 
 
 class CrossAttention(Heads):
@@ -216,9 +222,10 @@ class CrossAttention(Heads):
 
     def __call__(self, x: Tensor, onto: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
+        tap = self.seen_by(tap)
         observer = tap if isinstance(tap, Observer) else None
         changing = tap is not observer
-        if cache.folds and x.size(1) == 1 and not changing:
+        if cache.folds and x.size(1) == 1 and not changing and self.kept:
             return self.look_folded(x, onto, cache, observer)
         if rows is None:
             return self.look(x, onto, k, v, mask, tap)

@@ -5,7 +5,7 @@ Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -139,6 +139,51 @@ def reads_whole_pass(tap: Tap | None) -> bool:
     return any(isinstance(one, WholePass) for one in (tap.taps if isinstance(tap, Chain) else (tap,)))
 
 
+def among_all(kept: Sequence[int], count: int, by_head: Tensor) -> Tensor:
+    """What the heads that are left give, [B, kept, ...], among all that there were, [B, count, ...]: others give 0."""
+    if len(kept) == count:
+        return by_head
+    every = by_head.new_zeros(len(by_head), count, *by_head.shape[2:])
+    every[:, list(kept)] = by_head
+    return every
+
+
+def only(kept: Sequence[int], by_head: Tensor) -> Tensor:
+    """The other way round: of what all heads give, [B, H, ...], that of the heads that are left."""
+    return by_head if len(kept) == by_head.size(1) else by_head[:, list(kept)]
+
+
+@dataclass(frozen=True)
+class _AmongAll:
+    """Shows a tap the heads that are left by the numbers that they had; the others weigh 0, as if switched off."""
+
+    tap: Tap
+    kept: tuple[int, ...]
+    count: int
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        q, k, v = (among_all(self.kept, self.count, x) for x in inputs[:3])
+        changed = self.tap(site, among_all(self.kept, self.count, pattern), Inputs(q, k, v, inputs.mask))
+        return only(self.kept, changed)
+
+
+@dataclass(frozen=True)
+class _ObservedAmongAll(Observer):
+    observer: Observer
+    kept: tuple[int, ...]
+    count: int
+
+    def see(self, site: Site, pattern: Tensor) -> None:
+        self.observer.see(site, among_all(self.kept, self.count, pattern))
+
+
+def with_pruned(tap: Tap | None, kept: tuple[int, ...], count: int) -> Tap | None:
+    """`tap` for an attention that has left the heads `kept` of `count`: a tap sees all of them."""
+    if tap is None or len(kept) == count:
+        return tap
+    return _ObservedAmongAll(tap, kept, count) if isinstance(tap, Observer) else _AmongAll(tap, kept, count)
+
+
 Intervention = Ablate | Scale | Uniform | Replace
 
 
@@ -147,10 +192,10 @@ def switches_off(one: Intervention) -> bool:
     return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
 
 
-def require_heads(tap: Tap | None, heads: Mapping[Site, int]) -> None:
+def require_heads(tap: Tap | None, heads: Mapping[Site, Sequence[int]]) -> None:
     """Raises ValueError where an intervention is meant for a head that a model lacks: it would change nothing.
 
-    `heads` says how many heads the model has at each site. Taps of other sorts are not asked.
+    `heads` are those that the model has at each site. Taps of other sorts are not asked.
     """
     for one in tap.taps if isinstance(tap, Chain) else (tap,):
         if not isinstance(one, Intervention):
@@ -162,8 +207,9 @@ def require_heads(tap: Tap | None, heads: Mapping[Site, int]) -> None:
                 f"{one} is for {one.site.kind} attention in {one.site.stack} layer {one.site.layer}; this "
                 f"model has {there}."
             )
-        if not 0 <= one.head < heads[one.site]:
-            raise ValueError(f"{one} is for head {one.head}; this model has heads 0 to {heads[one.site] - 1} there.")
+        if one.head not in heads[one.site]:
+            there = ", ".join(map(str, heads[one.site])) or "none"
+            raise ValueError(f"{one} is for head {one.head}; the heads that this model has there: {there}.")
 
 
 @dataclass(frozen=True)

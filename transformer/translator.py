@@ -87,15 +87,9 @@ class Translator:
         return Prepared(self.model)
 
     @cached_property
-    def _heads(self) -> dict[Site, int]:
-        """How many heads each attention has."""
-        config = self.model.config
-        encoder = {Site("encoder", layer, "self"): config.encoder.n_heads for layer in range(config.encoder.n_layers)}
-        layers = range(config.decoder.n_layers)
-        decoder = {
-            Site("decoder", layer, kind): config.decoder.n_heads for kind in ("self", "cross") for layer in layers
-        }
-        return encoder | decoder
+    def _heads(self) -> dict[Site, tuple[int, ...]]:
+        """The heads of each attention."""
+        return {site: self.model.config.kept_heads(*site) for site in self.model.sites()}
 
     @property
     def card(self) -> dict[str, Any]:

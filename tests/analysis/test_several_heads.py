@@ -22,7 +22,7 @@ def test_one_batch_is_one_by_one(model: Transformer, trace: Trace, site: Site, l
     heads = range(4 if site.stack == "encoder" else 3)
     assert found.whole == pytest.approx(log_prob(model, trace, None), abs=1e-4)
     assert len(found.alone) == len(heads)
-    for head, alone in enumerate(found.alone):
+    for head, alone in found.alone.items():
         others = chain(*(Ablate(site, other) for other in heads if other != head))
         assert alone == pytest.approx(log_prob(model, trace, others), abs=1e-4)
         assert abs(alone - found.whole) > 1e-3

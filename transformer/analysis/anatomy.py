@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from transformer.analysis.sites import attention_at
+from transformer.analysis.sites import attention_at, require_kept
 from transformer.analysis.stream import Stream, layer_blocks, rest_of_layer
 from transformer.attention import MultiHeadAttention
 from transformer.taps import Site
@@ -84,7 +84,8 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     Raises ValueError where the model has no such attention, head or token.
     """
     attention = attention_at(stream.model, site)
-    _within("head", head, attention.n_heads)
+    require_kept(attention, head)
+    place = attention.kept.index(head)
     _within("token", query, len(stream.ids(site.stack)))
     residual = stream.residuals(site.stack, site.layer)[site.kind][0]
     before = _numbers(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
@@ -95,9 +96,9 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
 
     mask = stream.target_mask if site.stack == "decoder" and site.kind == "self" else stream.source_mask
     visible = mask.expand(1, 1, len(own), len(read))[0, 0, query].cpu().numpy()
-    q = _heads(linear(own[query], attention.query), attention.n_heads)  # [H, D]
-    k = _heads(linear(read, attention.key), attention.n_heads)  # [H, K, D]
-    v = _heads(linear(read, attention.value), attention.n_heads)
+    q = _heads(linear(own[query], attention.query), attention)  # [H, D] of the heads that are left
+    k = _heads(linear(read, attention.key), attention)  # [H, K, D]
+    v = _heads(linear(read, attention.value), attention)
     scores = np.einsum("hd,hkd->hk", q, k)
     divisor, position_bias = _adjustment(attention, len(own), len(read), query)
     final_scores = scores / divisor + (0.0 if position_bias is None else position_bias)
@@ -105,15 +106,15 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
 
     def variant(adjusts: bool, masked: bool) -> Variant:
         pattern = softmax(np.where(visible, final_scores, -np.inf))  # [H, K], the model's
-        adjusted = final_scores[head] if adjusts else scores[head]
-        pattern[head] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
-        joined = np.einsum("hk,hkd->hd", pattern, v)
-        by_head = _numbers(attention.output.weight).reshape(len(bias), *joined.shape)  # [M, H, D]
-        moved = np.einsum("mhd,hd->hm", by_head, joined)
+        adjusted = final_scores[place] if adjusts else scores[place]
+        pattern[place] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
+        joined = np.zeros((attention.n_heads, attention.d_head))  # a pruned head gives nothing
+        joined[list(attention.kept)] = np.einsum("hk,hkd->hd", pattern, v)
+        moved = np.einsum("hdm,hd->hm", _numbers(attention.outputs_by_head()), joined)
         added = moved.sum(0) + bias
         total = before[query] + added
         after = total if residual.norm_first else norm_of(total, residual.norm)
-        return Variant(adjusted, pattern[head], joined, moved, added, total, after)
+        return Variant(adjusted, pattern[place], joined, moved, added, total, after)
 
     first = site.layer == 0 and memory is None
     embedding = embedded(stream, site.stack) if first else None
@@ -128,12 +129,12 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
         normed=normed if memory is None else None,
         x=before[query],
         x_normed=None if normed is None else normed[query],
-        q=q[head],
-        k=k[head],
-        v=v[head],
-        scores=scores[head],
+        q=q[place],
+        k=k[place],
+        v=v[place],
+        scores=scores[place],
         divisor=divisor,
-        position_bias=None if position_bias is None else position_bias[head],
+        position_bias=None if position_bias is None else position_bias[place],
         visible=visible,
         output_bias=bias,
         variants={(adjusts, masked): variant(adjusts, masked) for adjusts in (True, False) for masked in (True, False)},
@@ -162,9 +163,9 @@ def apart(computed: np.ndarray, own: np.ndarray) -> float:
 @torch.no_grad()
 def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: int) -> tuple[float, np.ndarray | None]:
     """What a query's scores are divided by, and what is added to them for the distance, [H, K], where anything is."""
-    d_head, scale, bias = attention.query.out_features // attention.n_heads, attention.scale, attention.position_bias
-    divisor = math.sqrt(d_head) if scale is None else 1 / scale
-    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, :, query])
+    scale, bias = attention.scale, attention.position_bias
+    divisor = math.sqrt(attention.d_head) if scale is None else 1 / scale
+    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, list(attention.kept), query])
 
 
 class EmbeddedStack(NamedTuple):
@@ -216,9 +217,9 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _heads(x: np.ndarray, n_heads: int) -> np.ndarray:
-    """[..., M] -> [H, ..., D]"""
-    return np.moveaxis(x.reshape(*x.shape[:-1], n_heads, -1), -2, 0)
+def _heads(x: np.ndarray, attention: MultiHeadAttention) -> np.ndarray:
+    """[..., H * D] -> [H, ..., D]"""
+    return np.moveaxis(x.reshape(*x.shape[:-1], len(attention.kept), attention.d_head), -2, 0)
 
 
 def _bias(layer: nn.Linear) -> np.ndarray:

@@ -5,7 +5,7 @@ Shapes: L layers, H heads, T target tokens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ import torch
 
 from transformer.analysis.sites import by_kind, kind_of
 from transformer.model import Transformer
-from transformer.taps import Ablate, Recorder, Replace, Scale, Tap, Uniform, chain
+from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Tap, Uniform, chain
 from transformer.trace import KINDS, Kind, Trace
 
 ROUNDING = 1e-4  # single precision over hundreds of keys and a dozen layers stays below; a mistake doesn't
@@ -34,7 +34,7 @@ def check(trace: Trace, model: Transformer, interventions: Sequence[Tap] = ()) -
     """
     return [
         labels_match(trace, model),
-        rows_sum_to_one(trace, interventions),
+        rows_sum_to_one(trace, interventions, model.config.pruned_heads),
         nothing_leaks(trace),
         dropout_is_off(trace, model, interventions),
         recorded_is_plain(trace, model, interventions),
@@ -59,13 +59,21 @@ def labels_match(trace: Trace, model: Transformer) -> Check:
     return Check("Labels match the attention weights", not wrong, f"{detail}.")
 
 
-def rows_sum_to_one(trace: Trace, interventions: Sequence[Tap] = ()) -> Check:
-    """The largest difference from 1 of any row of a head that was not changed."""
+def rows_sum_to_one(
+    trace: Trace, interventions: Sequence[Tap] = (), pruned: Collection[tuple[str, int, str, int]] = ()
+) -> Check:
+    """The largest difference from 1 of any row of a head that was not changed.
+
+    `pruned` are the heads that the model lacks, as its configuration has them: their rows have to sum to 0.
+    """
     kinds = (Ablate, Scale, Uniform, Replace)
     changed = {(tap.site, tap.head) for tap in interventions if isinstance(tap, kinds)}
+    gone = {(kind_of(Site(stack, layer, kind)), layer, head) for stack, layer, kind, head in pruned}
     errors = [0.0]
     for kind in KINDS:
-        error = np.abs(trace.pattern(kind).sum(-1, dtype=np.float64) - 1).max(-1, initial=0)  # [L, H]
+        layers, heads = trace.pattern(kind).shape[:2]
+        due = np.array([[(kind, layer, head) not in gone for head in range(heads)] for layer in range(layers)])
+        error = np.abs(trace.pattern(kind).sum(-1, dtype=np.float64) - due[..., None]).max(-1, initial=0)  # [L, H]
         for site, head in changed:
             if kind_of(site) == kind:
                 error[site.layer, head] = 0

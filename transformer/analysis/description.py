@@ -23,6 +23,7 @@ FEW = 3  # keys that are named together; where more get the same, they are count
 APART = 0.05  # what special tokens together must have beyond one of them, to be named as such
 NBSP = "\u00a0"
 OFF = "is off: its measures are not defined"
+PRUNED = "was pruned: the model has no such head any more"
 _NAMED = {
     "previous": "looks at the previous token",
     "next": "looks at the next token",

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.analysis.sites import attention_at
+from transformer.analysis.sites import attention_at, require_kept
 from transformer.attention import attend
 from transformer.config import ModelConfig
 from transformer.data.batches import collate
@@ -64,6 +64,7 @@ def whole_head(
     """
     assert not model.training, "dropout would change the numbers from pass to pass"
     attention = attention_at(model, site)
+    require_kept(attention, head)
     if mask is not None and mask not in masks_at(site):
         raise ValueError(
             f"A {mask} mask has no meaning in {site.kind} attention; choose {' or '.join(masks_at(site))}."

@@ -26,7 +26,7 @@ class SeveralHeads(NamedTuple):
     """The log-probability of a target, in nats."""
 
     whole: float  # by the model as it is
-    alone: tuple[float, ...]  # [H], where only that head of the attention is left
+    alone: dict[int, float]  # by head, where only that head of the attention is left
     mean: float  # where every head of it looks as their mean does
 
 
@@ -36,6 +36,7 @@ class LeaveByRow:
 
     site: Site
     left: tuple[Left, ...]
+    kept: tuple[int, ...]  # the heads that the attention has
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         if site != self.site:
@@ -43,7 +44,7 @@ class LeaveByRow:
         changed = pattern.clone()
         for row, left in enumerate(self.left):
             if left == MEAN:
-                changed[row] = pattern[row].mean(0)
+                changed[row] = pattern[row, list(self.kept)].mean(0)
             elif isinstance(left, int):
                 changed[row] = 0
                 changed[row, left] = pattern[row, left]
@@ -63,12 +64,13 @@ def several_heads(
     All other attentions stay as they are. They run as the rows of one batch, in several where a tensor would have more
     than `largest` numbers, with `between` called after each. Raises ValueError where the model has no such attention.
     """
-    rows: tuple[Left, ...] = (None, *range(attention_at(model, site).n_heads), MEAN)
+    kept = attention_at(model, site).kept
+    rows: tuple[Left, ...] = (None, *kept, MEAN)
     size = rows_at_once(model, len(src_ids), len(tgt_ids), largest)
     parts = []
     for i in range(0, len(rows), size):
         left = rows[i : i + size]
-        parts.append(target_log_probs(model, src_ids, tgt_ids, len(left), LeaveByRow(site, left)))
+        parts.append(target_log_probs(model, src_ids, tgt_ids, len(left), LeaveByRow(site, left, kept)))
         between()
     whole, *alone, mean = torch.cat(parts).tolist()
-    return SeveralHeads(whole, tuple(alone), mean)
+    return SeveralHeads(whole, dict(zip(kept, alone, strict=True)), mean)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from transformer.attention import MultiHeadAttention
+from transformer.config import ModelConfig
 from transformer.model import Transformer
 from transformer.taps import Site
 from transformer.trace import KINDS, Kind
@@ -29,10 +30,25 @@ def by_kind(by_site: Mapping[Site, np.ndarray]) -> dict[Kind, np.ndarray]:
 
 
 def all_heads(model: Transformer) -> list[tuple[Site, int]]:
-    """Every head of the network, in the order in which a sentence meets them."""
-    config = model.config
-    n_heads = {"encoder": config.encoder.n_heads, "decoder": config.decoder.n_heads}
-    return [(site, head) for site in model.sites() for head in range(n_heads[site.stack])]
+    """Every head that the network has left, in the order in which a sentence meets them."""
+    return [(site, head) for site in model.sites() for head in model.config.kept_heads(*site)]
+
+
+def pruned_heads(config: ModelConfig, kind: Kind) -> set[tuple[int, int]]:
+    """(layer, head) of those that a model lacks in one kind of attention."""
+    return {
+        (layer, head) for stack, layer, name, head in config.pruned_heads if kind_of(Site(stack, layer, name)) == kind
+    }
+
+
+def require_kept(attention: MultiHeadAttention, head: int) -> None:
+    """Raises ValueError where an attention lacks that head."""
+    if not 0 <= head < attention.n_heads:
+        raise ValueError(f"There is no head {head} here; choose one from 0 to {attention.n_heads - 1}.")
+    if head not in attention.kept:
+        left = ", ".join(map(str, attention.kept))
+        remedy = f"choose one of {left}." if left else "so were all others."
+        raise ValueError(f"Head {head} was pruned here; {remedy}")
 
 
 def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:

@@ -30,8 +30,7 @@ def value_weighted(pattern: np.ndarray, inputs: Inputs, attention: MultiHeadAtte
     The output projection's bias belongs to no key and is left out.
     """
     assert inputs.v.size(0) == 1, "one sentence at a time"
-    by_head = attention.output.weight.float().unflatten(1, (attention.n_heads, -1))  # [d_model, H, D]
-    moved = inputs.v[0].float() @ by_head.permute(1, 2, 0)  # [H, K, D] -> [H, K, d_model]
+    moved = inputs.v[0].float() @ attention.outputs_by_head().float()  # [H, K, D] -> [H, K, d_model]
     return np.abs(pattern) * moved.norm(dim=-1).cpu().numpy()[:, None, :]
 
 

@@ -27,6 +27,7 @@ from transformer.config import ModelConfig
 from transformer.data.tokenizers import Tokenizer
 from transformer.files import remove, write_json, write_text
 from transformer.model import Transformer
+from transformer.pruned import filled
 from transformer.quoting import short
 
 EPS = 1e-5  # of Marian's norms
@@ -140,7 +141,11 @@ def _generation(config: ModelConfig) -> dict[str, Any]:
 
 
 def _theirs(model: Transformer) -> dict[str, Tensor]:
-    """Their tensors by name. `order` says which of our numbers stands at each place of a vector of theirs."""
+    """Their tensors by name. `order` says which of our numbers stands at each place of a vector of theirs.
+
+    All of Marian's layers have equally many heads: one that was pruned is written as zeros, and adds nothing there.
+    """
+    model = filled(model)
     config, own = model.config, {name: p.detach().float().cpu() for name, p in model.named_parameters()}
     order = torch.arange(config.d_model)
     if config.positions == "sinusoidal":

@@ -13,12 +13,12 @@ from transformer.training.notes import Notes, keep_notes, notes
 from transformer.training.recipe import Recipe, differences
 from transformer.training.run_status import Status, status, statuses
 from transformer.training.schedule import learning_rate, teacher_forcing
-from transformer.training.settings import BY_TOKENIZER, HELP
+from transformer.training.settings import GIVEN, HELP
 from transformer.training.steer import delete, extend, kill, pause, resume, start, stop
 from transformer.training.worker import work
 
 __all__ = [
-    "BY_TOKENIZER",
+    "GIVEN",
     "FEW",
     "HELP",
     "RUNS",

@@ -33,7 +33,7 @@ from transformer.training.metrics import Metrics
 from transformer.training.processes import several
 from transformer.training.recipe import Recipe, usual_values
 from transformer.training.run_status import Status, status, statuses
-from transformer.training.settings import BY_TOKENIZER, HELP
+from transformer.training.settings import GIVEN, HELP
 from transformer.training.steer import start
 from transformer.training.worker import work as work_on
 from transformer.translator import LENGTH_PENALTY
@@ -65,7 +65,7 @@ def add_verbs(verb: Verb) -> None:
         default="small",
         help="the network, where --start names none; a tutorial's comes with its training and vocabulary",
     )
-    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)])
+    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)])
     stack = [f.name for f in fields(StackConfig)]
     for prefix in ("", *(f"{name}_" for name in STACKS)):
         _add_fields(network, StackConfig, stack, prefix)
@@ -206,7 +206,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 def _network(options: argparse.Namespace, size: int) -> ModelConfig:
     """The preset's network, or that of the checkpoint to start from, with the changes that were asked for."""
     values = vars(options)
-    names = [f.name for f in fields(ModelConfig) if f.name not in (*BY_TOKENIZER, *STACKS)]
+    names = [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)]
     changes = dict(MISTAKES[options.broken].changes) if options.broken else {}
     changes |= {name: values[name] for name in names if values[name] is not None}
     usual = load(options.start).model.config if options.start else preset(options.preset, size, size)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-# Fields of ModelConfig that follow from the tokenizer: the last ones say what stands around a sentence.
+# Fields of ModelConfig that nobody chooses. They follow from the tokenizer (the last of those say what stands around a
+# sentence), or from the checkpoint that a training starts from.
 AROUND = ("pad_id", "sos_id", "eos_id", "source_start", "source_end", "target_start")
-BY_TOKENIZER = ("source_vocab_size", "target_vocab_size", *AROUND)
+GIVEN = ("source_vocab_size", "target_vocab_size", *AROUND, "pruned_heads")
 
 HELP: dict[str, str] = {
     # ModelConfig
@@ -41,6 +42,7 @@ HELP: dict[str, str] = {
     "the others of its batch are.",
     "look_ahead_mask": "Whether the decoder's attention hides the words still to be written. Never is a mistake: the "
     "model copies them in training and can write nothing.",
+    "pruned_heads": "Heads that were removed from the network after its training.",
     # StackConfig
     "n_layers": "How many layers the stack has: each builds on the output of the one below.",
     "n_heads": "How many heads run side by side in each attention, each on d_model / heads dimensions.",

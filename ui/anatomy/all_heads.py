@@ -22,7 +22,7 @@ MOST_DRAWN = 16  # heads that the picture tells apart
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     model = translator(name).model
     attention = attention_at(model, chosen.site)
-    heads, width = attention.n_heads, attention.query.out_features
+    heads, width = len(attention.kept), attention.query.out_features
     queries = len(tokens(trace, chosen.stack))
     keys = trace.pattern(chosen.part.kind).shape[-1]
     theme = theme_named(st.context.theme.type or "light")
@@ -80,32 +80,32 @@ def _step(name: str, sizes: tuple[int, ...], note: str, colours: list[str], stac
 
 
 def _words(measured: SeveralHeads, head: int) -> str:
-    losses = [alone - measured.whole for alone in measured.alone]
-    best = max(range(len(losses)), key=losses.__getitem__)
+    losses = {i: alone - measured.whole for i, alone in measured.alone.items()}
+    best = max(losses, key=losses.__getitem__)
     return (
         f"The log-probability of this translation is {signed(measured.whole)} nats. It is measured again with only one "
         "head of this attention left (the others add nothing), and with one pattern for all heads, the mean of theirs; "
         f"every other attention stays as it is. Head {head + 1} alone changes it by "
         f"{signed(losses[head], plus=True)} nats; the best alone, head {best + 1}, by "
         f"{signed(losses[best], plus=True)}; one pattern for all by "
-        f"{signed(measured.mean - measured.whole, plus=True)}." + (LITTLE if min(losses) > -0.5 else "")
+        f"{signed(measured.mean - measured.whole, plus=True)}." + (LITTLE if min(losses.values()) > -0.5 else "")
     )
 
 
 def alone_html(measured: SeveralHeads, head: int, theme: Theme) -> str:
     """How the log-probability changes, as a table with bars; a full bar is the largest change."""
-    rows = [(f"Only head {i + 1}", alone - measured.whole) for i, alone in enumerate(measured.alone)]
-    rows.append(("One pattern for all", measured.mean - measured.whole))
-    full = max(max(abs(change) for _, change in rows), 1e-9)
+    rows = [(f"Only head {i + 1}", alone - measured.whole, i == head) for i, alone in measured.alone.items()]
+    rows.append(("One pattern for all", measured.mean - measured.whole, False))
+    full = max(max(abs(change) for _, change, _ in rows), 1e-9)
     cell = "border:0;padding:4px 12px 4px 0"
     body = "".join(
         f'<tr><th scope="row" style="{cell};white-space:nowrap;text-align:left;font-weight:'
-        f'{650 if i == head else 400};color:{theme.accent if i == head else theme.text}">{name}</th>'
+        f'{650 if own else 400};color:{theme.accent if own else theme.text}">{name}</th>'
         f'<td style="{cell};width:100%"><div aria-hidden="true" style="height:8px;border-radius:2px;'
         f'width:{100 * abs(change) / full:.2f}%;background:{MORE if change < 0 else LESS}"></div></td>'
         f'<td style="{cell};white-space:nowrap;text-align:right;font-variant-numeric:tabular-nums">'
         f"{signed(change, plus=True)} nats</td></tr>"
-        for i, (name, change) in enumerate(rows)
+        for name, change, own in rows
     )
     return (
         '<div class="heads-alone"><table style="width:100%;border-collapse:collapse;border:0;font-size:0.87rem">'

@@ -51,7 +51,8 @@ def choose(view: AnatomyView, trace: Trace, parts: list[Part]) -> Chosen:
     if part.name != "attention" or part.layer is None:
         return Chosen(index, part, 0, query)
     patterns = trace.pattern(part.kind)[part.layer]
-    head = view.head - 1 if view.head and view.head <= len(patterns) else _telling(trace, part.kind, patterns, query)
+    there = view.head and view.head <= len(patterns) and patterns[view.head - 1].any()
+    head = view.head - 1 if view.head and there else _telling(trace, part.kind, patterns, query)
     return Chosen(index, part, head, query)
 
 

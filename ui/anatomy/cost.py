@@ -70,13 +70,16 @@ def _costs(name: str, tokens: int) -> None:
     first = model.encoder.layers[0]
     assert isinstance(first, EncoderLayer)
     gated = first.feed_forward.gate is not None
-    sizes = config.d_model, attention.query.out_features, config.encoder.d_ff, gated
+    # With all of its heads: one that lost them all would compare nothing.
+    sizes = config.d_model, attention.n_heads * attention.d_head, config.encoder.d_ff, gated
+    before = ", before heads were pruned" if config.pruned_heads else ""
     each = [layer_cost(n, *sizes) for n in LENGTHS]
     at, here = crossing(*sizes), layer_cost(tokens, *sizes)
     st.caption(
-        f"One encoder layer of this model, in multiply-adds. Comparing every token with every other grows with n² · d, "
-        f"the maps that each token goes through with n · d². Here, with {tokens:,} tokens, attention's products are "
-        f"{here.attention / sum(here):.1%} of {sum(here):,}; from {at:,} tokens on they are more than half."
+        f"One encoder layer of this model{before}, in multiply-adds. Comparing every token with every other grows with "
+        f"n² · d, the maps that each token goes through with n · d². Here, with {tokens:,} tokens, attention's "
+        f"products are {here.attention / sum(here):.1%} of {sum(here):,}; from {at:,} tokens on they are more than "
+        "half."
     )
     curves = [
         Curve("q kᵀ and weights times v", LENGTHS, np.array([one.attention for one in each])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transformer.analysis.network import Part, Shape
+from transformer.analysis.sites import pruned_heads
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 from ui.anatomy.chosen import stack_of
@@ -67,6 +68,9 @@ def _more(part: Part, config: ModelConfig) -> str:
     stack = config.encoder if part.kind == "encoder" else config.decoder
     if part.name == "attention":
         heads = "1 head" if stack.n_heads == 1 else f"{stack.n_heads} heads"
+        if gone := sum(layer == part.layer for layer, _ in pruned_heads(config, part.kind)):
+            left = stack.n_heads - gone
+            heads = f"{left} of {heads} (the others were pruned)" if left else f"None of {heads} is left, each"
         return f" {heads} of {config.d_head(stack)} dimensions."
     if part.name == "ff":
         return f" Inner layer of {stack.d_ff:,} dimensions."

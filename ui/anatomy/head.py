@@ -9,6 +9,7 @@ import streamlit as st
 
 from transformer import Trace
 from transformer.analysis.anatomy import Variant, Walk, agreement, walk
+from transformer.analysis.sites import attention_at
 from transformer.data.tokenizers import number_duplicates
 from ui.anatomy import all_heads, components, scaling, whole_head
 from ui.anatomy.chosen import Chosen
@@ -25,6 +26,13 @@ _LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "s
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     """The chosen head: one word in it, all of it, all heads beside it, or why its scores are divided."""
     view: AnatomyView = st.session_state["view"]
+    if not attention_at(translator(name).model, chosen.site).kept:
+        st.info(
+            "All heads of this attention were pruned: what is left of it is the bias of its output projection, the "
+            "same vector for every token. Choose another on the map.",
+            icon=":material/info:",
+        )
+        return
     key = widget_key("look")
     st.segmented_control(
         "What to look at",

@@ -6,6 +6,7 @@ import streamlit as st
 
 from transformer import Trace
 from transformer.analysis.network import Part, network
+from transformer.analysis.sites import attention_at
 from ui.anatomy import components, cost, exercises, head, others
 from ui.anatomy.chosen import Chosen, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
@@ -42,8 +43,9 @@ def section(name: str, trace: Trace) -> None:
     st.space("small")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         attention = chosen.part.name == "attention"
+        has_heads = attention and attention_at(model, chosen.site).kept
         st.subheader(
-            title(chosen.part, model.config) + (f", head {chosen.head + 1}" if attention else ""),
+            title(chosen.part, model.config) + (f", head {chosen.head + 1}" if has_heads else ""),
             anchor="part",
             width="content",
         )

@@ -15,6 +15,7 @@ from transformer.analysis.anatomy import Agreement, Walk
 from transformer.analysis.lens import Lens
 from transformer.analysis.network import Part
 from transformer.analysis.parts import Taken
+from transformer.analysis.sites import pruned_heads
 from transformer.config import ModelConfig
 from transformer.data.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen, stack_of, tokens
@@ -49,11 +50,19 @@ def map_payload(parts: list[Part], config: ModelConfig, chosen: Chosen) -> bytes
                 "title": title(part, config),
                 "facts": facts(part, config),
                 "size": size(part),
+                "pruned": sorted(_pruned(part, config)),
             }
             for part in parts
         ],
     }
     return pack(header, {})
+
+
+def _pruned(part: Part, config: ModelConfig) -> list[int]:
+    """The heads that an attention lacks."""
+    if part.name != "attention":
+        return []
+    return [head for layer, head in pruned_heads(config, part.kind) if layer == part.layer]
 
 
 def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: Agreement, start: dict[str, Any]) -> bytes:

@@ -22,7 +22,7 @@ from ui.widgets.text import brief
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     model = translator(name).model
     attention = attention_at(model, chosen.site)
-    d_head = attention.query.out_features // attention.n_heads
+    d_head = attention.d_head
     scores = whole_head(name, (trace,), chosen.site, chosen.head, None)[0].scores
     root = math.sqrt(d_head)
     # T5 has no division, so what it uses are the scores as they are.

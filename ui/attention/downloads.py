@@ -80,7 +80,9 @@ def head_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:
 
 
 def head_title(view: AttentionView, large: Panel) -> str:
-    return f"{ATTENTIONS[view.kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}" + ", off" * large.off
+    return f"{ATTENTIONS[view.kind]}, {large.title.lower()}, {SHOWS[large.show].lower()}" + (
+        f", {large.off}" if large.off else ""
+    )
 
 
 def kind_figure(shown: Shown, view: AttentionView, large: Panel) -> Figure:

@@ -9,8 +9,8 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Trace
 from transformer.analysis import MEASURES, Measures
+from transformer.analysis.description import PRUNED
 from transformer.analysis.layout import Layout, descriptions
 from transformer.trace import KINDS
 from ui.attention.downloads import export
@@ -114,7 +114,7 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
     with bar:
         _controls(shown, view)
     with numbers:
-        _table(view, large, measures)
+        _table(shown, view, large, measures)
     with actions:
         export(shown, view, large)
     with roles:  # last, since what was measured over a corpus may have to be read first
@@ -140,13 +140,16 @@ def every_head(shown: Shown, words: bool, hide: bool, scale: str) -> Kinds:
     """The patterns of all kinds for the overview, made once for what is shown."""
     how = words, hide, scale
     if how not in shown.packed:
-        kinds = {kind: _every_head(shown.trace, *shown.measured(kind, words, hide)) for kind in KINDS}
+        kinds = {kind: _every_head(shown, *shown.measured(kind, words, hide)) for kind in KINDS}
         shown.packed[how] = pack_kinds(kinds, scale)  # type: ignore[arg-type]
     return shown.packed[how]
 
 
-def _every_head(trace: Trace, place: Layout, measures: Measures) -> EveryHead:
-    patterns = place.apply(trace.pattern(place.kind))
+def _every_head(shown: Shown, place: Layout, measures: Measures) -> EveryHead:
+    patterns, pruned = place.apply(shown.trace.pattern(place.kind)), shown.pruned(place.kind)
+    captions = descriptions(shown.trace, place, measures)
+    for layer, head in pruned:
+        captions[layer][head] = [PRUNED]
     profile = Profile(
         [measure.label.lower() for measure in MEASURES],
         ["" if measure.unit == "share" else measure.unit for measure in MEASURES],
@@ -154,7 +157,7 @@ def _every_head(trace: Trace, place: Layout, measures: Measures) -> EveryHead:
         np.stack([getattr(measures, measure.name) for measure in MEASURES]),
         [max(measures.largest[measure.name], 1e-9) for measure in MEASURES],
     )
-    return EveryHead(patterns, descriptions(trace, place, measures), place.masked, profile)
+    return EveryHead(patterns, captions, place.masked, profile, pruned)
 
 
 def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:
@@ -179,7 +182,7 @@ def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> No
     )
 
 
-def _table(view: AttentionView, large: Panel, measures: Measures) -> None:
+def _table(shown: Shown, view: AttentionView, large: Panel, measures: Measures) -> None:
     """Every head in numbers; a row opens it."""
     n_layers, n_heads = measures.entropy.shape
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
@@ -188,7 +191,7 @@ def _table(view: AttentionView, large: Panel, measures: Measures) -> None:
     table: dict[str, list[object]] = {
         "Head": [
             f"Layer {layer + 1}, head {head + 1}"
-            + (", off" if np.isnan(measures.entropy[layer, head]) else "")
+            + (f", {word}" if (word := shown.without_weights(view.kind, layer, head)) else "")
             + (" ◂" if (layer, head) == (large.layer, large.head) else "")
             for layer, head in places
         ]

@@ -20,6 +20,7 @@ from transformer.analysis import (
     value_weighted_patterns,
 )
 from transformer.analysis.layout import Layout, layout, measures, narrowest
+from transformer.analysis.sites import pruned_heads
 from transformer.taps import chain
 from transformer.trace import Kind
 from ui.attention.view import AttentionView, Change
@@ -62,6 +63,16 @@ class Shown:
     checks: list[Check]
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
     places: dict[tuple[Kind, bool, bool], tuple[Layout, Measures]] = field(default_factory=dict)  # by kind and these
+
+    def pruned(self, kind: Kind) -> set[tuple[int, int]]:
+        """(layer, head) from 0 of the heads of a kind that the model lacks."""
+        return pruned_heads(self.model.model.config, kind)
+
+    def without_weights(self, kind: Kind, layer: int, head: int) -> str:
+        """Why a head has no weights, in a word; "" where it has."""
+        if (layer, head) in self.pruned(kind):
+            return "pruned"
+        return "" if self.trace.pattern(kind)[layer, head].any() else "off"
 
     def measured(self, kind: Kind, words: bool, hide: bool) -> tuple[Layout, Measures]:
         """Where the tokens of a kind stand, and the numbers of its heads: made once for all the heads to choose."""
@@ -110,7 +121,7 @@ class Panel:
     name: str  # what a cell holds
     limit: float  # where the scale ends
     hidden: float  # the share of the picture's weight that lies on columns that are left out
-    off: bool = False  # a head without weights
+    off: str = ""  # "off" or "pruned" where it has no weights
 
     @property
     def title(self) -> str:
@@ -120,7 +131,7 @@ class Panel:
     @property
     def note(self) -> str:
         """What to say beside the title: what is shown of the head, where it is not its weights; "" where it is."""
-        return ", ".join([SHOWS[self.show].lower()] * (self.show != "raw") + ["off"] * self.off)
+        return ", ".join([SHOWS[self.show].lower()] * (self.show != "raw") + [self.off] * bool(self.off))
 
     @property
     def signed(self) -> bool:
@@ -159,5 +170,6 @@ def panel(shown: Shown, view: AttentionView, place: Layout) -> Panel:
     else:
         show = "raw"
         limit = max(1.0, float(weights.max()))  # a head that was scaled up goes beyond 1
-    cells, off = place.apply(weights), show in ("raw", "value") and not weights.any()
+    cells = place.apply(weights)
+    off = shown.without_weights(view.kind, layer, head) if show in ("raw", "value") else ""
     return Panel(place, layer, head, show, cells, name, limit, place.share_hidden(np.abs(weights)), off)

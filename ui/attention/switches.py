@@ -101,16 +101,24 @@ def _grid(shown: Shown, view: AttentionView, action: str, factor: float) -> None
 
 def _layers(shown: Shown, view: AttentionView, kind: Kind, action: str, factor: float) -> None:
     n_layers, n_heads = shown.plain.pattern(kind).shape[:2]
+    pruned = shown.pruned(kind)
     mine = {(c.layer, c.head) for c in view.changes if c.kind == kind}
-    for layer in range(1, n_layers + 1):
+    there = {
+        layer: [head for head in range(1, n_heads + 1) if (layer - 1, head - 1) not in pruned]
+        for layer in range(1, n_layers + 1)
+    }
+    for layer, heads in there.items():
         key = widget_key(f"off-{kind}-{layer}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":gray[layer {layer}]", width=56)
+            if not heads:
+                st.caption("all pruned")
+                continue
             st.pills(
                 f"Heads of {kind} layer {layer} to change",
-                range(1, n_heads + 1),
+                heads,
                 selection_mode="multi",
-                default=[head for head in range(1, n_heads + 1) if (layer, head) in mine],
+                default=[head for head in heads if (layer, head) in mine],
                 key=key,
                 label_visibility="collapsed",
                 on_change=_take_layer,
@@ -123,30 +131,30 @@ def _layers(shown: Shown, view: AttentionView, kind: Kind, action: str, factor: 
                 help=f"Change every head of {kind} layer {layer}",
                 type="tertiary",
                 on_click=_set,
-                args=(kind, [layer], range(1, n_heads + 1), action, factor),
+                args=(kind, {layer: heads}, action, factor),
             )
     st.button(
         f"Every {kind} head",
         key=widget_key(f"off-{kind}"),
         on_click=_set,
-        args=(kind, list(range(1, n_layers + 1)), range(1, n_heads + 1), action, factor),
+        args=(kind, there, action, factor),
     )
 
 
 def _take_layer(kind: str, layer: int, key: str, action: str, factor: float) -> None:
-    _put(kind, [layer], st.session_state[key], action, factor)
+    _put(kind, {layer: st.session_state[key]}, action, factor)
 
 
-def _set(kind: str, layers: list[int], heads: range, action: str, factor: float) -> None:
-    _put(kind, layers, list(heads), action, factor)
+def _set(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
+    _put(kind, heads, action, factor)
     reseed()
 
 
-def _put(kind: str, layers: list[int], heads: list[int], action: str, factor: float) -> None:
+def _put(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
     """These heads of these layers are changed, and no others of these layers."""
     view: AttentionView = st.session_state["view"]
-    kept = [c for c in view.changes if not (c.kind == kind and c.layer in layers)]
-    new = [Change(kind, layer, head, action, factor) for layer in layers for head in sorted(heads)]
+    kept = [c for c in view.changes if not (c.kind == kind and c.layer in heads)]
+    new = [Change(kind, layer, head, action, factor) for layer, of in heads.items() for head in sorted(of)]
     update(changes=tuple(kept + new))
 
 

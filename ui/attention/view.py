@@ -41,8 +41,9 @@ class Change:
 
     def exists_in(self, config: ModelConfig) -> bool:
         """Whether a model has this head; an address may have been written for another."""
-        stack = config.encoder if self.kind == "encoder" else config.decoder
-        return 1 <= self.layer <= stack.n_layers and 1 <= self.head <= stack.n_heads
+        stack, kind = _SITES[self.kind]
+        layers = (config.encoder if stack == "encoder" else config.decoder).n_layers
+        return 1 <= self.layer <= layers and self.head - 1 in config.kept_heads(stack, self.layer - 1, kind)
 
     @property
     def off(self) -> bool:

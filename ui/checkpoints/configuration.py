@@ -23,7 +23,7 @@ def configuration(config: ModelConfig) -> list[tuple[str, str]]:
     return [
         ("Layers, encoder and decoder", f"{encoder.n_layers} and {decoder.n_layers}"),
         ("d_model", f"{config.d_model:,}"),
-        ("Heads", f"{_both(encoder.n_heads, decoder.n_heads)}, d_k = {widths}"),
+        ("Heads", f"{_both(encoder.n_heads, decoder.n_heads)}, d_k = {widths}{_pruned(config)}"),
         ("d_ff", f"{_both(encoder.d_ff, decoder.d_ff)}, {_activation(config)}"),
         ("Layer norm", _norm(config)),
         ("Biases", _biases(config)),
@@ -36,6 +36,11 @@ def configuration(config: ModelConfig) -> list[tuple[str, str]]:
         ("Around a sentence", _around(config)),
         ("Dropout in training", f"{config.dropout:g}"),
     ]
+
+
+def _pruned(config: ModelConfig) -> str:
+    gone = len(config.pruned_heads)
+    return f"; {gone} of {config.all_heads} pruned" if gone else ""
 
 
 def _both(first: int, second: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from datetime import date
 from functools import partial
@@ -18,20 +17,19 @@ from transformer.trace import KINDS
 from ui.heads.components import atlas_picture
 from ui.heads.corpus import Chosen, choose
 from ui.heads.head import chosen_head, chosen_measure, head
-from ui.heads.measurements import Asked, Measured, find, find_history, history_files, measure, measure_history
+from ui.heads.measurements import Asked, Measured, find, find_history, history_files, measure, measure_history, of_sets
 from ui.heads.payload import header
+from ui.heads.sets import sets
 from ui.heads.table import table
 from ui.heads.view import HeadsView
+from ui.heads.waiting import at_work, failed, wait, why
 from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, SECONDS, Job
 from ui.state.models import version
-from ui.state.public import without_places
 from ui.state.view import take, update, widget_key, write_address
-from ui.widgets.text import literal, signed
+from ui.widgets.text import signed
 
-TICK = 0.4  # seconds between two updates of the progress
 SEEN_EVERY = SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
-AT_ONCE = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
 
 
 def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator) -> None:
@@ -47,22 +45,23 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
     job = JOBS.get("heads", asked, partial(measure, asked), partial(find, asked), chosen.brought)
     if chosen.brought:
         _seen(asked)
-    _wait(job)
+    wait(job)
     if not job.done:
-        _at_work(job, "heads", asked)
+        at_work(job, "heads", asked)
         return
     if job.error is not None:
-        _failed(asked, job.error)
+        failed("heads", asked, job.error)
         return
     assert isinstance(job.result, Measured)
     past = None
     if history_files(name):
         find_past = partial(find_history, asked)
         past = JOBS.get("history", asked, partial(measure_history, asked), find_past, chosen.brought)
-        _wait(past)
+        wait(past)
     with kind:
         _kind(view)
     _shown(job.result, past, asked)
+    sets(name, model, asked)
     with actions:
         st.download_button(
             "JSON",
@@ -109,12 +108,12 @@ def _shown(measured: Measured, past: Job[Any] | None, asked: Asked) -> None:
     left, right = st.columns([62, 38], gap="medium")
     with left:
         if past is not None and not past.done:
-            _at_work(past, "history", asked)
+            at_work(past, "history", asked)
         payload = header(atlas, history, view.kind, place, measure=name, step=view.step)
         atlas_picture(payload, key="heads-atlas", on_pick=_take_pick)
         _about(measured, history, asked)
         if past is not None and past.error is not None:
-            st.caption(f":material/info: The snapshots could not be measured: {_why(past.error)}")
+            st.caption(f":material/info: The snapshots could not be measured: {why(past.error)}")
     with right:
         head(atlas, history, view, place, name)
     table(atlas, history, view, place)
@@ -176,37 +175,4 @@ def _seen(asked: Asked) -> None:
     """Keeps the measurements for as long as the page is open, also where nothing is clicked on it for long."""
     for what in ("heads", "history"):
         JOBS.seen(what, asked)
-
-
-def _wait(job: Job[Any]) -> None:
-    until = time.monotonic() + AT_ONCE
-    while not job.done and job.share == 0 and time.monotonic() < until:
-        time.sleep(0.02)
-
-
-# ---- work in progress ----------------------------------------------------------------------------------------------
-
-
-@st.fragment(run_every=TICK)
-def _at_work(job: Job[Any], what: str, asked: Asked) -> None:
-    """How far it is; when it is done, the page is redrawn."""
-    if job.done:
-        st.rerun()
-    JOBS.seen(what, asked)
-    text = {"heads": "Measuring every head", "history": "Measuring the snapshots"}[what]
-    st.progress(job.share, f"{text}: {job.doing}" if job.doing else text)
-
-
-def _failed(asked: Asked, error: Exception) -> None:
-    if isinstance(error, ValueError | OSError):
-        st.info(_why(error), icon=":material/info:")
-    else:
-        st.error(_why(error), icon=":material/error:")
-    st.button("Try again", icon=":material/refresh:", key="heads-again", on_click=JOBS.forget, args=("heads", asked))
-
-
-def _why(error: Exception) -> str:
-    """An error that the user can act on; any other was logged."""
-    if isinstance(error, ValueError | OSError):
-        return literal(without_places(str(error)))
-    return "Something went wrong here. The log has the details."
+    JOBS.seen("sets", of_sets(asked))

@@ -47,6 +47,9 @@ def chosen_measure(atlas: Atlas, kind: Kind, place: tuple[int, int], view: Heads
 def head(atlas: Atlas, history: History, view: HeadsView, place: tuple[int, int], measure: str) -> None:
     kind = view.kind
     st.markdown(f"**{head_name(kind, *place)}**")
+    if not atlas.heads[kind]["entropy"].sentences[place]:
+        st.markdown(":gray[This head was pruned: the model has no such head any more.]")
+        return
     given = roles(atlas, kind, *place)
     for role in given:
         st.markdown(f":material/label: {_sentence(role, history, kind, place)}")

@@ -11,6 +11,8 @@ import numpy as np
 
 from transformer.analysis.atlas import Atlas, atlas
 from transformer.analysis.atlas.report import History
+from transformer.analysis.pruning import Pruning
+from transformer.analysis.pruning.checkpoint import study
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.history import snapshots, step_of
 from transformer.checkpoints.native import load_weights
@@ -22,6 +24,7 @@ from ui.state.jobs import Progress
 from ui.state.queue import TURNS
 
 SAMPLE = 30  # sentences for measures that need a forward pass for each head or word
+SETS = 200  # sentences for heads in sets: half for their order, half for the scores
 AT_SNAPSHOTS = 200  # sentences
 MOST_SNAPSHOTS = 12
 
@@ -76,6 +79,31 @@ def measure_history(asked: Asked, progress: Progress) -> History:
     kept = [{"step": step, **replace(then, examples={}).to_dict()} for step, then in history]
     _keep("history", asked, {"history": kept})
     return history
+
+
+def of_sets(asked: Asked) -> Asked:
+    """What is measured of heads in sets where every head is measured over this."""
+    return replace(asked, pairs=min(asked.pairs, SETS))
+
+
+def measure_sets(asked: Asked, progress: Progress) -> Pruning:
+    """The heads in order of importance, and the model without more and more of them."""
+    progress(0.0, "Opening the corpus")
+    model = models.translator(asked.name)
+    pairs, _ = opened(model, _spec(asked), asked.pairs)
+    with TURNS.turn():
+        chosen = list(islice(pairs(), asked.pairs))
+        found = study(model.checkpoint, chosen, progress=progress, between=TURNS.breathe)
+    _keep("sets", asked, {"sets": found.to_dict()})
+    return found
+
+
+def find_sets(asked: Asked) -> Pruning | None:
+    facts = _find("sets", asked)
+    try:
+        return Pruning.from_dict(facts["sets"]) if facts else None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def find(asked: Asked) -> Measured | None:

@@ -18,13 +18,15 @@ class HeadsView(View):
     """Everything that defines the Heads page. Paths of files are not in it: a link opens no files."""
 
     PAGE: ClassVar[str | None] = "heads"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"corpus", "step"}
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"corpus", "step", "sets", "gone"}
 
     corpus: str | None = None  # one of `corpus.choices`; None is what suits the model
     pairs: int = 1000
     measure: str | None = None  # whose best and worst sentences are shown
     step: int | None = None  # the snapshot that is shown; None is the model as it is
     columns: tuple[str, ...] = ()  # of the table; none are those that the page chooses
+    sets: bool = False  # whether heads are removed in order of importance, which takes minutes
+    gone: int | None = None  # how many of them are removed in what is shown; None is what the page chooses
     only: str = ANY  # of the table: all heads, those with a name, or those of one measure's role
 
     @classmethod
@@ -37,5 +39,7 @@ class HeadsView(View):
             "measure": measure or None,
             "step": whole(query.get("step", ""), 0, 10**9),
             "columns": tuple(name for name in query.get("columns", "").split(",") if name in NAMES),
+            "sets": query.get("sets") == "1",
+            "gone": whole(query.get("gone", ""), 0, 10**6),
             "only": one_of(query.get("only"), (ANY, NAMED, *NAMES), ANY),
         }

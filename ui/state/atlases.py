@@ -105,7 +105,7 @@ def find(what: str, name: str, corpus: str, pairs: int) -> Facts | None:
         return facts
     facts = shipped(name)
     same = facts is not None and (facts["corpus"], facts["split"], facts["asked"]) == (corpus, None, pairs)
-    return facts if same and facts and (what == "heads" or facts["history"]) else None
+    return facts if same and facts and (what == "heads" or facts.get(what)) else None
 
 
 def keep(what: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:

@@ -15,13 +15,13 @@ from transformer.data.grammars import GRAMMARS
 from transformer.data.tokenizers import TokenizerKind
 from transformer.data.toy import TOY
 from transformer.presets import RECIPES
-from transformer.training import BY_TOKENIZER, HELP, Recipe
+from transformer.training import GIVEN, HELP, Recipe
 from transformer.training.recipe import flat
 
 Values = dict[str, Any]
 
 STACKS = ("encoder", "decoder")
-_DECIDED = (*BY_TOKENIZER, *STACKS)
+_DECIDED = (*GIVEN, *STACKS)
 _MODEL = [f.name for f in fields(ModelConfig) if f.name not in _DECIDED]
 
 NETWORK = [f"model.{name}" for name in _MODEL[:1]]

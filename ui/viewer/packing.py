@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, get_args
 
@@ -101,6 +101,7 @@ class EveryHead:
     captions: Captions
     masked: NDArray[np.bool_] | None = None  # [Q, K], hatched
     profile: Profile | None = None
+    pruned: Collection[tuple[int, int]] = ()  # (layer, head) of those that the model lacks
 
     @property
     def peak(self) -> float:
@@ -122,7 +123,9 @@ def pack_kinds(kinds: Mapping[str, EveryHead], scale: Scale = "fixed") -> Kinds:
     headers: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, heads in kinds.items():
-        header, kind_arrays = overview_parts(heads.patterns, heads.masked, heads.captions, scale, heads.peak)
+        header, kind_arrays = overview_parts(
+            heads.patterns, heads.masked, heads.captions, scale, heads.peak, heads.pruned
+        )
         headers[name] = header | {"profile": None if heads.profile is None else _profile(heads.profile)}
         arrays |= {f"{name} {array}": values for array, values in kind_arrays.items()}
     id = hashlib.sha256(pack({"kinds": headers}, arrays)).hexdigest()[:16]
@@ -141,6 +144,7 @@ def overview_parts(
     captions: Captions,
     scale: Scale = "fixed",
     peak: float = 1.0,
+    pruned: Collection[tuple[int, int]] = (),
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The overview without what the reader chose: its header and its arrays, not yet packed."""
     layers, heads, queries, keys = patterns.shape
@@ -157,7 +161,10 @@ def overview_parts(
         "scale": scale,
         "peak": peak,
         "captions": [[list(text) for text in layer] for layer in captions],
-        "off": (~patterns.any((2, 3))).tolist(),
+        "off": [
+            ["pruned" if (layer, head) in pruned else "" if on else "off" for head, on in enumerate(of)]
+            for layer, of in enumerate(np.any(patterns, (2, 3)))
+        ],
     }
     return header, {"thumbs": shades, "thumbs_masked": pooled_mask(masked, limit)}
 

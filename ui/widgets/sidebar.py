@@ -43,6 +43,8 @@ def facts(model: Translator) -> list[str]:
     config, card = model.model.config, model.card
     encoder, decoder = config.encoder, config.decoder
     heads = f"{encoder.n_heads}" if encoder.n_heads == decoder.n_heads else f"{encoder.n_heads} + {decoder.n_heads}"
+    if gone := len(config.pruned_heads):
+        heads = f"{config.all_heads - gone} of {config.all_heads}"
     size = count_parameters(model.model)
     shown = f"{size / 1e6:.2f} M" if size >= 100_000 else f"{size:,}"
     lines = [

@@ -108,7 +108,7 @@ def test_what_a_head_alone_loses(small: Translator) -> None:
     measured = several_heads(small.model, trace.source.ids, trace.target.ids, Site("decoder", 1, "self"))
     html = drawn(app)
     for name, value in zip(
-        ("Only head 1", "Only head 2", "One pattern for all"), (*measured.alone, measured.mean), strict=True
+        ("Only head 1", "Only head 2", "One pattern for all"), (*measured.alone.values(), measured.mean), strict=True
     ):
         assert re.search(rf"{name}<.*?>{re.escape(signed(value - measured.whole, plus=True))} nats<", html)
     tokens = len(trace.reads)

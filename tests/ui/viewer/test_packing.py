@@ -111,7 +111,7 @@ def test_the_overview_tells_its_true_and_its_pooled_size() -> None:
     assert first["thumb"] == [64, 20] and arrays["encoder thumbs"].shape == (2, 3, 64, 20)
     assert not arrays["encoder thumbs_masked"].any()
     assert first["profile"]["values"] == [[0.5, None, 1, 2, 3, 4]]
-    assert first["captions"][0][0][1] in names and first["off"] == [[False] * 3] * 2
+    assert first["captions"][0][0][1] in names and first["off"] == [[""] * 3] * 2
 
 
 def test_patterns_have_an_id_of_what_they_hold() -> None:

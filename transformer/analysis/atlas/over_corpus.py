@@ -24,7 +24,7 @@ from transformer.analysis.atlas.measuring import Measuring, chances_of
 from transformer.analysis.atlas.reading import Left, Reader, Reading, batches
 from transformer.analysis.atlas.scoring import losses, without_each
 from transformer.analysis.atlas.spread import TWO_DIGITS, Spread, Sums
-from transformer.analysis.sites import kind_of
+from transformer.analysis.sites import all_heads, attention_at, kind_of
 from transformer.data.tokenizers import SPACE, Tokenizer
 from transformer.data.truth import Known
 from transformer.model import Transformer
@@ -178,7 +178,14 @@ class _Work:
         return prepare(readings, self.model.config, *self.marks, self.model.output.weight.device)
 
     def add(self, batch: MeasuredBatch) -> None:
+        gone = {
+            site: [head for head in range(attention_at(self.model, site).n_heads) if (site, head) not in kept]
+            for kept in [set(all_heads(self.model))]
+            for site in self.model.sites()
+        }
+
         def take(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
+            values[:, gone[site]] = np.nan
             sums = self.sums[kind_of(site)][name]
             sums.add(site.layer, values, units, batch.indices, batch.lengths)
 

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.analysis.sites import all_heads
+from transformer.analysis.sites import all_heads, attention_at
 from transformer.analysis.why.logit_difference import require_step, require_token
 from transformer.analysis.why.patched import Heads, Place, States, patched, same_heads, same_states
 from transformer.model import Transformer
@@ -34,10 +34,10 @@ AT_ONCE = 64  # rows of a pass
 class Patching:
     """What comes back, as shares: 0 is the corrupted run's difference of logits, 1 that of the true one.
 
-    `restored` has for each site the shares of its heads [H], each given at every token; `analysis.sites.by_kind` makes
-    [L, H] of them. `states` has for each stack [L + 1, N] the residual stream at one token, after the embedding and
-    after each layer; a source token without a partner in the corrupted source is not a number. `everything` and
-    `nothing` are what has to be 1 and 0.
+    `restored` has for each site the shares of its heads [H], each given at every token, a pruned one not a number;
+    `analysis.sites.by_kind` makes [L, H] of them. `states` has for each stack [L + 1, N] the residual stream at one
+    token, after the embedding and after each layer; a source token without a partner in the corrupted source is not a
+    number. `everything` and `nothing` are what has to be 1 and 0.
     """
 
     step: int
@@ -144,7 +144,7 @@ def patching(
     share = _Share(runs, written, instead)
     heads = all_heads(model)
     by_head = dict(zip(heads, share(runs.with_heads, [[head] for head in heads]), strict=True))
-    sites = {site: np.array([by_head[at, head] for at, head in heads if at == site]) for site in model.sites()}
+    sites = {site: _every(by_head, site, attention_at(model, site).n_heads) for site in model.sites()}
     places = list(runs.true[1])
     tokens = {stack: runs.places(stack)[0] for stack in ("encoder", "decoder")}
     each = [(place, token) for place in places for token in tokens[place.stack]]
@@ -254,6 +254,11 @@ def _runs(
 
 def _lengths(runs: _Runs) -> list[tuple[str, int]]:
     return [("encoder", len(runs.source)), ("decoder", len(runs.target))]
+
+
+def _every(by_head: dict[Head, float], site: Site, count: int) -> np.ndarray:
+    """The shares of a site's heads, [H]; NaN of one that is pruned."""
+    return np.array([by_head.get((site, head), np.nan) for head in range(count)])
 
 
 def _table(by_place: dict[tuple[Place, int], float], places: Sequence[Place], stack: str, length: int) -> np.ndarray:

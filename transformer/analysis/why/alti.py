@@ -62,9 +62,7 @@ def heads_of(passed: Stream) -> Heads:
 
 def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
     """Each head's values [H, K, D] through its own part of the output projection: [H, K, M], float64."""
-    attention = attention_at(model, site)
-    by_head = attention.output.weight.double().unflatten(1, (attention.n_heads, -1))  # [M, H, D]
-    return values.double() @ by_head.permute(1, 2, 0)
+    return values.double() @ attention_at(model, site).outputs_by_head().double()
 
 
 @torch.no_grad()

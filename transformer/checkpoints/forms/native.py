@@ -32,10 +32,10 @@ class Native:
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _config(source)
-        encoder, decoder = config.encoder, config.decoder
+        encoder, decoder, gone = config.encoder, config.decoder, len(config.pruned_heads)
         return (
             ("Layers", f"{encoder.n_layers} and {decoder.n_layers}"),
-            ("Heads", f"{encoder.n_heads} and {decoder.n_heads}"),
+            ("Heads", f"{encoder.n_heads} and {decoder.n_heads}" + (f"; {gone} pruned" if gone else "")),
             ("d_model, d_ff", f"{config.d_model:,}, {encoder.d_ff:,} and {decoder.d_ff:,}"),
             ("Vocabularies", f"{config.source_vocab_size:,} and {config.target_vocab_size:,}"),
         )

@@ -86,7 +86,12 @@ class Looks {
     this.read(most);
     for (const { words, most: note } of Object.values(this.rows)) {
       const k = words.largest();
-      note.textContent = k < 0 ? "" : `most on ${words.labels[k]}, ${probabilityText(words.weights[k])}`;
+      note.textContent =
+        k < 0
+          ? ""
+          : words.weights[k]
+            ? `most on ${words.labels[k]}, ${probabilityText(words.weights[k])}`
+            : "this head was pruned";
     }
     if (this.edit) this.editor.update(this, header.decoder_heads, this.now.step);
   }

@@ -3,7 +3,8 @@
 //
 // Header: encoder, decoder { layers, heads }, pre, final (norm at the end of a stack), positions,
 //   shapes { memory, stream, logits } (as text), heading [S, T] (as text), selected, head (from 0, of the selected
-//   attention, or null), parts [{ name, kind, layer, title, facts, size }].
+//   attention, or null), parts [{ name, kind, layer, title, facts, size,
+//   pruned (heads that an attention lacks) }].
 // Emits "pick" { part, head }, the head null unless one was picked.
 
 const TALL = 316,
@@ -307,6 +308,7 @@ class NetworkMap {
       left = x + w / 2 - (heads * step - (step - side)) / 2;
     if (side < 4) return this.text(x + w / 2, y + 9, `${heads} heads`, "middle size", group);
     for (let h = 0; h < heads; h++) {
+      if (this.header.parts[index].pruned.includes(h)) continue;
       const on = index === this.selected && (this.head ?? this.header.head) === h,
         off = index === this.selected && !on;
       const square = svg(

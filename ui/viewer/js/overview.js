@@ -1,7 +1,8 @@
 // Every head of every layer as a thumbnail; the pick, the caption and the profile of the head under the pointer.
 //
 // Header: layers, heads, queries, keys, thumb [q, k] (after pooling), scale, peak, selected [layer, head],
-//   captions [layer][head] = what the head does, in parts of which those at odd places are tokens, off [layer][head],
+//   captions [layer][head] = what the head does, in parts of which those at odd places are tokens,
+//   off [layer][head] = "off" or "pruned" where it has no weights, else "",
 //   profile null or { names, units, meanings, maxima, values [measure][layer * heads + head] }.
 // Arrays: thumbs uint8 [layers, heads, q, k], thumbs_masked uint8 [q, k].
 // Emits "pick" [layer, head].
@@ -98,7 +99,7 @@ class Overview {
     this.cells.forEach((row, l) =>
       row.forEach((cell, h) => {
         cell.setAttribute("aria-label", `Layer ${l + 1}, head ${h + 1}, ${captions[l][h].join("")}`);
-        cell.replaceChildren(...(off[l][h] ? [el("span", { class: "off", "aria-hidden": "true" }, "off")] : []));
+        cell.replaceChildren(...(off[l][h] ? [el("span", { class: "off", "aria-hidden": "true" }, off[l][h])] : []));
       }),
     );
   }

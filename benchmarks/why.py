@@ -1,0 +1,201 @@
+"""Why a word was written, in processor time: what the page Why computes of a sentence and its translation, on en-fr.
+
+Beside it Inseq's attention and occlusion (leaving one word out) on a Marian of the same sizes with weights drawn at
+random, of as many tokens: it has no decomposition, and nothing for encoder-decoders that exchanges heads. Each runs on
+one thread, so that its processor time is what it computes, however busy the machine is; the aims are for the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.contest import ROOT, Contestant, compete
+from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, short, spread, table
+from transformer.checkpoints import Checkpoint, load
+from transformer.checkpoints.marian_export import export_marian
+from transformer.data.tokenizers import Tokenizer
+from transformer.model import Transformer
+
+MODEL = ROOT / "checkpoints" / "en-fr"
+INSEQ_AT = ROOT / ".venv-inseq" / "bin" / "python"  # where `make bench` installs it
+ABSENT = "Inseq does not take part: install requirements-inseq.txt into an environment of its own, named by --inseq."
+LENGTHS = (12, 30)  # tokens of each side
+CONTRIBUTIONS, CONTRAST, PATCHING, LENS = "contributions", "contrast", "patching all heads", "DecoderLens"
+ATTENTION, LEFT_OUT = "attention, recorded", "leaving one token out"
+INSEQ_ATTENTION, INSEQ_LEFT_OUT = "Inseq, attention", "Inseq, occlusion"
+AIMS = {CONTRIBUTIONS: 0.5, CONTRAST: 0.2, PATCHING: 2.0, LENS: 1.0}  # seconds, of the shorter length
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--inseq", type=Path, metavar="PYTHON", help="the interpreter that has Inseq")
+    parser.set_defaults(run=run)
+
+
+def run(rounds: int, inseq: Path | None) -> None:
+    """Measures, prints and writes everything. Raises ValueError for an interpreter that there is not."""
+    if inseq is not None and not inseq.is_file():
+        raise ValueError(f"There is no interpreter {inseq}.")
+    python = inseq or (INSEQ_AT if INSEQ_AT.is_file() else None)
+    if python is None:
+        print(ABSENT, flush=True)
+    torch.set_num_threads(1)
+    model = load(MODEL).model
+    result: dict[str, Any] = {"machine": machine("torch"), "model": MODEL.name, "rounds": rounds, "threads": 1}
+    result |= {"seconds": {}, "clock": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        export(Path(folder), model)
+        for length in LENGTHS:
+            works: dict[str, Callable[[], tuple[float, float]]] = {
+                name: timed(work) for name, work in ours(model, length).items()
+            }
+            contestant = None
+            if python is not None:
+                contestant = Contestant(__name__, Path(folder) / "marian", length, trains=False, python=python)
+                result["peers"] = contestant.facts
+                works |= {name: asked(contestant, name) for name in (INSEQ_ATTENTION, INSEQ_LEFT_OUT)}
+            clock: dict[str, list[float]] = {name: [] for name in works}
+            tasks = {name: processor(work, clock[name]) for name, work in works.items()}
+            times = alternate(rounds, tasks)
+            if contestant is not None:
+                contestant.end()
+            result["seconds"][str(length)] = {name: spread(values) for name, values in times.items()}
+            result["clock"][str(length)] = {name: spread(values[1:]) for name, values in clock.items()}
+    result["load_after"] = round(os.getloadavg()[0], 1)
+    print(report(result))
+    keep("why", result, "Why a word was written: seconds of processor time", panels(result))
+
+
+def timed(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
+    """What gives the processor's seconds and the clock's."""
+
+    def both() -> tuple[float, float]:
+        clock, start = time.perf_counter(), time.process_time()
+        work()
+        return time.process_time() - start, time.perf_counter() - clock
+
+    return both
+
+
+def asked(contestant: Contestant, name: str) -> Callable[[], tuple[float, float]]:
+    def both() -> tuple[float, float]:
+        seconds, clock = contestant.ask(name)
+        return seconds, clock
+
+    return both
+
+
+def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Callable[[], float]:
+    """The task that measures the processor's seconds; the clock's are kept aside."""
+
+    def task() -> float:
+        seconds, waited = work()
+        clock.append(waited)
+        return seconds
+
+    return task
+
+
+def ours(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
+    """Each method over `length` tokens a side, [EOS] and what is written included."""
+    # Not above: Inseq's process reads this file, and needs none of it.
+    from transformer.analysis.why import contrast, contributions, decoder_lens, leave_one_out, patching
+    from transformer.taps import Recorder
+
+    draw, config = random.Random(length), model.config
+    last = config.source_vocab_size - 1
+    source = [*(draw.randint(10, last) for _ in range(length - 1)), config.eos_id]
+    target = [config.sos_id, *(draw.randint(10, last) for _ in range(length - 1)), config.eos_id]
+    corrupted = [*source[:3], source[3] - 1, *source[4:]]
+    step, instead = length // 2, target[length // 2 + 1] - 1
+    src, tgt = torch.tensor([source]), torch.tensor([target[:-1]])
+
+    def recorded() -> None:
+        with torch.no_grad():
+            model(src, tgt, Recorder())
+
+    return {
+        CONTRIBUTIONS: lambda: contributions(model, source, target),
+        CONTRAST: lambda: contrast(model, source, target, step, instead),
+        PATCHING: lambda: patching(model, source, corrupted, target, step, instead),
+        LENS: lambda: decoder_lens(model, source, target, longest=length),
+        ATTENTION: recorded,
+        LEFT_OUT: lambda: leave_one_out(model, source, target),
+    }
+
+
+def export(folder: Path, model: Transformer) -> None:
+    """A Marian of the model's sizes, its weights at random and its end never likely."""
+    size = model.config.source_vocab_size
+    end, unknown, start = 0, 1, size - 1  # Marian pads and starts with its last token, whose vector is 0
+    special = {"pad_id": start, "sos_id": start, "eos_id": end}
+    torch.manual_seed(0)
+    theirs = Transformer(replace(model.config, norm="post", final_norm=False, tied="none", **special)).eval()
+    words = ["</s>", "<unk>", *(f"w{id}" for id in range(2, start)), "<pad>"]
+    tokenizer = Tokenizer.of_words(words, start, start, end, unknown)
+    export_marian(Checkpoint(theirs, tokenizer, tokenizer), folder / "marian")
+
+
+def report(result: dict[str, Any]) -> str:
+    """A Markdown table, a method a row: medians in milliseconds, with the least and the most of the rounds."""
+    rows = []
+    for name in result["seconds"][str(LENGTHS[0])]:
+        cells = []
+        for length in LENGTHS:
+            of, clock = result["seconds"][str(length)][name], result["clock"][str(length)][name]
+            least, most = short(1000 * of["least"]), short(1000 * of["most"])
+            cells += [f"{short(1000 * of['median'])} ({least} to {most})", short(1000 * clock["median"])]
+        rows.append([name, *cells, f"{AIMS[name]:g} s" if name in AIMS else ""])
+    head = [f"{n} + {n} tokens: {what}" for n in LENGTHS for what in ("processor, ms", "clock, ms")]
+    return table(["", *head, f"aim, {LENGTHS[0]} + {LENGTHS[0]}"], rows)
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    return {
+        f"{n} + {n} tokens": [
+            Dot(
+                name,
+                of["median"],
+                f"{short(1000 * of['median'])} ms",
+                THEIRS if name.startswith("Inseq") else OURS,
+                AIMS.get(name) if n == LENGTHS[0] else None,
+            )
+            for name, of in result["seconds"][str(n)].items()
+        ]
+        for n in LENGTHS
+    }
+
+
+# ---- in Inseq's process ---------------------------------------------------------------------------
+
+
+def contestant(folder: str, length: int) -> tuple[dict[str, str], dict[str, Callable[[], tuple[float, float]]]]:
+    from importlib.metadata import version
+
+    import inseq  # type: ignore[import-not-found]
+
+    torch.set_num_threads(1)
+    draw = random.Random(length)
+    source, target = (" ".join(f"w{draw.randint(10, 5000)}" for _ in range(length - 1)) for _ in range(2))
+
+    def attribute(method: str) -> Callable[[], tuple[float, float]]:
+        model = inseq.load_model(folder, method, device="cpu")
+        return timed(lambda: model.attribute(source, target, attribute_target=False, show_progress=False))
+
+    facts = {package: version(package) for package in ("inseq", "torch", "transformers")}
+    return facts, {INSEQ_ATTENTION: attribute("attention"), INSEQ_LEFT_OUT: attribute("occlusion")}
+
+
+if __name__ == "__main__":
+    compete("Inseq", lambda: contestant(sys.argv[1], int(sys.argv[2])))

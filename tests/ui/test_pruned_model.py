@@ -1,0 +1,108 @@
+"""Every page opens a model without some of its heads, and says which are gone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint
+from tests.test_pruned import GONE, TARGET, TEXT
+from tests.unpacked import unpacked
+from transformer import checkpoints
+from transformer.analysis.pruning.checkpoint import pruned_checkpoint
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+
+
+@pytest.fixture(autouse=True)
+def model(shelves: Path) -> None:
+    """The only one there."""
+    checkpoint = small_checkpoint()
+    checkpoint.card["examples"] = TEXTS[:2]
+    checkpoints.save(pruned_checkpoint(checkpoint, GONE, {}), shelves / "checkpoints" / "small")
+
+
+def opened(page: str, **query: str) -> AppTest:
+    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
+    for key, value in {"text": TEXT, "target": TARGET, **query}.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception and not app.error, (app.exception, app.error)
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
+
+
+def header(app: AppTest, key: str) -> dict[str, Any]:
+    component = next(one for one in app.get("bidi_component") if re.search(rf"-{key}(-None)?$", one.proto.id))
+    return unpacked(component.proto.bytes)[0]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("show", ["raw", "value", "mean", "rollout"])
+def test_attention(kind: str, show: str) -> None:
+    opened("attention", kind=kind, show=show, layer="1", head="1")
+
+
+def test_attention_shows_what_is_gone() -> None:
+    app = opened("attention", kind="encoder", layer="2", head="3", changes="encoder.2.3,encoder.2.1")
+    every = header(app, "overview-patterns")["kinds"]
+    assert every["encoder"]["off"] == [["pruned"] * 4, ["off", "", "pruned", ""]]
+    assert every["cross"]["off"] == [["", ""], ["pruned", "pruned"], ["", "pruned"]]
+    assert every["encoder"]["captions"][1][2] == ["was pruned: the model has no such head any more"]
+    assert header(app, "head")["title"] == ["Layer 2, head 3", "pruned"]
+    heads = next(one.value for one in app.dataframe if "Entropy" in one.value)["Head"].tolist()
+    assert heads[6] == "Layer 2, head 3, pruned ◂" and heads[4] == "Layer 2, head 1, off"
+    assert "all pruned" in said(app)
+    pills = {one.label: one.options for one in app.get("button_group") if "to change" in getattr(one, "label", "")}
+    assert pills == {"Heads of encoder layer 2 to change": ["1", "2", "4"]}
+
+
+@pytest.mark.parametrize("look", ["word", "matrices", "heads", "scaling"])
+@pytest.mark.parametrize(("kind", "layer"), [("encoder", "2"), ("decoder", "1"), ("cross", "3")])
+def test_anatomy(look: str, kind: str, layer: str) -> None:
+    opened("anatomy", kind=kind, layer=layer, head="3" if kind == "encoder" else "1", look=look)
+
+
+def test_anatomy_of_an_attention_that_lost_all_heads_says_so() -> None:
+    app = opened("anatomy", kind="encoder", layer="1", head="2", look="heads")
+    assert "All heads of this attention were pruned" in said(app)
+    parts = header(app, "map")["parts"]
+    gone = {(part["kind"], part["layer"]): part["pruned"] for part in parts if part["pruned"]}
+    assert gone == {
+        ("encoder", 0): [0, 1, 2, 3],
+        ("encoder", 1): [2],
+        ("decoder", 0): [0],
+        ("cross", 1): [0, 1],
+        ("cross", 2): [1],
+    }
+    assert any("3 of 4 heads (the others were pruned) of 4 dimensions" in part["facts"] for part in parts)
+
+
+@pytest.mark.parametrize("part", ["embedding", "ff", "norm", "output"])
+def test_anatomy_of_other_parts(part: str) -> None:
+    opened("anatomy", part=part)
+
+
+@pytest.mark.parametrize("page", ["decoding", "positions", "checkpoints"])
+def test_other_pages(page: str) -> None:
+    app = opened(page, model="small")
+    assert "Small, 9 of 20 heads pruned" in said(app) or page != "checkpoints"
+    if page == "decoding":
+        opened(page, under="attention", layer="2", head="1")
+
+
+def test_heads() -> None:
+    app = opened("heads", corpus="examples", kind="encoder", layer="1", head="1")
+    for _ in range(60):
+        if app.dataframe:
+            break
+        app.run()
+    assert not app.exception and not app.error
+    assert app.dataframe and "This head was pruned" in said(app)

@@ -1,0 +1,60 @@
+"""A network without some of its heads: their parameters are gone, and the others keep their numbers.
+
+Shapes: M = d_model, D = d_head.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from transformer.attention import MultiHeadAttention
+from transformer.model import Transformer
+from transformer.taps import Site, among_all, only
+
+Heads = Iterable[tuple[Site, int]]
+
+
+def pruned(model: Transformer, heads: Heads) -> Transformer:
+    """A copy of `model` that lacks these heads as well, and computes what it does where they are switched off.
+
+    Raises ConfigError for a head that there is not.
+    """
+    return _without(model, {*model.config.pruned_heads, *((*site, head) for site, head in heads)})
+
+
+def filled(model: Transformer) -> Transformer:
+    """A copy of a pruned model in the shape of the whole one: the heads that it lacks have zeros, and add nothing."""
+    return _without(model, set())
+
+
+def _without(model: Transformer, gone: set[tuple[str, int, str, int]]) -> Transformer:
+    changed = copy.deepcopy(model)
+    changed.config = config = replace(model.config, pruned_heads=tuple(sorted(gone)))
+    for module in changed.modules():
+        if isinstance(module, MultiHeadAttention):
+            _keep(module, config.kept_heads(*module.site))
+    return changed
+
+
+@torch.no_grad()
+def _keep(attention: MultiHeadAttention, kept: tuple[int, ...]) -> None:
+    def of_kept(numbers: Tensor, axis: int) -> nn.Parameter:
+        """Of numbers that have kept * D along an axis, those of the new heads."""
+        by_head = numbers.unflatten(axis, (len(attention.kept), attention.d_head)).movedim(axis, 0)
+        chosen = only(kept, among_all(attention.kept, attention.n_heads, by_head[None]))[0]
+        return nn.Parameter(chosen.movedim(0, axis).flatten(axis, axis + 1).clone(), numbers.requires_grad)
+
+    width = len(kept) * attention.d_head
+    for reads in (attention.query, attention.key, attention.value):
+        reads.weight = of_kept(reads.weight, 0)
+        if reads.bias is not None:
+            reads.bias = of_kept(reads.bias, 0)
+        reads.out_features = width
+    attention.output.weight = of_kept(attention.output.weight, 1)
+    attention.output.in_features = width
+    attention.kept = kept

@@ -1,0 +1,188 @@
+"""Which heads can go: the curve of what is left without more and more of them, and the smaller model to take away."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from transformer import Translator, checkpoints
+from transformer.analysis.pruning import Pruning, Score
+from transformer.analysis.pruning.checkpoint import bits_of, pruned_checkpoint
+from transformer.analysis.sites import kind_of
+from transformer.charts.spread import beside_spread
+from transformer.checkpoints.bundle import zip_folder
+from ui.heads.measurements import Asked, find_sets, measure_sets, of_sets
+from ui.heads.view import HeadsView
+from ui.heads.waiting import at_work, failed, wait
+from ui.state.jobs import JOBS
+from ui.state.view import update, widget_key, write_address
+from ui.viewer.plot import plot
+from ui.widgets.text import signed
+
+HELP = (
+    "Importance is the log-probability of the right translations that is lost without a head. Heads go in its order, "
+    "the least important first; it is measured again every few heads, since the others matter more when some are gone. "
+    "Beside it, heads in random orders (Michel et al. 2019, Voita et al. 2019)."
+)
+COUNTED = 0.5  # the share of exact translations from which on these are shown, and not BLEU
+
+
+@st.fragment
+def sets(name: str, model: Translator, asked: Asked) -> None:
+    """Begins when it is asked for, since it takes minutes; a link asks as well."""
+    view: HeadsView = st.session_state["view"]
+    asked = of_sets(asked)
+    st.subheader("Heads in sets", anchor="heads-in-sets", help=HELP)
+    if not view.sets:
+        st.caption("How many heads does the model need? They are removed in order, the least important first.")
+        begin = {"sets": True}
+        st.button("Which heads can go?", icon=":material/content_cut:", key="sets-begin", on_click=update, kwargs=begin)
+        return
+    write_address()
+    job = JOBS.get("sets", asked, partial(measure_sets, asked), partial(find_sets, asked), asked.chosen.brought)
+    wait(job)
+    if not job.done:
+        at_work(job, "sets", asked)
+        return
+    if job.error is not None:
+        failed("sets", asked, job.error)
+        return
+    assert isinstance(job.result, Pruning)
+    _curves(name, model, asked, job.result, view)
+
+
+def _curves(name: str, model: Translator, asked: Asked, found: Pruning, view: HeadsView) -> None:
+    point = _point(found, view)
+    gone, own = found.gone[point], found.in_order[point]
+    theme = st.context.theme.type or "light"
+    exact = found.in_order[0].exact >= COUNTED
+    left, right = st.columns(2, gap="large")
+    random = f"{len(found.at_random)} random orders" if found.at_random else ""
+    for column, (what, value) in zip((left, right), _measures(exact), strict=True):
+        with column:
+            curves = np.array([[value(score) for score in draw] for draw in found.at_random])
+            named = ("in order of importance", [value(score) for score in found.in_order])
+            chart = beside_spread(found.gone, named, (random, curves), what, "heads removed", at=gone, theme=theme)
+            plot(chart, key=f"sets-{what.split(',')[0].lower()}")
+    key = widget_key("gone")
+    st.select_slider(
+        "Heads removed",
+        found.gone,
+        value=gone,
+        key=key,
+        on_change=_take_gone,
+        args=(key,),
+        help="The points of the curves: importance was measured again at each.",
+    )
+    st.markdown(_sentence(found, point))
+    st.caption(
+        f"The order comes from {found.measured} sentences and is measured again every {found.every} heads; the scores "
+        f"from {found.scored} others, translated greedily. Log-probability is that of their right translations."
+    )
+    with st.container(horizontal=True, gap="small"):
+        facts = {"heads": gone, "measured": found.measured, "every": found.every, "scores": own._asdict()}
+        st.download_button(
+            "The smaller model, as a zip",
+            partial(_zip, model, found, gone, facts),
+            f"{name.rpartition('/')[2]}-without-{gone}-heads.zip",
+            "application/zip",
+            icon=":material/download:",
+            on_click="ignore",
+            key="sets-export",
+            disabled=not gone,
+            help="A checkpoint without the parameters of these heads: it computes what this model does with them "
+            "switched off. Checkpoints → Import opens it.",
+        )
+    twin = st.expander("These numbers as a table", key="sets-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            _tables(found, gone)
+
+
+def _point(found: Pruning, view: HeadsView) -> int:
+    """The view's, else the last at which less than a tenth of the probability of a token is lost."""
+    if view.gone in found.gone:
+        return found.gone.index(view.gone)
+    little = [score.log_prob > found.in_order[0].log_prob - 0.1 for score in found.in_order]
+    return little.index(False) - 1 if False in little else len(little) - 1
+
+
+def _take_gone(key: str) -> None:
+    update(gone=st.session_state[key])
+
+
+def _measures(exact: bool) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    def log_prob(score: Score) -> float:
+        return score.log_prob
+
+    def right(score: Score) -> float:
+        return 100 * score.exact if exact else score.bleu
+
+    return ("Log-probability, nats per token", log_prob), ("Exactly right, %" if exact else "BLEU", right)
+
+
+def _sentence(found: Pruning, point: int) -> str:
+    """What is left, and what is saved."""
+    gone, own, whole = found.gone[point], found.in_order[point], found.in_order[0]
+    count = len(found.order)
+    if not gone:
+        return f"With all {count} heads: {_scores(whole)}."
+    said = f"Without {gone} of {count} heads: {_scores(own)}; with all, {_scores(whole)}."
+    if found.at_random:
+        others = [draw[point] for draw in found.at_random]
+        low, high = min(others, key=lambda score: score.log_prob), max(others, key=lambda score: score.log_prob)
+        said += f" In random orders {signed(low.log_prob)} to {signed(high.log_prob)} nats per token."
+    return f"{said} {found.saved[point]}." if found.saved else said
+
+
+def _scores(score: Score) -> str:
+    return f"{signed(score.log_prob)} nats per token, BLEU {score.bleu:.1f}, {score.exact:.0%} exactly right"
+
+
+def _tables(found: Pruning, gone: int) -> None:
+    left, right = st.columns(2, gap="medium")
+    rows: dict[str, list[Any]] = {
+        "Removed": list(found.gone),
+        "Log-prob.": [score.log_prob for score in found.in_order],
+        "BLEU": [score.bleu for score in found.in_order],
+        "Exact": [score.exact for score in found.in_order],
+    }
+    for number, draw in enumerate(found.at_random, 1):
+        rows[f"Random {number}"] = [score.log_prob for score in draw]
+    rows["Parameters"] = [one.parameters for one in found.saved]
+    rows["Time"] = [one.seconds / one.seconds_before for one in found.saved]
+    rows = {name: values for name, values in rows.items() if values}
+    numbers = st.column_config.NumberColumn(format="%.3f")
+    with left:
+        config = {name: numbers for name in rows if name.startswith(("Log", "Random"))}
+        config |= {"BLEU": st.column_config.NumberColumn(format="%.1f")}
+        config |= {"Exact": st.column_config.NumberColumn(format="percent")}
+        time = "Processor time of a pass over the same sentences, as a share of the whole model's; a median."
+        config |= {"Time": st.column_config.NumberColumn(format="percent", help=time)}
+        st.dataframe(rows, hide_index=True, key="sets-scores", column_config=config)
+        st.caption("Random: log-probability in each random order.")
+    with right:
+        order = {
+            "Order": list(range(1, len(found.order) + 1)),
+            "Head": [f"{kind_of(one.site)} {one.site.layer + 1}.{one.head + 1}" for one in found.order],
+            "Importance": [one.importance for one in found.order],
+            "Removed": [number < gone for number in range(len(found.order))],
+        }
+        digits = st.column_config.NumberColumn(format="%.4f", help="When it went; nats per token.")
+        st.dataframe(order, hide_index=True, key="sets-order", column_config={"Importance": digits})
+        st.caption("Kind, layer and head, the first to go first.")
+
+
+def _zip(model: Translator, found: Pruning, gone: int, facts: dict[str, Any]) -> bytes:
+    """The folder of the model without so many heads, as a zip."""
+    smaller = pruned_checkpoint(model.checkpoint, found.first(gone), facts)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "pruned"
+        checkpoints.save(smaller, folder, bits_of(smaller.model))
+        zip_folder(folder, out := Path(place) / "pruned.zip")
+        return out.read_bytes()

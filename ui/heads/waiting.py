@@ -1,0 +1,52 @@
+"""Measurements under way: how far they are, and why there is none."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import streamlit as st
+
+from ui.heads.measurements import Asked
+from ui.state.jobs import JOBS, Job
+from ui.state.public import without_places
+from ui.widgets.text import literal
+
+TICK = 0.4  # seconds between two updates of the progress
+AT_ONCE = 1.5  # seconds in which cached results are read, so that no progress bar flashes up
+NAMES = {
+    "heads": "Measuring every head",
+    "history": "Measuring the snapshots",
+    "sets": "Removing heads in order of importance",
+}
+
+
+def wait(job: Job[Any]) -> None:
+    until = time.monotonic() + AT_ONCE
+    while not job.done and job.share == 0 and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+@st.fragment(run_every=TICK)
+def at_work(job: Job[Any], what: str, asked: Asked) -> None:
+    """How far it is; when it is done, the page is redrawn."""
+    if job.done:
+        st.rerun()
+    JOBS.seen(what, asked)
+    st.progress(job.share, f"{NAMES[what]}: {job.doing}" if job.doing else NAMES[what])
+
+
+def failed(what: str, asked: Asked, error: Exception) -> None:
+    if isinstance(error, ValueError | OSError):
+        st.info(why(error), icon=":material/info:")
+    else:
+        st.error(why(error), icon=":material/error:")
+    key = f"{what}-again"
+    st.button("Try again", icon=":material/refresh:", key=key, on_click=JOBS.forget, args=(what, asked))
+
+
+def why(error: Exception) -> str:
+    """An error that the user can act on; any other was logged."""
+    if isinstance(error, ValueError | OSError):
+        return literal(without_places(str(error)))
+    return "Something went wrong here. The log has the details."
