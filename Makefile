@@ -56,7 +56,7 @@ test: lint browser ## Run every linter and all tests
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # In under ninety seconds. Other processes, each of which imports torch and Streamlit for three, are left to `make test`.
-check: lint ## Run every linter and the tests that need no browser and no server
+check: lint ## Run every linter and the tests that need no browser and are not slow
 	@$(BIN)/python -m pytest --ignore tests/browser -m "not browser and not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and the JavaScript, and the latter's format

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.positions import added, alike, circle, order, relative, schemes, waves
+from ui.positions import added, alike, circle, formula, order, relative, schemes, waves
 from ui.positions.codes import chosen, shown_frequencies
 from ui.positions.controls import controls
 from ui.positions.view import PositionsView
@@ -22,6 +22,8 @@ with page(PositionsView, "Positions", QUESTION) as opened:
             waves.section(code, opened.name, model)
         st.space("medium")
         omega = shown_frequencies(view, model)
+        formula.section(model, 2 * len(omega), view.base)
+        st.space("medium")
         circle.section(omega, view.positions, view.base)
         st.space("medium")
         alike.section(code, view.positions, 2 * len(omega))

@@ -146,6 +146,7 @@ def test_training_tells_of_those_who_took_part_alone() -> None:
     assert "2: reached" in report and "JoeyNMT" not in report and "Marian" not in report
 
 
+@pytest.mark.slow
 def test_the_peak_memory_of_a_child_is_its_own() -> None:
     """Not what its parent held before it began: more than the imports of the child take."""
     held = bytearray(b"x") * 400_000_000

@@ -206,6 +206,7 @@ def measured(model: Transformer, batch: Any, shifted: bool = True) -> tuple[floa
     return loss, sum(right) / len(right)
 
 
+@pytest.mark.slow
 def test_without_the_causal_mask_the_loss_goes_to_0_and_nothing_right_is_written() -> None:
     """Where the same network with its mask, whose loss is larger, writes most words right."""
     broken, whole = (measured(*trained(280, look_ahead_mask=mask)) for mask in ("never", "applied"))

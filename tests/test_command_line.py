@@ -130,6 +130,7 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "usage: python -m transformer" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["translate", folder, "--beem", "3"])

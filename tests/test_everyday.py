@@ -100,6 +100,7 @@ def test_what_cannot_be_read_is_reported_and_the_card_stays(
     assert (small / "card.json").read_text(encoding="utf-8") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_shipped_card_says_what_its_model_does(pair: str) -> None:
     stated = read_json(ROOT / "checkpoints" / pair / "card.json").get(everyday.KEY)

@@ -23,6 +23,7 @@ from transformer.data.truth import known
 REVERSE = Path(__file__).parents[1] / "checkpoints" / "reverse"
 
 
+@pytest.mark.slow
 def test_the_shipped_reverser_reverses_by_its_cross_heads_since_some_step(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

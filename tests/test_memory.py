@@ -50,6 +50,7 @@ print(held() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the GNU C library")
 def test_a_worker_does_not_hold_memory_for_each_shape_of_a_batch() -> None:
     environment = {**os.environ, **worker_environment(1)}

@@ -39,6 +39,7 @@ def run_loop(config: TrainConfig, seed: int = 0, **changes: object) -> tuple[Che
     return checkpoint, [report.loss for report in train(checkpoint.model, config, iter(stream))]
 
 
+@pytest.mark.slow
 def test_ten_pairs_are_learned_to_near_zero_loss_and_written_back() -> None:
     checkpoint = small_checkpoint(d_model=32, dropout=0.0)
     sources, targets, examples = pairs(checkpoint)

@@ -78,6 +78,7 @@ def test_what_validates_better_is_exported(
     assert "averaged" not in export(run.path, tmp_path / "plain", score=False, average=0).card
 
 
+@pytest.mark.slow
 def test_a_mixture_is_validated_part_by_part_and_exported_with_a_score_for_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ from tests.small_run import finished_run, lines, new_run
 from transformer.__main__ import main
 from transformer.training import Metrics, RunFolder, extend, pause, resume, status, statuses, work
 
+pytestmark = pytest.mark.slow  # hundreds of damaged runs
+
 STEPS = 12
 FILES = ("config.json", "status.json", "metrics.jsonl", "metrics.part", "log.txt", "control", "lock", "reserve")
 FOLDERS = ("checkpoints", "history", "weights", "data", "start", "tensorboard")

@@ -38,6 +38,7 @@ def assert_same_run(one: RunFolder, other: RunFolder) -> None:
         assert path.read_bytes() == (other.history / path.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_ten_kills_change_nothing(tmp_path: Path) -> None:
     """With accumulated batches, snapshots, scheduled sampling and dropout, so that there is much to lose."""
     recipe = small_recipe(tmp_path, steps=100, accumulate=2, snapshots=5, scheduled_sampling=True)

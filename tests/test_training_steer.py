@@ -292,6 +292,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return finished_run(tmp_path_factory.mktemp("quiet"), "quiet", steps=150)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_reported_and_costs_nothing_but_time(quiet: RunFolder, tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk") as disk:
         run = new_run(disk, "run", quiet.recipe())
@@ -310,6 +311,7 @@ def test_a_full_disk_is_reported_and_costs_nothing_but_time(quiet: RunFolder, tm
         assert_same_run(quiet, run)
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_size_of_files_is_a_full_disk_too(quiet: RunFolder, tmp_path: Path) -> None:
     run = new_run(tmp_path, "run", quiet.recipe())
     process = worker(run)

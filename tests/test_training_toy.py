@@ -22,6 +22,7 @@ def numbered(count: int) -> Pairs:
     return Pairs("numbered", [Pair(n, f"the s{n}", f"le t{n}") for n in range(count)])
 
 
+@pytest.mark.slow
 def test_the_toy_run_learns_its_five_sentences(tmp_path: Path) -> None:
     """As the form offers it. Its words are seen once each; without them, or without the pair that was held out, it
     wrote "bonjour" for most of them."""
@@ -66,6 +67,7 @@ def test_a_run_whose_words_are_mostly_unknown_is_refused(tmp_path: Path) -> None
     assert work(new_run(tmp_path, "trained", replace(recipe, vocabulary=400)).path) == "finished"
 
 
+@pytest.mark.slow
 def test_long_pairs_are_left_out_as_asked(tmp_path: Path) -> None:
     path = tmp_path / "long.tsv"
     path.write_text("".join(f"{'a ' * n}a\tb\n" for n in range(8)) * 7)

@@ -121,6 +121,7 @@ def test_a_translator_is_sure_of_captions_and_not_of_nonsense(name: str) -> None
     assert far(model, NONSENSE) == NONSENSE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(GRAMMARS) & {path.name for path in SHIPPED.iterdir()}))
 def test_a_model_of_a_grammar_is_sure_of_its_sentences_and_not_of_others(name: str) -> None:
     model = shipped(name)
@@ -133,6 +134,7 @@ def test_a_model_of_a_grammar_is_sure_of_its_sentences_and_not_of_others(name: s
     assert far(model, news) == news
 
 
+@pytest.mark.slow
 def test_what_is_said_of_is_counted(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "corpus"
     folder.mkdir()

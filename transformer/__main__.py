@@ -53,7 +53,7 @@ def _details(error: Exception) -> list[str]:
     """What the refused file contains, and the command that may help."""
     if not isinstance(error, Refused):
         return []
-    return [f"  {name}: {value}" for name, value in error.found] + [error.command] * bool(error.command)
+    return [f"  {name}: {value}" for name, value in error.facts] + [error.command] * bool(error.command)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -303,6 +303,7 @@ class Translator:
         return self.encode(text), [self.model.config.sos_id, *self.translate(text).ids]
 
     def token(self, named: int | str, like: int) -> int:
+        """The id of a target token by its text, or the id itself; `like` as in `Tokenizer.named`."""
         return self.checkpoint.target_tokenizer.named(named, like) if isinstance(named, str) else named
 
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:

@@ -120,6 +120,7 @@ def test_rules_guess_by_nouns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [chance[rule] for rule in RULES] == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_nearly_every_antecedent_of_a_grammar_is_known_as_a_noun(name: str) -> None:
     assert not antecedents(GRAMMARS[name]) & {"it", "he", "she", "they", "the", "a", "was", "because", ".", ","}

@@ -8,6 +8,8 @@ import pytest
 from transformer.analysis.positions import (
     FORMULAS,
     encoding,
+    entry,
+    exp_log_difference,
     frequencies,
     properties,
     rotation,
@@ -16,6 +18,8 @@ from transformer.analysis.positions import (
     similarity,
     similarity_gap,
     sinusoid,
+    twins,
+    widths_of,
 )
 from transformer.positions import sinusoidal
 
@@ -181,3 +185,64 @@ def test_a_linear_law_is_found_and_a_broken_one_is_seen(k: int) -> None:
     broken = follows.copy()
     broken[43] += 1  # a position that the map is tried on
     assert shift_misfit(follows, broken, k) > 0.1
+
+
+@pytest.mark.parametrize("positions", [100, 200])
+def test_a_map_that_fits_anything_tells_nothing(positions: int) -> None:
+    """100 or 200 positions of 512 random numbers: some map fits all that it is fitted on, law or no law."""
+    assert math.isnan(shift_misfit(*[np.random.default_rng(0).normal(size=(positions, 512))] * 2))
+    waves = encoding("sinusoidal", positions, 512)  # these, though, have fewer independent numbers than positions
+    assert shift_misfit(waves, waves) < 1e-6
+
+
+def test_a_scheme_is_made_again_and_as_wide_as_it_can_be() -> None:
+    again = np.random.default_rng(1).normal(size=RANDOM.shape)
+    apart = np.mean(np.linalg.norm(RANDOM - again, axis=1)) / np.mean(np.linalg.norm(RANDOM, axis=1))
+    assert properties(RANDOM, None, again).again == pytest.approx(apart) and apart > 1
+    assert properties(RANDOM, None, RANDOM).again == 0
+    assert properties(RANDOM, None).again is None
+    assert {scheme: widths_of(scheme) for scheme in FORMULAS} == {
+        "sinusoidal": "even", "none": "any", "integer": "fixed", "normalised": "fixed", "binary": "fixed",
+        "sine": "any", "cosine": "any",
+    }  # fmt: skip
+
+
+# ---- the formula, and why it has both functions ----
+
+
+@pytest.mark.parametrize(("d_model", "base"), [(6, 10_000.0), (256, 10_000.0), (512, 100.0)])
+def test_an_entry_is_the_number_of_the_models_table(d_model: int, base: float) -> None:
+    table = sinusoidal(60, d_model, base)
+    for p in (0, 1, 37, 59):
+        for dim in (0, 1, d_model // 2, d_model - 1):
+            one = entry(p, dim, d_model, base)
+            assert one.value == pytest.approx(table[p, dim].item(), abs=1e-6)
+            by_hand = math.cos if dim % 2 else math.sin
+            assert one.value == pytest.approx(by_hand(one.angle), abs=1e-9)
+            assert one.angle == pytest.approx(p * math.exp(-2 * (dim // 2) / d_model * math.log(base)))
+            assert (one.function, one.pair) == (by_hand.__name__, dim // 2)
+    with pytest.raises(ValueError, match=f"choose one from 0 to {d_model - 1}"):
+        entry(0, d_model, d_model)
+
+
+def test_exp_and_log_are_the_power_up_to_rounding() -> None:
+    assert exp_log_difference(512, dtype=np.float64) < 1e-13
+    assert 0 < exp_log_difference(512) < 1e-5
+
+
+@pytest.mark.parametrize(("scheme", "here", "there"), [("sine", 0, 10), ("cosine", 5, 15)])
+def test_one_function_alone_has_two_positions_alike_that_go_on_differently(scheme: str, here: int, there: int) -> None:
+    found = twins(scheme, 1, 2 * np.pi / 20, 20)
+    assert found is not None and found.positions == (here, there)
+    assert found.now == pytest.approx((0, 0))
+    assert sorted(found.later) == pytest.approx([-math.sin(math.pi / 10), math.sin(math.pi / 10)])
+    assert sorted(found.other) == pytest.approx([-1, 1])
+    assert twins(scheme, 10, 2 * np.pi / 20, 20) is None  # half a turn is -1 times the number: one matrix for all
+    assert twins(scheme, 1, 1.0, 20) is None  # no two positions are the same
+    assert measured(scheme, 1_000, 128).misfit > 0.5
+
+
+def test_one_function_alone_is_half_of_the_sinusoid() -> None:
+    both = encoding("sinusoidal", 50, 16)
+    assert encoding("sine", 50, 8) == pytest.approx(both[:, 0::2])
+    assert encoding("cosine", 50, 8) == pytest.approx(both[:, 1::2])

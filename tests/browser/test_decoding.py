@@ -169,7 +169,7 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
         levels = drawn.evaluate_all("items => items.map(item => +item.ariaLevel)")
         assert len(levels) == sum(0 < node.step <= at for node in search.tree.nodes)
         assert not [text for text in drawn.evaluate_all("items => items.map(e => e.ariaLabel)") if "best" in text]
-        expect(page.locator("table.found")).to_be_hidden()
+        expect(page.locator("table.hypotheses")).to_be_hidden()
 
     seen(2)
     expect(page).to_have_url(re.compile("future=0"))
@@ -185,7 +185,7 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
     page.locator(".track").focus()
     page.keyboard.press("End")  # the winner is whole: nothing is left to hide
     expect(stops).to_have_text(words)
-    expect(page.locator("table.found")).to_be_visible()
+    expect(page.locator("table.hypotheses")).to_be_visible()
     expect(page.locator(".card").first).to_be_visible()
     expect(page.locator(".reference")).to_be_visible()
     page.keyboard.press("Home")
@@ -252,7 +252,7 @@ def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: 
     expect(page).to_have_url(re.compile("pruned=0"))
     for place, end in enumerate(search.tree.hypotheses[:3]):
         node = search.tree.nodes[end]
-        row = page.locator("table.found tbody tr").nth(place)
+        row = page.locator("table.hypotheses tbody tr").nth(place)
         expect(row).to_contain_text(score_text(node.total))
         expect(row.locator("td").nth(3)).to_have_text(str(node.step))
 
@@ -268,7 +268,7 @@ def test_a_fork_and_a_pointed_step_stand_beside_what_was(page: Page, odd_url: st
     expect(cards).to_have_count(2, timeout=30_000)
     prefix = [own.ids[0], token]
     expected = odd.n_best(SENTENCE, 3, 1.0, prefix=prefix)[0]
-    expect(cards.nth(1).locator(".said")).to_have_text(names(odd, expected.ids))
+    expect(cards.nth(1).locator(".token-choice")).to_have_text(names(odd, expected.ids))
     expect(cards.nth(1).locator(".forced")).to_have_text(names(odd, [token]))
     expect(cards.nth(1)).to_contain_text(score_text(expected.score))
     change = expected.score - own.score
@@ -335,7 +335,7 @@ def test_the_downloads_hold_what_is_shown(page: Page, odd_url: str, odd: Transla
         saved.append(tmp_path / waiting.value.suggested_filename)
         waiting.value.save_as(saved[-1])
     content = json.loads(saved[0].read_text())
-    assert content["found"][0]["ids"] == search.tree.ids(search.tree.winner)
+    assert content["hypotheses"][0]["ids"] == search.tree.ids(search.tree.winner)
     assert len(content["nodes"]) == len(search.tree.nodes)
     assert saved[1].read_text().startswith("<svg")
     assert [path.name.split("-img-")[0] for path in saved] == ["a-odd-decoding", "a-odd-tree"]

@@ -79,7 +79,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     cell.wait_for()
     wait_until_idle(page)
     cell.focus()
-    expect(page.locator(".said")).to_contain_text(re.compile(r"Layer 2, head 2: next \d+.% ± "))
+    expect(page.locator(".status")).to_contain_text(re.compile(r"Layer 2, head 2: next \d+.% ± "))
     cell.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"measure=next"))

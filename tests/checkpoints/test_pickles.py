@@ -87,7 +87,7 @@ def test_a_program_is_refused_and_does_not_run(tmp_path: Path, name: str, wrap: 
         program = head + program
     refused = refusal(path)
     assert called in refused.what and refused.command == 'torch.save(model.state_dict(), "weights.pt")'
-    place, instruction = dict(refused.found)["Found at"].removeprefix("byte ").split(", instruction ")
+    place, instruction = dict(refused.facts)["Found at"].removeprefix("byte ").split(", instruction ")
     at = int(place.replace(",", ""))
     assert program[at : at + 1] == {"REDUCE": b"R", "INST": b"i", "OBJ": b"o"}[instruction]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.pt"]
@@ -97,7 +97,7 @@ def test_the_byte_is_where_the_pickle_has_it(tmp_path: Path) -> None:
     """As in `pickletools.dis`: the instruction that would have made the call."""
     program = pickle.dumps({"weights": torch.Size([2]), "x": Calls(posix.system, "true")}, 2)
     (tmp_path / "a.pkl").write_bytes(program)
-    facts = dict(refusal(tmp_path / "a.pkl").found)
+    facts = dict(refusal(tmp_path / "a.pkl").facts)
     assert facts == {"Found at": f"byte {program.rindex(b'R')}, instruction REDUCE", "Weights inside": "none"}
 
 
@@ -113,12 +113,12 @@ def test_a_whole_model_is_refused_with_the_way_to_save_its_weights(tmp_path: Pat
     refused = refusal(tmp_path / "a.pt")
     assert "a whole object of the class" in refused.what and f"{Model.__module__}.Model" in refused.what
     assert refused.command == 'torch.save(model.state_dict(), "weights.pt")'
-    assert dict(refused.found)["Weights inside"] == "2 tensors"
+    assert dict(refused.facts)["Weights inside"] == "2 tensors"
 
 
 def test_a_function_that_is_only_named_is_refused_too(tmp_path: Path) -> None:
     torch.save({"weight": torch.ones(2), "activation": nn.functional.gelu}, tmp_path / "a.pt")
-    assert dict(refusal(tmp_path / "a.pt").found)["Found at"].endswith("GLOBAL")
+    assert dict(refusal(tmp_path / "a.pt").facts)["Found at"].endswith("GLOBAL")
 
 
 def test_a_pickled_vocabulary_is_no_model(tmp_path: Path) -> None:
@@ -207,6 +207,7 @@ def bombs() -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(bombs()))
 def test_a_bomb_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.pkl").write_bytes(bombs()[name])

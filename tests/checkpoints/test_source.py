@@ -65,7 +65,7 @@ def test_a_training_checkpoint_is_opened_to_its_model(tmp_path: Path) -> None:
     torch.save(saved, tmp_path / "last.pt")
     with open_source(tmp_path / "last.pt") as source:
         assert set(source.weights.infos) == {"weight", "bias"}
-        assert source.found == (("Weights found under", "model"),)
+        assert source.origin == (("Weights found under", "model"),)
         assert source.facts == {"epoch": 4}
 
 
@@ -94,7 +94,7 @@ def test_what_wrappers_put_before_the_names_is_taken_off(
     torch.save(value, tmp_path / "a.pt")
     assert same(opened(tmp_path / "a.pt"), tensors())
     with open_source(tmp_path / "a.pt") as source:
-        assert origin in str(source.found)
+        assert origin in str(source.origin)
 
 
 def test_names_that_begin_with_model_are_left_outside_lightning(tmp_path: Path) -> None:

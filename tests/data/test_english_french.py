@@ -68,7 +68,8 @@ def test_the_example_of_the_tutorials_in_both_meanings() -> None:
         meant = animal if reason == "tired" else street
         pronoun = phrases.pronoun_for(meant)
         whole = clauses.clause(animal, VERBS["cross"], "past", negative=True, object=street) + reasons.because()
-        whole += clauses.be_clause(pronoun, "past", quality=QUALITIES[reason], degree=phrases.said("too", "trop"))
+        degree = phrases.word_for_word("too", "trop")
+        whole += clauses.be_clause(pronoun, "past", quality=QUALITIES[reason], degree=degree)
         assert meant.head is not None
         pair = phrases.sentence(whole, pronouns=[(pronoun.english[0], meant.head, pronoun.french[0])])
         assert pair.source == f"The animal didn't cross the street because it was too {reason}."

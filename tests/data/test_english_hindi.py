@@ -41,6 +41,7 @@ def test_same_seed_same_pairs() -> None:
     assert one == other != third
 
 
+@pytest.mark.slow
 def test_one_source_has_one_target() -> None:
     targets: dict[str, str] = {}
     for pair in many():

@@ -80,6 +80,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return fates(tmp_path_factory.mktemp("attacks"), {name: {**SMALL, **case} for name, case in ATTACKS.items()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_refused_in_a_sentence(attacked: dict[str, str], name: str) -> None:
     assert attacked[name].startswith("refused:") and len(attacked[name]) < 500

@@ -182,6 +182,7 @@ def made(seed: int) -> Any:
     return spoilt(content, chance) if chance.random() < 0.3 else content
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 def test_what_is_accepted_does_no_harm() -> None:
     start, tried, accepted = random.SystemRandom().getrandbits(48) if SECONDS else 0, 0, 0

@@ -165,6 +165,7 @@ def test_no_sentence_is_tested_twice(grammar: str, split: str) -> None:
     assert len(sources) == len(set(sources)) == 100
 
 
+@pytest.mark.slow
 @grammars
 def test_training_knows_the_parts_of_what_is_held_out(grammar: str) -> None:
     train = {name for pair in trained_on(grammar) for name in pair.combinations}

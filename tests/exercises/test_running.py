@@ -20,6 +20,7 @@ def written(folder: Path, text: str, name: str = "mine.py") -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_file_with_every_solution_is_right_and_the_exit_status_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(solutions.__file__)]) == 0
     out = capfd.readouterr()
@@ -27,6 +28,7 @@ def test_a_file_with_every_solution_is_right_and_the_exit_status_says_so(capfd: 
     assert out.err == ""
 
 
+@pytest.mark.slow
 def test_what_ends_the_process_ends_one_exercise(tmp_path: Path) -> None:
     """An endless loop, an exit, one that cannot be caught, and what calls a stub in another file of the folder."""
     written(tmp_path, (FOLDER / "attend.py").read_text(encoding="utf-8"), "attend.py")
@@ -84,6 +86,7 @@ def test_a_file_that_does_not_get_so_far_is_refused(
     assert [word for word in words if word not in json.loads(line)["refused"]] == []
 
 
+@pytest.mark.slow
 def test_a_file_that_never_gets_to_its_exercises_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "def attend(q, k, v): ...\nwhile True: pass\n")
     with pytest.raises(ValueError, match="did not get to its exercises. It took longer than 1 seconds.* at line 2"):

@@ -19,7 +19,7 @@ from transformer.exercises.decoding import beam
 from transformer.exercises.exercise import Exercise, Mistake
 from transformer.exercises.judge import judge
 from transformer.exercises.verdict import State
-from transformer.model import no_later_keys, visible_keys
+from transformer.masks import no_later_keys, visible_keys
 from transformer.positions import sinusoidal
 from transformer.taps import Site
 from transformer.training.schedule import learning_rate

@@ -30,6 +30,8 @@ from tests.small_run import lines
 from transformer.training import RunFolder, extend, resume, status, work
 from transformer.training.steer import claim
 
+pytestmark = pytest.mark.slow  # hundreds of damaged runs
+
 STATE = ("model.safetensors", "optimizer.safetensors", "training.json", "config.json", "tokenizer.json")
 
 

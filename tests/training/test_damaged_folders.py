@@ -31,6 +31,8 @@ from transformer.__main__ import main
 from transformer.training import RunFolder, export, resume, status, work
 from transformer.training.folder import CORPUS
 
+pytestmark = pytest.mark.slow  # hundreds of damaged runs
+
 
 def zeros(path: Path) -> None:
     path.write_bytes(bytes(path.stat().st_size))

@@ -140,18 +140,18 @@ def _named(path: str, shared: bool) -> tuple[str, str]:
     parts = path.split(".")
     top = parts[0].capitalize()
     if len(parts) == 1:
-        return ("Output", "out") if path == "output" else (_said(top), top)
+        return ("Output", "out") if path == "output" else (_spaced(top), top)
     if parts[1] == "embedding":
         whole = {"encoder": "Embedding" if shared else "Source embedding", "decoder": "Target embedding"}[parts[0]]
-        inside = _said(parts[2]) if len(parts) > 2 else ""
+        inside = _spaced(parts[2]) if len(parts) > 2 else ""
         return (f"{whole}, {inside}", inside) if inside else (whole, whole.split()[0].lower())
     if len(parts) == 2:
-        return f"{top}, {_TITLES.get(parts[1], _said(parts[1]))}", _BRIEF.get(parts[1], _said(parts[1]))
-    layer = f"layer {int(parts[2]) + 1}" if parts[2].isdecimal() else _said(parts[2])
+        return f"{top}, {_TITLES.get(parts[1], _spaced(parts[1]))}", _BRIEF.get(parts[1], _spaced(parts[1]))
+    layer = f"layer {int(parts[2]) + 1}" if parts[2].isdecimal() else _spaced(parts[2])
     if len(parts) == 3:
         return f"{top} {layer}", layer.capitalize()
     block = parts[3]
-    return f"{top} {layer}, {_TITLES.get(block, _said(block))}", _BRIEF.get(block, _said(block))
+    return f"{top} {layer}, {_TITLES.get(block, _spaced(block))}", _BRIEF.get(block, _spaced(block))
 
 
 def _group(name: str, shared: bool) -> tuple[str, str | None]:
@@ -159,13 +159,13 @@ def _group(name: str, shared: bool) -> tuple[str, str | None]:
     if is_norm(name):
         return "Norms", None
     if len(outer) > 2:
-        return f"{parts[0].capitalize()}, {_TITLES.get(parts[3], _said(parts[3]))}", None
+        return f"{parts[0].capitalize()}, {_TITLES.get(parts[3], _spaced(parts[3]))}", None
     if len(outer) == 1 or parts[1] == "embedding":
         return _named(outer[0], shared)[0], outer[0]
     return _named(outer[-1], shared)[0], outer[-1]
 
 
-def _said(word: str) -> str:
+def _spaced(word: str) -> str:
     return word.replace("_", " ")
 
 

@@ -66,10 +66,11 @@ def head_importance(
     heads = [head for head in all_heads(model) if head not in gone]
     before = chain(*interventions)
     rows = (None, *heads)
-    size = _rows_at_once(model, len(src_ids), len(tgt_ids), largest)
+    size = rows_at_once(model, len(src_ids), len(tgt_ids), largest)
     parts = []
     for i in range(0, len(rows), size):
-        parts.append(_log_probs(model, src_ids, tgt_ids, rows[i : i + size], before))
+        off = rows[i : i + size]
+        parts.append(target_log_probs(model, src_ids, tgt_ids, len(off), chain(before, AblateByRow(off))))
         between()
     whole, *without = torch.cat(parts).tolist()
     effects = [HeadEffect(site, head, lp - whole) for (site, head), lp in zip(heads, without, strict=True)]
@@ -77,23 +78,19 @@ def head_importance(
 
 
 @torch.no_grad()
-def _log_probs(
-    model: Transformer,
-    src_ids: Sequence[int],
-    tgt_ids: Sequence[int],
-    off: tuple[tuple[Site, int] | None, ...],
-    before: Tap | None,
+def target_log_probs(
+    model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], rows: int, tap: Tap | None
 ) -> Tensor:
-    """The log-probability of the target in each row: [B] float64. `before` changes all rows."""
+    """The log-probability of the same target in each of so many rows, which `tap` tells apart: [B] float64."""
     device = model.output.weight.device
-    src = torch.tensor(src_ids, device=device).expand(len(off), -1)
-    tgt = torch.tensor(tgt_ids, device=device).expand(len(off), -1)
-    logits = model(src, tgt[:, :-1], chain(before, AblateByRow(off)))  # [B, T, V]
+    src = torch.tensor(src_ids, device=device).expand(rows, -1)
+    tgt = torch.tensor(tgt_ids, device=device).expand(rows, -1)
+    logits = model(src, tgt[:, :-1], tap)  # [B, T, V]
     losses = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), reduction="none")  # [B * T]
-    return -losses.unflatten(0, (len(off), -1)).double().sum(-1).cpu()
+    return -losses.unflatten(0, (rows, -1)).double().sum(-1).cpu()
 
 
-def _rows_at_once(model: Transformer, n_source: int, n_target: int, largest: int) -> int:
+def rows_at_once(model: Transformer, n_source: int, n_target: int, largest: int) -> int:
     """How many rows keep patterns, feed-forward layers and logits within `largest` numbers each."""
     config, longest = model.config, max(n_source, n_target)
     a_row = max(

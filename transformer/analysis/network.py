@@ -48,20 +48,20 @@ def network(model: Transformer, source: int, target: int) -> list[Part]:
     return parts
 
 
-_Found = tuple[PartName, Kind, int | None, nn.Module, tuple[Shape, ...], Shape]
+_Placed = tuple[PartName, Kind, int | None, nn.Module, tuple[Shape, ...], Shape]
 
 
-def _parts(model: Transformer, source: int, target: int) -> Iterator[_Found]:
+def _parts(model: Transformer, source: int, target: int) -> Iterator[_Placed]:
     size, vocabulary = model.config.d_model, model.config.target_vocab_size
     memory, stream = (source, size), (target, size)
 
     def block(
         kind: Kind, layer: int, sublayer: nn.Module, path: nn.Module, at: Shape, *beside: Shape
-    ) -> Iterator[_Found]:
+    ) -> Iterator[_Placed]:
         attention = isinstance(sublayer, MultiHeadAttention)  # else the feed-forward network
-        whole: _Found = ("attention" if attention else "ff", kind, layer, sublayer, (at, *beside), at)
+        whole: _Placed = ("attention" if attention else "ff", kind, layer, sublayer, (at, *beside), at)
         # The path around a block holds nothing that is trained but its norm.
-        normed: _Found = ("attention-norm" if attention else "ff-norm", kind, layer, path, (at,), at)
+        normed: _Placed = ("attention-norm" if attention else "ff-norm", kind, layer, path, (at,), at)
         yield from (normed, whole) if model.config.norm == "pre" else (whole, normed)
 
     yield "embedding", "encoder", None, model.encoder.embedding, ((source,),), memory

@@ -14,8 +14,9 @@ import numpy as np
 from transformer.quoting import quoted
 
 BASE = 10_000.0  # of the paper
-# The schemes that are a formula. A learned table is the sixth, and has none.
-FORMULAS = ("sinusoidal", "none", "integer", "normalised", "binary")
+HALVES = ("sine", "cosine")  # the sinusoid with one of its two functions alone: why it needs both
+# The schemes that are a formula. A learned table has none.
+FORMULAS = ("sinusoidal", "none", "integer", "normalised", "binary", *HALVES)
 
 
 def frequencies(d_model: int, base: float = BASE) -> np.ndarray:
@@ -39,13 +40,17 @@ def sinusoid(positions: np.ndarray, omega: np.ndarray) -> np.ndarray:
 def encoding(scheme: str, length: int, d_model: int, base: float = BASE) -> np.ndarray:
     """The table of a text of `length` tokens.
 
-    "sinusoidal" and "none" have `d_model` numbers, "integer" (0, 1, 2, ...) and "normalised" (from 0 to 1, however
+    "sinusoidal" and "none" have `d_model` numbers, as have "sine" and "cosine", whose dimension j is that function of
+    p base^(-j / d_model) alone; "integer" (0, 1, 2, ...) and "normalised" (from 0 to 1, however
     long the text) have one, "binary" as many bits as the last position needs, the lowest first.
     Raises ValueError for another scheme and for an odd `d_model` of sinusoidal positions.
     """
     p = np.arange(length)
     if scheme == "sinusoidal":
         return sinusoid(p, frequencies(d_model, base))
+    if scheme in HALVES:
+        angle = np.outer(p, base ** (-np.arange(d_model) / d_model))
+        return np.sin(angle) if scheme == "sine" else np.cos(angle)
     if scheme == "none":
         return np.zeros((length, d_model))
     if scheme == "integer":
@@ -56,6 +61,44 @@ def encoding(scheme: str, length: int, d_model: int, base: float = BASE) -> np.n
         bits = max(length - 1, 1).bit_length()
         return (p[:, None] >> np.arange(bits) & 1).astype(np.float64)
     raise ValueError(f"There is no scheme {quoted(scheme)}; choose one of {', '.join(FORMULAS)}.")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of the sinusoidal encoding, with what it is made of: value = sin or cos of position / divisor."""
+
+    position: int
+    dimension: int
+    pair: int  # i, of dimensions 2i and 2i + 1
+    divisor: float  # base^(2i / d_model)
+    angle: float  # in radians
+    value: float
+
+    @property
+    def function(self) -> str:
+        """Sines stand at even dimensions, cosines at odd ones."""
+        return "cos" if self.dimension % 2 else "sin"
+
+
+def entry(position: int, dimension: int, d_model: int, base: float = BASE) -> Entry:
+    """PE(position, dimension) by the paper's formula, a step at a time.
+
+    Raises ValueError for an odd `d_model`, and for a dimension that it does not have.
+    """
+    omega = frequencies(d_model, base)
+    if not 0 <= dimension < d_model:
+        raise ValueError(f"The dimension is {dimension}; with d_model {d_model}, choose one from 0 to {d_model - 1}.")
+    pair = dimension // 2
+    divisor = base ** (2 * pair / d_model)
+    value = sinusoid(np.array([position]), omega)[0, dimension]
+    return Entry(position, dimension, pair, divisor, position / divisor, float(value))
+
+
+def exp_log_difference(d_model: int, base: float = BASE, dtype: type = np.float32) -> float:
+    """The largest relative difference of exp(-(2i / d_model) ln base), in `dtype`, to 1 / base^(2i / d_model)."""
+    exponents: np.ndarray = (np.arange(0, d_model, 2) / d_model).astype(dtype)
+    by_log = np.exp(-exponents * dtype(np.log(base))).astype(np.float64)
+    return float(np.abs(by_log / frequencies(d_model, base) - 1).max())
 
 
 # ---- similarity ----
@@ -101,6 +144,40 @@ def rotation_residual(k: int, omega: np.ndarray, positions: int = 10_000, dtype:
     return largest
 
 
+# ---- why both a sine and a cosine ----
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Two positions at which one function of an angle is the same number, and what it is k positions later."""
+
+    positions: tuple[int, int]
+    now: tuple[float, float]
+    later: tuple[float, float]
+    other: tuple[float, float]  # the other function at the two positions, which tells them apart
+
+
+def twins(function: str, k: int, omega: float, positions: int) -> Twins | None:
+    """Where a "sine" or "cosine" of p `omega` alone does not say which way p moves it: then no matrix can.
+
+    Of all pairs of positions below `positions` with the same number, those whose numbers `k` positions later differ
+    most; None where no two have the same, or all that have go on alike.
+    """
+    p = np.arange(positions)
+    one, two = (np.sin, np.cos) if function == "sine" else (np.cos, np.sin)
+    now, later, other = one(p * omega), one((p + k) * omega), two(p * omega)
+    apart = np.abs(later[:, None] - later)
+    apart[np.abs(now[:, None] - now) > _ROUNDING] = 0
+    if apart.max(initial=0) <= _ROUNDING:
+        return None
+    first, second = sorted(int(i) for i in np.unravel_index(apart.argmax(), apart.shape))
+    numbers = ((float(values[first]), float(values[second])) for values in (now, later, other))
+    return Twins((first, second), *numbers)
+
+
+_ROUNDING = 1e-9
+
+
 # ---- what a scheme has and what it lacks ----
 
 
@@ -116,10 +193,17 @@ class Properties:
     reach: float | None  # the largest size of a number in a text twice as long; None where there is no such table
     moved: float  # how much the code of a position changes in a text twice as long
     added: int  # how many more numbers a code has in a text twice as long
+    again: float | None  # how far a code is from the same made again, as a share of a code's length; None: not known
+    widths: str  # the numbers of dimensions that it can have: "any", "even" or "fixed"
 
 
-def properties(table: np.ndarray, longer: np.ndarray | None) -> Properties:
-    """Measures a scheme on its `table` and on that of a text twice as long, None where the table can't be longer."""
+def properties(
+    table: np.ndarray, longer: np.ndarray | None, again: np.ndarray | None = None, widths: str = "any"
+) -> Properties:
+    """Measures a scheme on its `table` and on that of a text twice as long, None where the table can't be longer.
+
+    `again` is the table made a second time, with another start of training where it is trained.
+    """
     n, width = table.shape
     same = table if longer is None else longer[:n, :width]
     return Properties(
@@ -130,7 +214,28 @@ def properties(table: np.ndarray, longer: np.ndarray | None) -> Properties:
         reach=None if longer is None else float(np.abs(longer).max()),
         moved=float(np.abs(same - table).max()),
         added=0 if longer is None else longer.shape[1] - width,
+        again=None if again is None else _apart(table, again),
+        widths=widths,
     )
+
+
+def widths_of(scheme: str) -> str:
+    """Which numbers of dimensions a formula can have, by trying those from 2 to 9: "any", "even" or "fixed"."""
+    fits = []
+    for width in range(2, 10):
+        try:
+            fits.append(encoding(scheme, 50, width).shape[1] == width)
+        except ValueError:
+            fits.append(False)
+    if all(fits):
+        return "any"
+    return "even" if fits[::2] == [True] * 4 and not any(fits[1::2]) else "fixed"
+
+
+def _apart(table: np.ndarray, again: np.ndarray) -> float:
+    """The mean distance of the two codes of a position, as a share of the mean length of a code."""
+    length = np.linalg.norm(table, axis=1).mean()
+    return float(np.linalg.norm(table - again, axis=1).mean() / length) if length else 0.0
 
 
 def _distances(table: np.ndarray) -> dict[str, float]:
@@ -152,7 +257,8 @@ def shift_misfit(table: np.ndarray, other: np.ndarray, k: int = 1) -> float:
 
     The map is the best in least squares for three positions in four of `table`; what counts is the furthest that it
     is off at the fourth ones, in `other`, the codes of the same positions in another text. 0 where nothing moves,
-    NaN where there are too few positions.
+    NaN where there are too few positions to tell: with as many free numbers as positions to fit, some map fits them
+    all whatever they are, and says nothing of the others.
     """
     p: np.ndarray = np.arange(max(len(table) - k, 0))
     kept, tried = p[p % 4 != 3], p[p % 4 == 3]
@@ -162,7 +268,9 @@ def shift_misfit(table: np.ndarray, other: np.ndarray, k: int = 1) -> float:
     def lifted(x: np.ndarray) -> np.ndarray:
         return np.hstack([x, np.ones((len(x), 1))])
 
-    best = np.linalg.lstsq(lifted(table[kept]), table[kept + k], rcond=None)[0]
+    best, _, rank, _ = np.linalg.lstsq(lifted(table[kept]), table[kept + k], rcond=None)
+    if rank == len(kept) and rank > 1:
+        return float("nan")
     off = np.linalg.norm(lifted(other[tried]) @ best - other[tried + k], axis=1).max()
     step = np.linalg.norm(other[tried + k] - other[tried], axis=1).mean()
     return float(off / step) if step else 0.0

@@ -20,11 +20,11 @@ def weight_histogram(
         raise ValueError(f"{len(counts)} bars need {len(counts) + 1} edges, but there are {len(edges)}.")
     look = theme_named(theme)
     figure = go.Figure(layout=bare(look))
-    hover = [f"from {_said(low)} to {_said(high)}" for low, high in zip(edges, edges[1:], strict=False)]
+    hover = [f"from {_written(low)} to {_written(high)}" for low, high in zip(edges, edges[1:], strict=False)]
     if below:
-        hover[0] = f"up to {_said(edges[1])}"
+        hover[0] = f"up to {_written(edges[1])}"
     if above:
-        hover[-1] = f"from {_said(edges[-2])} on"
+        hover[-1] = f"from {_written(edges[-2])} on"
     middles = (edges[:-1] + edges[1:]) / 2
     zero = (edges[:-1] <= 0) & (edges[1:] > 0)
     figure.add_bar(
@@ -44,7 +44,7 @@ def weight_histogram(
         xaxis=quiet_axis(look)
         | {
             "tickvals": ticks,
-            "ticktext": [end + _said(tick) for end, tick in zip(ends, ticks, strict=True)],
+            "ticktext": [end + _written(tick) for end, tick in zip(ends, ticks, strict=True)],
             "showline": True,
             "linecolor": look.line,
             "fixedrange": True,
@@ -57,5 +57,5 @@ def weight_histogram(
     return figure
 
 
-def _said(value: float) -> str:
+def _written(value: float) -> str:
     return f"{0.0 if abs(value) < 1e-12 else value:.3g}".replace("-", "−")

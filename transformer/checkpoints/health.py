@@ -26,7 +26,7 @@ def health(checkpoint: Checkpoint) -> tuple[str, ...]:
     )
     for name, numbers in tensors.items():
         looked.at(name, numbers)
-    return looked.said
+    return looked.faults
 
 
 class Health:
@@ -47,7 +47,7 @@ class Health:
         self._tokenizers = tuple(_tokenizers(config, source, target))
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def faults(self) -> tuple[str, ...]:
         return (*self._numbers, *self._norms, *self._rows, *self._tokenizers)
 
     def at(self, name: str, numbers: Tensor) -> None:

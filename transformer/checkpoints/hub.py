@@ -143,9 +143,9 @@ def _cached(name: str, error: Exception) -> Path:
             wanted = {}
         if {"model.safetensors", "pytorch_model.bin"} & wanted.keys():
             return folder
-    said = str(error).strip().splitlines()
+    lines = str(error).strip().splitlines()
     raise Refused(
         f"The Hugging Face hub cannot be reached, and {name} was not fetched before.",
-        (("The hub's client says", said[0][:200] if said else type(error).__name__),),
+        (("The hub's client says", lines[0][:200] if lines else type(error).__name__),),
         "Check the network, or copy the model's folder here and give its path.",
     )

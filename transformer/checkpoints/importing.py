@@ -104,7 +104,7 @@ def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | N
     questions = unanswered(form.questions(source), answers)
     reading = None if any(question.required for question in questions) else form.read(source, answers)
     warnings = () if reading is None else (*reading.warnings, *_limits(reading.config))
-    facts, folded = (*source.found, *form.facts(source)), form.folded(source)
+    facts, folded = (*source.origin, *form.facts(source)), form.folded(source)
     return Examination(
         form.title, form.name, source.size, len(infos), facts, folded, questions, warnings, None
     ), reading
@@ -161,7 +161,7 @@ def _write(reading: Reading, folder: Path, progress: Progress | None) -> tuple[s
     write_json(folder / CONFIG, to_json(reading.config))
     given = {} if examples(reading.card) else {"examples": suggested(reading.card.get("source"), tokenizers[0])}
     write_json(folder / CARD, reading.card | given)
-    return health.said
+    return health.faults
 
 
 def require_free(out: Path) -> None:

@@ -129,14 +129,14 @@ def _config(config: ModelConfig) -> dict[str, Any]:
 
 def _generation(config: ModelConfig) -> dict[str, Any]:
     never = sorted({config.pad_id, config.sos_id} - {config.eos_id})
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "pad_token_id": config.pad_id,
         "eos_token_id": config.eos_id,
         "decoder_start_token_id": config.sos_id,
         "bad_words_ids": [[id] for id in never],
         "max_length": config.max_length,
     }
-    return said | ({"forced_bos_token_id": config.target_start[0]} if config.target_start else {})
+    return fields | ({"forced_bos_token_id": config.target_start[0]} if config.target_start else {})
 
 
 def _theirs(model: Transformer) -> dict[str, Tensor]:

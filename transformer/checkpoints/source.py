@@ -43,7 +43,7 @@ class Source:
     folder: Path | None  # an unpacked archive is a temporary folder; None for a lone file of weights
     weights: Weights
     size: int  # bytes of the weights
-    found: tuple[
+    origin: tuple[
         tuple[str, str], ...
     ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
     facts: Mapping[str, Any] = field(default_factory=dict)  # the plain values that a training checkpoint kept beside
@@ -69,8 +69,8 @@ def open_source(path: Path) -> Iterator[Source]:
         except MemoryError:
             raise Refused(f"There is not enough memory to open {short(path)}.") from None
         except Exception as error:  # untrusted bytes: whatever error a library raises, they are damaged
-            said = str(error)[:100] or type(error).__name__
-            raise Refused(f"{short(path)} is damaged ({said}).", remedy="Copy it again.") from None
+            message = str(error)[:100] or type(error).__name__
+            raise Refused(f"{short(path)} is damaged ({message}).", remedy="Copy it again.") from None
         yield source
 
 
@@ -138,7 +138,7 @@ def _open_folder(folder: Path, name: str) -> Source:
 
 def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
     tensors, taken_off = unwrapped({name: place for part in parts for name, place in part.places.items()})
-    about = tuple(fact for part in parts for fact in part.found) + taken_off
+    about = tuple(fact for part in parts for fact in part.origin) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {place.path for place in tensors.values()})
     return Source(name, folder, StoredWeights(tensors), size, about, facts)
@@ -180,7 +180,7 @@ class _Read:
     """One file of weights."""
 
     places: Mapping[str, Stored]
-    found: tuple[tuple[str, str], ...] = ()
+    origin: tuple[tuple[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
 
@@ -202,11 +202,11 @@ def _read(path: Path) -> _Read:
     else:
         raise Refused(f"{path.name} is not a weights file.", (), f"Those end in {', '.join(sorted(_ENDINGS))}.")
     state = find(file.value, path.name)
-    return _Read({name: file.place(name, view) for name, view in state.tensors.items()}, state.found, state.facts)
+    return _Read({name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts)
 
 
 def _read_shards(folder: Path, index: Path) -> list[_Read]:
-    """The files that the index names, each with the tensors that it is said to hold."""
+    """The files that the index names, each with the tensors that it is message to hold."""
     try:
         values = read_json(index, LARGEST_INDEX)
     except ValueError as error:

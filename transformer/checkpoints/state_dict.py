@@ -23,7 +23,7 @@ class StateDict:
     """Tensors by name; how they were found, for the report; and the plain values beside them."""
 
     tensors: Mapping[str, View]
-    found: tuple[tuple[str, str], ...] = ()
+    origin: tuple[tuple[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 

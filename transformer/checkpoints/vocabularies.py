@@ -118,10 +118,10 @@ def _conversion(path: Path, with_torch: bool) -> str:
     reading = "torch.load(file, weights_only=False)" if with_torch else "pickle.load(file)"
     name, beside = json.dumps(str(path)), json.dumps(str(path.with_suffix("")))
     program = (  # in double quotes alone, since the shell's are single ones
-        f'import json, {"torch" if with_torch else "pickle"}; file = open({name}, "rb"); found = {reading}; '
-        "found = found if isinstance(found, tuple) else (found,); "
+        f'import json, {"torch" if with_torch else "pickle"}; file = open({name}, "rb"); kept = {reading}; '
+        "kept = kept if isinstance(kept, tuple) else (kept,); "
         '[json.dump(v.get_stoi() if hasattr(v, "get_stoi") else dict(getattr(v, "stoi", v)), '
-        f'open({beside} + f".{{n}}.json", "w")) for n, v in enumerate(found, 1)]'
+        f'open({beside} + f".{{n}}.json", "w")) for n, v in enumerate(kept, 1)]'
     )
     return f"python -c {shlex.quote(program)}"
 

@@ -135,14 +135,14 @@ def grow(
             nodes[index] = replace(nodes[index], row=row)
         live = []
         own = [c for c, parent in enumerate(step.parents.tolist()) if parent in at]
-        said = step.log_probs[step.parents, step.tokens].tolist()
+        each = step.log_probs[step.parents, step.tokens].tolist()
         tokens, totals, scores, fates = (x.tolist() for x in (step.tokens, step.totals, step.scores, step.fates))
         parents = step.parents.tolist()
         for place, c in enumerate(own):
             outcome = _outcome(fates[c], place < size)
             if fates[c] == Fate.LIVE:
                 live.append(len(nodes))
-            nodes.append(Node(at[parents[c]], step.index + 1, tokens[c], said[c], totals[c], scores[c], outcome, None))
+            nodes.append(Node(at[parents[c]], step.index + 1, tokens[c], each[c], totals[c], scores[c], outcome, None))
     return Tree(tuple(_with_outcomes(nodes)), bound, length_penalty)
 
 

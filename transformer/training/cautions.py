@@ -21,27 +21,27 @@ FEW_TOKENS = 256  # of a step: a dozen sentences
 
 def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
     """A sentence for each; `preview` is that of the recipe's corpus."""
-    training, told = recipe.training, []
+    training, texts = recipe.training, []
     if training.warmup >= training.steps:
-        told.append(
+        texts.append(
             f"The warm-up takes {training.warmup:,} steps and the run has {training.steps:,}: the learning rate only "
             f"rises, to {training.steps / training.warmup:.0%} of its peak. A tenth of the steps is usual."
         )
     if training.learning_rate > HIGH_RATE:
-        told.append(
+        texts.append(
             f"A learning rate of {training.learning_rate:g} will probably make the loss explode; 0.001 is usual, and "
             "small networks bear 0.005."
         )
     if (seen := training.batch_tokens * training.accumulate) < FEW_TOKENS:
-        told.append(
+        texts.append(
             f"A step sees {seen:,} {'token' if seen == 1 else 'tokens'}, or one sentence where that is longer: its "
             "gradient is mostly noise. A batch of 2,048 tokens is usual."
         )
     if (recipe.threads or 0) > cores():
-        told.append(f"{recipe.threads:,} threads are asked for; this machine has {cores()}, and no more are used.")
+        texts.append(f"{recipe.threads:,} threads are asked for; this machine has {cores()}, and no more are used.")
     if preview is not None:
-        told += _held_out(recipe, preview) + _unknown(preview)
-    return told
+        texts += _held_out(recipe, preview) + _unknown(preview)
+    return texts
 
 
 def shared(asked: int | None, alive: Sequence[Status]) -> list[str]:

@@ -161,8 +161,8 @@ def stop(options: argparse.Namespace) -> None:
 
 def runs(options: argparse.Namespace) -> None:
     for run in statuses(options.root):
-        said = " ".join(filter(None, (run.cause, *run.mended, *run.damaged, run.advice)))
-        print(f"{run.name:<24}{run.state:<12}{run.step:>9,} of {run.steps:<9,}  {said}".rstrip())
+        texts = " ".join(filter(None, (run.cause, *run.mended, *run.damaged, run.advice)))
+        print(f"{run.name:<24}{run.state:<12}{run.step:>9,} of {run.steps:<9,}  {texts}".rstrip())
 
 
 def work(options: argparse.Namespace) -> None:
@@ -257,8 +257,8 @@ def _follow(path: str) -> None:
         print(f"{now.state.capitalize()}. Go on with: python -m transformer resume {path}", file=sys.stderr)
 
 
-def _show(bar: Any, metrics: Metrics, now: Status, said: str) -> None:
-    for line in said.splitlines():
+def _show(bar: Any, metrics: Metrics, now: Status, texts: str) -> None:
+    for line in texts.splitlines():
         bar.write(line, sys.stderr)
     lines = metrics.read()
     bar.total = now.steps or None

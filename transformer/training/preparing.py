@@ -74,8 +74,8 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
     (folder.data / intact.LIST).unlink(missing_ok=True)
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     examples = Encoded(splits.train, source, target, min(recipe.longest, checkpoint.model.config.max_length))
-    told = _Told(examples, speaker, "tokenising the corpus")
-    packed = pack(told, folder.data, max(source.vocab_size, target.vocab_size))
+    reported = _Reported(examples, speaker, "tokenising the corpus")
+    packed = pack(reported, folder.data, max(source.vocab_size, target.vocab_size))
     speaker.say(str(examples.report))
     if not packed.pairs:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
@@ -132,7 +132,7 @@ def doubled(folder: RunFolder) -> int:
 def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:
     """The network before its first step, with its tokenizers."""
     if recipe.start is None:
-        pairs = _Told(corpus, speaker, "learning the vocabulary")
+        pairs = _Reported(corpus, speaker, "learning the vocabulary")
         source, target = learn_tokenizers(
             pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate, recipe.min_frequency
         )
@@ -145,8 +145,8 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) 
     return Checkpoint(model, source, target, recipe.card())
 
 
-class _Told(Generic[T]):
-    """Items that the speaker tells of while they are read."""
+class _Reported(Generic[T]):
+    """Items whose count is reported while they are read."""
 
     def __init__(self, items: Iterable[T], speaker: Speaker, doing: str) -> None:
         self.items, self.speaker, self.doing = items, speaker, doing

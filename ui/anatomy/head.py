@@ -1,4 +1,4 @@
-"""One query token through one head: the nine stages."""
+"""One attention: a query token through one head in nine stages, or another look at it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,46 @@ import streamlit as st
 from transformer import Trace
 from transformer.analysis.anatomy import Variant, Walk, agreement, walk
 from transformer.data.tokenizers import number_duplicates
-from ui.anatomy import components
+from ui.anatomy import all_heads, components, scaling, whole_head
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import walk_payload
 from ui.anatomy.tables import vectors_table
-from ui.anatomy.view import STAGES, AnatomyView
+from ui.anatomy.view import LOOKS, STAGES, AnatomyView
 from ui.state.models import translator
-from ui.state.view import update, widget_key
+from ui.state.view import take, update, widget_key
+
+_LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "scaling": "Why divide"}
 
 
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:
-    """The chosen head and token, each number beside the model's own, and the same numbers as tables."""
+    """The chosen head: one word in it, all of it, all heads beside it, or why its scores are divided."""
     view: AnatomyView = st.session_state["view"]
+    key = widget_key("look")
+    st.segmented_control(
+        "What to look at",
+        LOOKS,
+        default=view.look,
+        required=True,
+        format_func=_LOOKS.__getitem__,
+        key=key,
+        on_change=take,
+        args=("look", key),
+        label_visibility="collapsed",
+    )
+    match view.look:
+        case "matrices":
+            whole_head.draw(name, trace, chosen)
+        case "heads":
+            all_heads.draw(name, trace, chosen)
+        case "scaling":
+            scaling.draw(name, trace, chosen)
+        case _:
+            _one_word(name, trace, chosen, view)
+
+
+def _one_word(name: str, trace: Trace, chosen: Chosen, view: AnatomyView) -> None:
+    """The chosen token through the head, each number beside the model's own, and the same numbers as tables."""
     config, passed = translator(name).model.config, stream_of(name, trace)
     steps = walk(passed, chosen.site, chosen.head, chosen.query)
     row = trace.pattern(chosen.part.kind)[chosen.site.layer, chosen.head, chosen.query]

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import Trace
 from transformer.analysis.network import Part, network
-from ui.anatomy import components, exercises, head, others
+from ui.anatomy import components, cost, exercises, head, others
 from ui.anatomy.chosen import Chosen, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
@@ -53,6 +53,8 @@ def section(name: str, trace: Trace) -> None:
     else:
         others.draw(name, trace, chosen)
     exercises.offer(chosen.part, model.config)
+    if attention:
+        cost.offer(name, trace)
     write_address()
 
 

@@ -9,10 +9,11 @@ import streamlit as st
 
 from transformer import Trace
 from transformer.analysis import parts
+from transformer.analysis.norms import moved_by_others
 from transformer.analysis.parts import Taken
 from transformer.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from transformer.config import ModelConfig
-from ui.anatomy import components
+from ui.anatomy import components, embedding, norms
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
@@ -32,6 +33,8 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     config, of = model.model.config, tokens(trace, chosen.stack)
     taken = _taken(stream_of(name, trace), chosen)
     st.caption(_words(taken, chosen, config))
+    if chosen.part.name == "ff":
+        st.caption(_alone(stream_of(name, trace), chosen))
     bars = likely(taken, model) if chosen.part.name == "output" else ()
     components.parts(
         parts_payload(taken, _rows(taken, chosen, config), of.labels, chosen.query, bars),
@@ -42,6 +45,10 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     if twin.open:
         with twin:
             vectors_table(taken.vectors, "part-table")
+    if "norm" in chosen.part.name:
+        norms.offer(name, trace, chosen)
+    if chosen.part.name == "embedding":
+        embedding.draw(model, trace, chosen)
 
 
 def _taken(stream: Stream, chosen: Chosen) -> Taken:
@@ -95,6 +102,18 @@ def _words(taken: Taken, chosen: Chosen, config: ModelConfig) -> str:
     if is_t5(config):
         does = "Divides a token's vector by the root mean square of its numbers, then applies a learned gain to"
     return f"{does} each number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
+
+
+def _alone(stream: Stream, chosen: Chosen) -> str:
+    assert chosen.part.layer is not None
+    moved = moved_by_others(stream, chosen.stack, chosen.part.layer, chosen.query)
+    sizes = [stream.layer(chosen.stack, chosen.part.layer).feed_forward.inner.weight.shape[i] for i in (1, 0, 1)]
+    over = " → ".join(f"[{len(stream.ids(chosen.stack))}, {size:,}]" for size in sizes)
+    return (
+        "It sees one token at a time: with all other tokens in other places, the output at this one changes by at "
+        f"most {moved:.1g}. Over the whole sentence that is two convolutions of width 1, {over}: what mixes tokens is "
+        "attention alone."
+    )
 
 
 def _then(vectors: dict[str, np.ndarray]) -> str:

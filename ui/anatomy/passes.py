@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from transformer import Trace
+from transformer.analysis import masks, scaling
 from transformer.analysis.lens import Lens, lens
+from transformer.analysis.masks import Mask, Matrices
+from transformer.analysis.scaling import Spread
+from transformer.analysis.several_heads import SeveralHeads, several_heads
 from transformer.analysis.stream import Stream, stream
+from transformer.taps import Site
 from ui.state.cache import kept
 from ui.state.models import translator, version
+from ui.state.queue import TURNS
+
+Ids = tuple[int, ...]
 
 
 def stream_of(name: str, trace: Trace) -> Stream:
@@ -17,6 +25,42 @@ def stream_of(name: str, trace: Trace) -> Stream:
 def lens_of(name: str, trace: Trace) -> Lens:
     """The decoder of that pass, read at every layer."""
     return _lens(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
+
+
+def whole_head(name: str, traces: tuple[Trace, ...], site: Site, head: int, mask: Mask | None) -> tuple[Matrices, ...]:
+    """One head over the sentences of a padded batch, with a mask in the place of the model's own."""
+    sources = tuple(tuple(trace.source.ids) for trace in traces)
+    reads = tuple(tuple(trace.reads.ids) for trace in traces)
+    return _whole_head(name, version(name), sources, reads, site, head, mask)
+
+
+def heads_alone(name: str, trace: Trace, site: Site) -> SeveralHeads:
+    """What is left of the translation with one head of an attention."""
+    return _heads_alone(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids), site)
+
+
+@kept(40, "Computing the head's matrices")
+def _whole_head(
+    name: str,
+    version: tuple[int, ...],
+    sources: tuple[Ids, ...],
+    reads: tuple[Ids, ...],
+    site: Site,
+    head: int,
+    mask: Mask | None,
+) -> tuple[Matrices, ...]:
+    return tuple(masks.whole_head(translator(name).model, sources, reads, site, head, mask))
+
+
+@kept(40, "Leaving one head at a time")
+def _heads_alone(name: str, version: tuple[int, ...], source: Ids, target: Ids, site: Site) -> SeveralHeads:
+    return several_heads(translator(name).model, source, target, site, between=TURNS.breathe)
+
+
+@kept(20, "Drawing random queries and keys")
+def against_width(keys: int) -> list[tuple[Spread, Spread]]:
+    """The random half of the picture of the scaling; the same for every model."""
+    return scaling.against_width(keys)
 
 
 @kept(20, "Following the residual stream")

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from transformer.analysis.masks import MASKS
 from transformer.analysis.network import PART_NAMES
 from transformer.trace import Kind
-from ui.state.view import View, one_of, whole
+from ui.state.view import LONGEST_TEXT, View, one_of, whole
 
 STAGES = 9
+LOOKS = ("word", "matrices", "heads", "scaling")  # what is shown of an attention
+MATRICES_OF = ("sentence", "batch", "tutorial")
+LONGEST_WORD = 40  # characters of a word that is cut merge by merge
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class AnatomyView(View):
     """Everything that defines the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
 
     PAGE: ClassVar[str | None] = "anatomy"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part"}
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part", "second"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
 
     # The decoder looking at itself begins with an embedding and has a mask: the whole story in one block.
@@ -29,6 +33,11 @@ class AnatomyView(View):
     stage: int = 1
     unscaled: bool = False
     unmasked: bool = False
+    look: str = "word"
+    matrices: str = "sentence"  # of what they are
+    second: str | None = None  # the other sentence of the padded batch
+    mask: str = ""  # in the place of the model's own, which is ""
+    cut: str | None = None  # the word that is cut into tokens; None is one of the sentence
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
 
     def to_keep(self) -> dict[str, str]:
@@ -45,5 +54,10 @@ class AnatomyView(View):
             "stage": whole(query.get("stage", ""), 1, STAGES) or cls.stage,
             "unscaled": query.get("unscaled") == "1",
             "unmasked": query.get("unmasked") == "1",
+            "look": one_of(query.get("look"), LOOKS, cls.look),
+            "matrices": one_of(query.get("matrices"), MATRICES_OF, cls.matrices),
+            "second": query.get("second", "")[:LONGEST_TEXT] or None,
+            "mask": one_of(query.get("mask"), MASKS, cls.mask),
+            "cut": query["cut"][:LONGEST_WORD] if "cut" in query else None,
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

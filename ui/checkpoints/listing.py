@@ -55,7 +55,7 @@ class Entry:
             "languages": self.languages,
             "parameters": millions(self.parameters),
             "score": self.score or "–",
-            "said": self.score_detail,
+            "score_detail": self.score_detail,
             "size": size_text(self.size),
             "origin": self.origin,
             "date": day(self.changed),

@@ -15,8 +15,8 @@ def card(refused: Refused, name: str) -> None:
         st.markdown(f"#### :material/gpp_bad: {literal(refused.what or str(refused))}")
         if name:
             st.caption(literal(name[:200]))
-        if refused.found:
-            facts(refused.found)
+        if refused.facts:
+            facts(refused.facts)
         if refused.remedy or refused.command:
             st.markdown("**What to do**")
         if refused.remedy:

@@ -94,7 +94,7 @@ def steps_json(text: str, model: Translator, search: Search, branches: Sequence[
         "source": search.source.labels,
         "strategy": asdict(search.strategy),
         "longest": tree.bound,
-        "found": [
+        "hypotheses": [
             {"text": tokenizer.decode(tree.ids(i)), "ids": tree.ids(i), **_scores(tree.nodes[i])}
             for i in tree.hypotheses
         ],

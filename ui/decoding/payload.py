@@ -88,7 +88,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
             "name": [strings(tokenizer.label(candidate.id)) for candidate in flat],
             "node": [-1 if candidate.node is None else candidate.node for candidate in flat],
         },
-        "found": [
+        "hypotheses": [
             {
                 "node": index,
                 "text": tokenizer.decode(tree.ids(index)),
@@ -104,7 +104,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "log_prob": np.array([node.log_prob for node in tree.nodes], np.float32),
         "total": np.array([node.total for node in tree.nodes], np.float32),
         "score": np.array([node.score for node in tree.nodes], np.float32),
-        "said": np.exp(np.array([candidate.log_prob for candidate in flat], np.float64)).astype(np.float32),
+        "probability": np.exp(np.array([candidate.log_prob for candidate in flat], np.float64)).astype(np.float32),
         "seen": np.exp(np.array([candidate.seen for candidate in flat], np.float64)).astype(np.float32),
     }
     header |= {"only": only, "strings": list(strings.places)}

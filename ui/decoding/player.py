@@ -33,7 +33,7 @@ _PLAYER = component(
     "looks",
     "tree",
     "beam",
-    "found",
+    "hypotheses",
     "player",
     styles=("decoding",),
 )

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from transformer import ModelConfig, Translator
-from transformer.analysis.positions import Properties, encoding, frequencies, properties
+from transformer.analysis.positions import Properties, encoding, frequencies, properties, widths_of
 from transformer.checkpoints.native import CONFIG
 from transformer.files import read_json
 from transformer.model import Transformer
@@ -32,6 +32,9 @@ class Learned:
 
     table: np.ndarray  # [N, D]
     model: str | None  # whose it is; None where no model here has one, and the table is random numbers
+    again: np.ndarray | None = (
+        None  # [N, D]: the same positions learned a second time, by the decoder; None if it isn't
+    )
     stored: bool = False  # it came with the model: it may have been learned, or be a formula in an order of its own
 
 
@@ -95,8 +98,9 @@ def learned(name: str, model: Translator, width: int) -> Learned:
     others = [other for other in models.model_names() if other != name and _has_learned(other)]
     owner = name if model.model.config.positions == "learned" else others[0] if others else None
     if owner is None:
-        return Learned(_untrained(width), None)
-    return Learned(_table_of(owner, models.version(owner)), owner)
+        return Learned(_untrained(width), None, _untrained(width, seed=1))
+    version = models.version(owner)
+    return Learned(_table_of(owner, version), owner, _table_of(owner, version, "decoder"))
 
 
 def _has_learned(name: str) -> bool:
@@ -108,20 +112,20 @@ def _has_learned(name: str) -> bool:
 
 
 @st.cache_resource(max_entries=8)
-def _table_of(name: str, version: tuple[int, ...]) -> np.ndarray:
-    return _frozen(learned_table(models.translator(name).model))
+def _table_of(name: str, version: tuple[int, ...], stack: str = "encoder") -> np.ndarray:
+    return _frozen(learned_table(models.translator(name).model, stack))
 
 
-def learned_table(model: Transformer) -> np.ndarray:
-    """What the encoder of a model with learned or stored positions adds: [N, D]."""
-    positions = model.encoder.embedding.positions
+def learned_table(model: Transformer, stack: str = "encoder") -> np.ndarray:
+    """What a stack of a model with learned or stored positions adds: [N, D]."""
+    positions = (model.encoder if stack == "encoder" else model.decoder).embedding.positions
     assert isinstance(positions, LearnedPositions | StoredPositions)
     return positions.table.detach().double().cpu().numpy()
 
 
 @st.cache_resource(max_entries=8)
-def _untrained(width: int) -> np.ndarray:
-    return _frozen(np.random.default_rng(0).normal(0, _SPREAD, (_UNTRAINED, width)))
+def _untrained(width: int, seed: int = 0) -> np.ndarray:
+    return _frozen(np.random.default_rng(seed).normal(0, _SPREAD, (_UNTRAINED, width)))
 
 
 def table_difference(model: Transformer, width: int, base: float) -> float | None:
@@ -141,18 +145,23 @@ def shown_frequencies(view: PositionsView, model: Translator) -> np.ndarray:
 def measured(scheme: str, width: int, base: float, known: Learned) -> Properties:
     """The properties of a scheme; of the learned table, over as many positions as it has."""
     if scheme == "learned":
-        return _measured_learned(known.model, models.version(known.model) if known.model else (width,), known.table)
+        version = models.version(known.model) if known.model else (width,)
+        return _measured_learned(known.model, version, known.table, known.again)
     return _measured(scheme, min(width, MEASURED_WIDTH), base)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Measuring")
 def _measured(scheme: str, width: int, base: float) -> Properties:
-    return properties(encoding(scheme, MEASURED, width, base), encoding(scheme, 2 * MEASURED, width, base))
+    table, again = (encoding(scheme, MEASURED, width, base) for _ in range(2))
+    return properties(table, encoding(scheme, 2 * MEASURED, width, base), again, widths_of(scheme))
 
 
 @st.cache_resource(max_entries=8, show_spinner="Measuring")
-def _measured_learned(name: str | None, version: tuple[int, ...], _table: np.ndarray) -> Properties:
-    return properties(_table[:MEASURED, :MEASURED_WIDTH], None)
+def _measured_learned(
+    name: str | None, version: tuple[int, ...], _table: np.ndarray, _again: np.ndarray | None
+) -> Properties:
+    again = None if _again is None else _again[:MEASURED, :MEASURED_WIDTH]
+    return properties(_table[:MEASURED, :MEASURED_WIDTH], None, again)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -10,17 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.positions import Properties, encoding
+from transformer.analysis.positions import HALVES, Properties, encoding, twins
 from transformer.charts.colours import Theme, theme_named
 from transformer.charts.png import png
 from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
 from ui.positions.numbers import small
 from ui.positions.view import SCHEMES
+from ui.widgets.text import minus
 
 _PICTURED = 16  # positions and numbers of the little pictures
-_ORDER = ("none", "integer", "normalised", "binary", "sinusoidal", "learned")
-assert {*_ORDER} == {*SCHEMES}
-_NAMES = {"none": "None", "normalised": "Normalised"}
+_ORDER = ("none", "integer", "normalised", "binary", "sine", "cosine", "sinusoidal", "learned")
+assert {*_ORDER} == {*SCHEMES, *HALVES}
+_NAMES = {"sine": "Sine only", "cosine": "Cosine only"}
 _MARKS = {"yes": "has it", "partly": "in part", "no": "lacks it"}
 
 
@@ -57,7 +58,7 @@ def near(properties: Properties) -> Cell:
 def linear(properties: Properties) -> Cell:
     """The error of the best linear map."""
     if math.isnan(properties.misfit):
-        return Cell("partly", "too few positions")
+        return Cell("partly", "too few positions to tell")
     if properties.largest == 0:
         return Cell("no", "0, but nothing moves")
     return Cell("yes" if properties.misfit < 1e-6 else "no", f"error of {small(properties.misfit)} steps")
@@ -81,12 +82,32 @@ def beyond(properties: Properties) -> Cell:
     return Cell("yes", f"defined, at most {small(properties.reach)}")
 
 
+def deterministic(properties: Properties) -> Cell:
+    """How much the encoding of a position differs when it is made a second time."""
+    if properties.again is None:
+        return Cell("partly", "learned once: not known")
+    if properties.again:
+        return Cell("no", f"another: {small(100 * properties.again)}% apart")
+    if properties.moved > 1e-9:
+        return Cell("partly", "the same for one length")
+    return Cell("yes", "the same again")
+
+
+def any_dimension(properties: Properties) -> Cell:
+    """How many numbers an encoding can have."""
+    if properties.widths == "fixed":
+        return Cell("no", "the scheme decides")
+    return Cell("yes", "any even number" if properties.widths == "even" else "any number")
+
+
 _ROWS = (
     ("Unique", "the closest two positions", unique),
     ("Bounded", "the largest number", bounded),
     ("Neighbours near", "the largest step, relative to the mean distance of two positions", near),
     ("A shift is linear", "the best linear map, at positions it was not fitted on", linear),
     ("Beyond training", "in a text twice as long", beyond),
+    ("Deterministic", "made a second time; a learned one, by another training", deterministic),
+    ("Any dimension", "widths from 2 to 9 tried; a table is made as wide as wanted", any_dimension),
 )
 
 
@@ -101,7 +122,40 @@ def section(code: Code, width: int) -> None:
     st.html(table_html(code, properties, theme_named(st.context.theme.type or "light")))
     st.caption(
         "Defined does not mean understood: beyond the lengths of training, the slow waves of the sinusoidal encoding "
-        "take values that the network has never seen."
+        "take values that the network has never seen. A learned table made again is, in a model, the decoder's: it is "
+        "trained on the same positions from other random numbers."
+    )
+    _why_both(properties)
+
+
+_WAVE = 20  # positions of a wave of the example
+
+
+def _why_both(properties: dict[str, Properties]) -> None:
+    """Why a sine alone won't do, nor a cosine alone: two positions with one number that go on differently."""
+    st.markdown("**Why a cosine too, and not the sine alone?**")
+    for scheme, other in (("sine", "cosine"), ("cosine", "sine")):
+        st.markdown(said_alone(scheme, other, properties[scheme]))
+    both = properties["sinusoidal"]
+    st.markdown(
+        "With both, the pair of numbers says where the hand points, and so where it points next: $M_k$ exists, and the "
+        f"best linear map is off by {small(both.misfit)} steps."
+    )
+
+
+def said_alone(scheme: str, other: str, properties: Properties) -> str:
+    """What one function alone can't tell, in numbers: two positions alike, and the missing M_k."""
+    found = twins(scheme, 1, 2 * np.pi / _WAVE, _WAVE)
+    assert found is not None
+    p, q = found.positions
+    now, later, others = (
+        [minus(f"{value:z.2f}") for value in values] for values in (found.now, found.later, found.other)
+    )
+    return (
+        f"- **{scheme.capitalize()} only.** A wave that is {_WAVE} positions long has the same {scheme}, {now[0]}, at "
+        f"positions {p} and {q}: these two are alike. One position later it is {later[0]} and {later[1]}. No matrix "
+        f"makes two results out of one number, so there is no $M_k$. The {other}s, {others[0]} and {others[1]}, tell "
+        f"the two apart. Over all frequencies together, the best linear map is off by {small(properties.misfit)} steps."
     )
 
 
@@ -122,7 +176,7 @@ def table_html(code: Code, properties: dict[str, Properties], theme: Theme) -> s
     rows = [f'<td style="border:0"></td>{cells}' for cells in (heads, pictures)]
     for name, explanation, judge in _ROWS:
         cells = [
-            f'<th scope="row" style="{cell};font-weight:400;text-align:left;color:{theme.text};width:19%">{name}'
+            f'<th scope="row" style="{cell};font-weight:400;text-align:left;color:{theme.text};width:17%">{name}'
             f'<span style="display:block;font-size:12px;line-height:1.3;color:{theme.muted}">{explanation}</span></th>'
         ]
         for scheme in _ORDER:
@@ -134,7 +188,7 @@ def table_html(code: Code, properties: dict[str, Properties], theme: Theme) -> s
             )
         rows.append("".join(cells))
     body = "".join(f'<tr style="border:0">{row}</tr>' for row in rows)
-    style = "width:100%;min-width:760px;table-layout:fixed;border-collapse:collapse;border:0;margin:0"
+    style = "width:100%;min-width:940px;table-layout:fixed;border-collapse:collapse;border:0;margin:0"
     return f'<div class="schemes" style="overflow-x:auto"><table style="{style}"><tbody>{body}</tbody></table></div>'
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from transformer.analysis.positions import BASE, FORMULAS
+from transformer.analysis.positions import BASE, FORMULAS, HALVES
 from ui.state.view import LONGEST_TEXT, View, number, whole
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
-assert {*SCHEMES} == {*FORMULAS, "learned"}
+assert {*SCHEMES} == {*FORMULAS, "learned"} - {*HALVES}
 OF_ONE_MODEL = ("stored", "relative")  # a table that came with a model, and T5's bias on the scores
 MOST_POSITIONS, MOST_WIDTH, MOST_BASE, MOST_CURVES, MOST_SHIFT = 10_000, 1_024, 1_000_000, 8, 100
 
@@ -21,6 +21,7 @@ class PositionsView(View):
 
     PAGE: ClassVar[str | None] = "positions"
     OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"one", "other"}
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"word"})
 
     scheme: str | None = None  # None is the model's own, as in `d_model`
     positions: int = 100
@@ -30,6 +31,8 @@ class PositionsView(View):
     at: int = 2  # the position p that a step starts from
     shift: int = 5  # the step k
     pair: int | None = None  # the pair i that turns; None is the page's choice
+    word: int | None = None  # the token, from 0, and the dimension that the formula is filled in for
+    dim: int | None = None
     one: str | None = None  # the two sentences of the same words; None is the page's choice
     other: str | None = None
     added: bool = False  # whether the part on the sentence is open
@@ -47,6 +50,8 @@ class PositionsView(View):
             "at": _whole(query.get("at"), MOST_POSITIONS - 1, cls.at),
             "shift": _whole(query.get("shift"), MOST_SHIFT, cls.shift),
             "pair": whole(query.get("pair"), 0, MOST_WIDTH // 2 - 1),
+            "word": whole(query.get("word"), 0, MOST_POSITIONS - 1),
+            "dim": whole(query.get("dim"), 0, MOST_WIDTH - 1),
             "one": query["one"][:LONGEST_TEXT] if "one" in query else None,
             "other": query["other"][:LONGEST_TEXT] if "other" in query else None,
             "added": query.get("added") == "1",

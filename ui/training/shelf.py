@@ -115,10 +115,10 @@ def score_text(score: Mapping[str, Any]) -> str:
     """BLEU, or the share exactly right where that says more: words of letters have no four in a row to count."""
     bleu, exact = score.get("bleu"), score.get("exact")
     if isinstance(exact, float) and (not bleu or exact > 0.9):
-        said = f"{exact:.1%} exact"
+        text = f"{exact:.1%} exact"
     else:
-        said = f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
-    return f"{said} {on_sentences(score.get(COUNT))}".strip() if said else ""
+        text = f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
+    return f"{text} {on_sentences(score.get(COUNT))}".strip() if text else ""
 
 
 def _size(folder: Path) -> int:

@@ -18,14 +18,14 @@ def section(name: str, model: Translator, trace: Trace) -> None:
         "The encoder stops early, and the decoder writes from what is there. Underlined: words that the full model "
         "does not write; struck through: words of the full model that are missing."
     )
-    found, decode = lens_of(name, trace), model.checkpoint.target_tokenizer.decode
-    written = [decode(list(ids)) for ids in found.written]
+    lens, decode = lens_of(name, trace), model.checkpoint.target_tokenizer.decode
+    written = [decode(list(ids)) for ids in lens.written]
     rows: list[Row] = []
     for count, text in enumerate(written):
         reads = "embeddings only" if count == 0 else f"{count} of {len(written) - 1} layers"
         st.markdown(f"**{literal(reads)}**")
         difference(written[-1], text)
-        total = float(found.log_probs[count].sum())
+        total = float(lens.log_probs[count].sum())
         rows.append({"Reads": reads, "Writes": text, "Log-probability of the translation above, nats": total})
     table(rows, "why-layers")
     with st.expander("How it is measured"):

@@ -14,12 +14,12 @@ from ui.widgets.text import literal, signed
 
 def section(name: str, model: Translator, trace: Trace, step: int) -> None:
     """The sentence, the tables, the check, and how it is measured."""
-    found = origins_of(name, trace)
+    origins = origins_of(name, trace)
     token = trace.writes.labels[step]
     st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
-    st.markdown(sentence(found, model, trace, step))
-    source, prefix = found.shares.source[step], found.shares.prefix[step]
-    raw, left_out = found.measures["raw attention"][step], found.left_out[step]
+    st.markdown(sentence(origins, model, trace, step))
+    source, prefix = origins.shares.source[step], origins.shares.prefix[step]
+    raw, left_out = origins.measures["raw attention"][step], origins.left_out[step]
     own = trace.decoder.mean((0, 1))[step]
     rows: list[Row] = [
         {"Token": label, "Side": "source", "Contribution, %": 100 * a, "Attention, %": 100 * b, "Left out, nats": c}
@@ -40,7 +40,7 @@ def section(name: str, model: Translator, trace: Trace, step: int) -> None:
         f":material/check_circle: Contributions sum to 1: {source.sum():.3f} + {prefix.sum():.3f} = {total:.3f}."
     )
     st.markdown("**Which measure agrees with leaving a token out?**")
-    table(agreement(found), "why-agreement")
+    table(agreement(origins), "why-agreement")
     st.caption(
         f"Spearman's rank correlation over the source tokens, mean and standard deviation over the {len(trace.writes)} "
         "steps of this sentence: 1 is the same order, 0 is no relation."
@@ -55,23 +55,23 @@ def section(name: str, model: Translator, trace: Trace, step: int) -> None:
         )
 
 
-def sentence(found: Origins, model: Translator, trace: Trace, step: int) -> str:
+def sentence(origins: Origins, model: Translator, trace: Trace, step: int) -> str:
     """ "68 % from the English, 32 % from the French so far. Leaving out X changes most." """
-    part = 100 * float(found.shares.source[step].sum())
+    part = 100 * float(origins.shares.source[step].sum())
     source, target = (str(model.card.get(side, side)) for side in ("source", "target"))
-    most = trace.source.labels[int(np.abs(found.left_out[step]).argmax())]
-    cost = found.left_out[step][int(np.abs(found.left_out[step]).argmax())]
+    most = trace.source.labels[int(np.abs(origins.left_out[step]).argmax())]
+    cost = origins.left_out[step][int(np.abs(origins.left_out[step]).argmax())]
     return (
         f"**{part:.0f} %** from the source ({literal(source)}), **{100 - part:.0f} %** from what was written so far "
         f"({literal(target)}). Leaving out **{literal(most)}** changes most: {signed(cost)} nats."
     )
 
 
-def agreement(found: Origins) -> list[Row]:
+def agreement(origins: Origins) -> list[Row]:
     """Each measure's rank correlation with leaving out, the best first."""
     rows: list[Row] = []
-    for name, values in found.measures.items():
-        each = np.array([rank_correlation(a, b) for a, b in zip(values, found.left_out, strict=True)])
+    for name, values in origins.measures.items():
+        each = np.array([rank_correlation(a, b) for a, b in zip(values, origins.left_out, strict=True)])
         known = each[~np.isnan(each)]
         mean, spread = (float(known.mean()), float(known.std())) if len(known) else (None, None)
         rows.append({"Measure": name, "Rank correlation, mean": mean, "Standard deviation": spread})

@@ -30,12 +30,12 @@ class Origins(NamedTuple):
 
 def origins_of(name: str, trace: Trace) -> Origins:
     """By all measures; those of attention alone are the trace's own."""
-    found = _origins(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
+    measured = _origins(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
     attention = {
         "raw attention": trace.cross.mean((0, 1)),
         "rollout": rollout_source(trace.encoder, trace.decoder, trace.cross).source[-1],
     }
-    return found._replace(measures=attention | found.measures)
+    return measured._replace(measures=attention | measured.measures)
 
 
 def candidates_of(name: str, trace: Trace, step: int) -> list[tuple[int, float]]:

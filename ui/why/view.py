@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import LONGEST_TEXT, View, whole
+from ui.state.view import View, whole
 
 
 @dataclass(frozen=True)
@@ -14,16 +14,14 @@ class WhyView(View):
     """Everything that defines the Why page; steps count from 1 over the written tokens, [EOS] included."""
 
     PAGE: ClassVar[str | None] = "why"
-    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "instead", "swapped"})
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "instead"})
 
     step: int | None = None
     instead: str | None = None  # the text of the token that could have been written
-    swapped: str | None = None  # the second sentence
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
         return {
             "step": whole(query.get("step", ""), 1, 999_999),
             "instead": query.get("instead", "")[:200] or None,
-            "swapped": query["swapped"][:LONGEST_TEXT] if "swapped" in query else None,
         }

@@ -154,6 +154,7 @@ class Planted:
         return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["words", "grammar"])
 def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """On words of several tokens too: the grammar's sentences in the pieces of a small vocabulary."""
@@ -198,6 +199,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
     assert any(role.name == "antecedent" for role in roles(measured_atlas, "encoder", 1, 2))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_pairs(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Python and numpy hold at most, over one chunk and over many."""
     monkeypatch.setattr("transformer.analysis.atlas.reading.CHUNK", 40)

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from tests.small import small_translator
 from transformer import Trace
+from transformer.analysis.masks import MASKS
 from transformer.analysis.network import PART_NAMES, Part, network
 from transformer.translator import Translator
 from ui.anatomy.chosen import choose
-from ui.anatomy.view import AnatomyView
+from ui.anatomy.view import LOOKS, MATRICES_OF, AnatomyView
 
 numbers = st.none() | st.integers(1, 999)
 views = st.builds(
@@ -25,6 +26,11 @@ views = st.builds(
     stage=st.integers(1, 9),
     unscaled=st.booleans(),
     unmasked=st.booleans(),
+    look=st.sampled_from(LOOKS),
+    matrices=st.sampled_from(MATRICES_OF),
+    second=st.none() | st.text(min_size=1, max_size=50),
+    mask=st.sampled_from(["", *MASKS]),
+    cut=st.none() | st.text(max_size=40),
     lens=st.just(()) | st.tuples(st.integers(0, 12), st.integers(0, 500)),
 )
 

@@ -214,7 +214,7 @@ def test_the_player_gets_every_number(decoded: Search, model: Translator) -> Non
         if r >= 0:
             given = slice(candidates["first"][r], candidates["first"][r + 1])
             assert candidates["id"][given] == [c.id for c in decoded.candidates[r]]
-            assert np.allclose(arrays["said"][given], np.exp([c.log_prob for c in decoded.candidates[r]]))
+            assert np.allclose(arrays["probability"][given], np.exp([c.log_prob for c in decoded.candidates[r]]))
     for kind in ("encoder", "decoder", "cross"):
         assert np.array_equal(arrays[kind], getattr(decoded, kind))
     assert header["start"]["node"] == decoded.tree.path(decoded.tree.winner)[2]
@@ -332,7 +332,7 @@ def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
         (branch, line("small", TEXT, BEAM, branch)),
     ]
     content = json.loads(steps_json(TEXT, model, decoded, lines))
-    assert content["found"][0]["ids"] == decoded.tree.ids(decoded.tree.winner)
+    assert content["hypotheses"][0]["ids"] == decoded.tree.ids(decoded.tree.winner)
     assert [node["total"] for node in content["nodes"]] == [node.total for node in decoded.tree.nodes]
     assert content["branches"][0]["ids"] == list(lines[1][1].ids)
     sampled = search("small", TEXT, Strategy("sampling", top_k=1))
@@ -375,6 +375,6 @@ def test_a_sentence_that_never_ends_is_cut_and_marked_so(tmp_path: Path) -> None
     steps = list(BEAM.steps(model.model, model.source_batch([ids])))
     decoded = searching.searched(model, ids, BEAM, steps)
     header, _ = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView()), None))
-    assert {entry["ended"] for entry in header["found"]} == {False}
+    assert {entry["ended"] for entry in header["hypotheses"]} == {False}
     assert decoded.tree.nodes[decoded.tree.winner].step == header["bound"] == bound_of(model, ids)
     assert not winner(decoded, model).finished

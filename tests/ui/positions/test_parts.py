@@ -11,19 +11,22 @@ import torch
 
 from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator, checkpoints
-from transformer.analysis.positions import encoding, properties
+from transformer.analysis.positions import encoding, entry, properties, widths_of
 from transformer.charts import THEMES
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
+from ui.positions.formula import filled_in, first_ids, own_number
 from ui.positions.numbers import small
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
-from ui.positions.schemes import _ORDER, _ROWS, table_html
+from ui.positions.schemes import _ORDER, _ROWS, Cell, linear, said_alone, table_html
 from ui.positions.view import PositionsView
 from ui.positions.waves import default_dims
 from ui.state import models
 
 MODEL = small_translator()
-UNTRAINED = Learned(np.random.default_rng(0).normal(size=(64, 16)), None)
+UNTRAINED = Learned(
+    np.random.default_rng(0).normal(size=(64, 16)), None, np.random.default_rng(1).normal(size=(64, 16))
+)
 
 
 @pytest.mark.parametrize(
@@ -121,12 +124,16 @@ def marks(page: str) -> list[list[tuple[str, str]]]:
 
 
 def test_the_table_says_what_was_measured() -> None:
-    measures = {s: properties(encoding(s, 128, 16), encoding(s, 256, 16)) for s in _ORDER if s != "learned"}
-    measures["learned"] = properties(UNTRAINED.table, None)
+    measures = {
+        s: properties(encoding(s, 128, 16), encoding(s, 256, 16), encoding(s, 128, 16), widths_of(s))
+        for s in _ORDER
+        if s != "learned"
+    }
+    measures["learned"] = properties(UNTRAINED.table, None, UNTRAINED.again)
     code = Code("sinusoidal", encoding("sinusoidal", 16, 16), 10_000, UNTRAINED)
     rows = marks(table_html(code, measures, THEMES["dark"]))
     assert [len(row) for row in rows] == [len(_ORDER)] * len(_ROWS)
-    unique, bounded, near, linear, beyond = (dict(zip(_ORDER, row, strict=True)) for row in rows)
+    unique, bounded, near, linear, beyond, again, widths = (dict(zip(_ORDER, row, strict=True)) for row in rows)
     assert unique["none"] == ("lacks it", "0 apart")
     assert unique["normalised"] == ("in part", "0.0079 apart")
     assert bounded["integer"] == ("lacks it", "127, and growing")
@@ -135,7 +142,40 @@ def test_the_table_says_what_was_measured() -> None:
     assert linear["normalised"][0] == linear["binary"][0] == linear["learned"][0] == "lacks it"
     assert beyond["binary"] == ("lacks it", "1 more bit needed")
     assert beyond["learned"] == ("lacks it", "no row after 64")
-    assert {rows[n][_ORDER.index("sinusoidal")][0] for n in range(5)} == {"has it"}
+    assert {rows[n][_ORDER.index("sinusoidal")][0] for n in range(len(_ROWS))} == {"has it"}
+    assert linear["sine"][0] == linear["cosine"][0] == "lacks it"
+    assert {again["binary"], again["sine"]} == {("has it", "the same again")}
+    assert again["normalised"] == ("in part", "the same for one length")
+    assert again["learned"][0] == "lacks it"
+    assert widths["sinusoidal"] == ("has it", "any even number")
+    assert widths["integer"][0] == widths["binary"][0] == "lacks it"
+
+
+def test_too_few_learned_positions_are_no_verdict() -> None:
+    table = np.random.default_rng(0).normal(size=(100, 256))
+    assert linear(properties(table, None)) == Cell("partly", "too few positions to tell")
+
+
+def test_one_function_alone_is_told_in_numbers() -> None:
+    said = said_alone("sine", "cosine", properties(encoding("sine", 200, 16), None))
+    assert (
+        "the same sine, 0.00, at positions 0 and 10" in said and "0.31 and −0.31" in said and "1.00 and −1.00" in said
+    )
+    said = said_alone("cosine", "sine", properties(encoding("cosine", 200, 16), None))
+    assert "the same cosine, 0.00, at positions 5 and 15" in said
+
+
+def test_the_formula_is_filled_in_as_the_model_has_it() -> None:
+    one = entry(3, 5, 16)
+    assert filled_in(one, 16, 10_000)[0].endswith("=2")
+    assert filled_in(one, 16, 10_000)[-1] == r"PE_{(3,\,5)}=\cos(0.3)=0.9553"
+    assert first_ids(MODEL, "two dogs") == MODEL.encode("two dogs")
+    assert len(first_ids(MODEL, "two dogs " * 50)) == 40  # more than this model reads
+    assert own_number(one, MODEL, 16, 10_000) == pytest.approx(one.value, abs=1e-7)
+    assert own_number(one, MODEL, 16, 100) is None
+    assert own_number(entry(39, 5, 16), MODEL, 16, 10_000) is None  # it reads 32 tokens
+    assert own_number(entry(3, 5, 8), MODEL, 8, 10_000) is None
+    assert own_number(one, small_translator(positions="none"), 16, 10_000) is None
 
 
 def test_two_orders_are_compared_and_other_words_are_named() -> None:

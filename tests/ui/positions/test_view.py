@@ -18,6 +18,8 @@ views = st.builds(
     at=st.integers(0, 9_999),
     shift=st.integers(0, 100),
     pair=st.none() | st.integers(0, 511),
+    word=st.none() | st.integers(0, 9_999),
+    dim=st.none() | st.integers(0, 1_023),
     one=st.none() | st.text(max_size=40),
     other=st.none() | st.text(max_size=40),
     added=st.booleans(),

@@ -18,6 +18,8 @@ from ui.state import models
 from ui.training import film
 from ui.training.steering import acts
 
+pytestmark = pytest.mark.slow  # hundreds of damaged runs
+
 FILES = (
     "status.json",
     "config.json",

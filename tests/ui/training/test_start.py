@@ -38,6 +38,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Recip
     return begun
 
 
+@pytest.mark.slow
 def test_what_was_typed_last_comes_with_the_click(started: list[tuple[Recipe, Path]], tmp_path: Path) -> None:
     page = opened(new="1")
     box(page, "Name").input("letters")

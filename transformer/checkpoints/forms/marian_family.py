@@ -382,9 +382,9 @@ def _card(source: Source, config: HuggingFaceConfig, answers: Answers) -> dict[s
     """Its name and its languages, as far as anybody says them."""
     folder = config.folder
     cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name
-    said = {
+    facts = {
         "title": cached.split("--")[-1] or source.name,
         "source": answers.source_language or config.tokenizer.get("source_lang"),
         "target": answers.target_language or config.tokenizer.get("target_lang"),
     }
-    return {name: NAMES.get(value, value[:80]) for name, value in said.items() if isinstance(value, str) and value}
+    return {name: NAMES.get(value, value[:80]) for name, value in facts.items() if isinstance(value, str) and value}

@@ -212,13 +212,13 @@ def _shape(ours: str, sizes: Sizes) -> tuple[int, ...]:
 
 def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
     """Ours, and whether it is gated: "gated-gelu", which has always been the one by tanh here, is both."""
-    said = config.text("feed_forward_proj", "relu")
-    name = "gelu_new" if said == "gated-gelu" else said.removeprefix("gated-")
+    stated = config.text("feed_forward_proj", "relu")
+    name = "gelu_new" if stated == "gated-gelu" else stated.removeprefix("gated-")
     if name not in _FEED_FORWARD:
         raise Refused(
-            f"The feed-forward network is {said[:40]!r}; supported are relu, gated-gelu, gated-silu and gated-relu."
+            f"The feed-forward network is {stated[:40]!r}; supported are relu, gated-gelu, gated-silu and gated-relu."
         )
-    return _FEED_FORWARD[name], said.startswith("gated-")
+    return _FEED_FORWARD[name], stated.startswith("gated-")
 
 
 def _scaled(config: HuggingFaceConfig) -> bool:

@@ -18,12 +18,12 @@ class Atlas {
     this.moments = new Wishes();
     this.rail = el("input", { type: "range", min: 0, step: 1, "aria-label": "Snapshot of the training" });
     this.rail.oninput = () => this.move(+this.rail.value);
-    this.told = el("output", { "aria-live": "polite" });
-    this.scrub = el("div", { class: "scrub" }, el("span", {}, "In training"), this.rail, this.told);
+    this.stepText = el("output", { "aria-live": "polite" });
+    this.scrub = el("div", { class: "scrub" }, el("span", {}, "In training"), this.rail, this.stepText);
     this.panels = el("div", { class: "atlas" });
     this.past = el("figure", { class: "past" });
-    this.said = el("div", { class: "said", "aria-live": "polite" });
-    root.replaceChildren(this.scrub, this.panels, this.past, this.said);
+    this.status = el("div", { class: "status", "aria-live": "polite" });
+    root.replaceChildren(this.scrub, this.panels, this.past, this.status);
     this.send = paced((name, value) => this.emit(name, value), 300);
     this.panels.onkeydown = event => this.key(event);
     this.stop = onWidth(root, () => this.header && this.drawPast());
@@ -119,9 +119,9 @@ class Atlas {
       }
     }
     const step = steps[this.at];
-    this.told.textContent =
+    this.stepText.textContent =
       step === null || step === undefined ? "the model as it is" : `step ${step.toLocaleString("en")}`;
-    this.rail.setAttribute("aria-valuetext", this.told.textContent);
+    this.rail.setAttribute("aria-valuetext", this.stepText.textContent);
     this.drawPast();
     this.say();
   }
@@ -174,11 +174,11 @@ class Atlas {
       if (value !== null && has) picture.append(svg("circle", { class: "own", cx: x(n), cy: y(value), r: 3.5 }));
     }
     picture.append(svg("line", { class: "now", x1: x(this.at), x2: x(this.at), y1: top, y2: PAST.height - bottom }));
-    const told = `${measure.label} over its training: layer ${atLayer + 1}, head ${atHead + 1} among all of this kind`;
+    const text = `${measure.label} over its training: layer ${atLayer + 1}, head ${atHead + 1} among all of this kind`;
     this.past.setAttribute("role", "img");
     this.past.setAttribute(
       "aria-label",
-      `${told}. ${known.map(n => `${steps[n] === null ? "now" : `Step ${steps[n]}`}: ${measure.texts[n][atLayer][atHead]}`).join("; ")}`,
+      `${text}. ${known.map(n => `${steps[n] === null ? "now" : `Step ${steps[n]}`}: ${measure.texts[n][atLayer][atHead]}`).join("; ")}`,
     );
     this.past.replaceChildren(
       el(
@@ -211,12 +211,12 @@ class Atlas {
   }
 
   text(measure, layer, head) {
-    const said = measure.texts[this.at]?.[layer]?.[head] ?? "not measured at this snapshot";
-    return `Layer ${layer + 1}, head ${head + 1}: ${measure.label.toLowerCase()} ${said}`;
+    const value = measure.texts[this.at]?.[layer]?.[head] ?? "not measured at this snapshot";
+    return `Layer ${layer + 1}, head ${head + 1}: ${measure.label.toLowerCase()} ${value}`;
   }
 
   say(measure, layer, head) {
-    this.said.textContent = measure ? `${this.text(measure, layer, head)}. ${measure.meaning}` : this.header.note;
+    this.status.textContent = measure ? `${this.text(measure, layer, head)}. ${measure.meaning}` : this.header.note;
   }
 
   // ---- choosing ------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ class Blocks {
     this.root = root;
     this.wishes = new Wishes();
     this.picture = el("div", { class: "blocks" });
-    this.told = el("div", { class: "told muted", "aria-live": "polite" });
-    root.replaceChildren(this.picture, this.told);
+    this.status = el("div", { class: "status muted", "aria-live": "polite" });
+    root.replaceChildren(this.picture, this.status);
     this.picture.onkeydown = event => this.key(event);
     this.stop = onWidth(root, () => this.draw());
   }
@@ -112,8 +112,8 @@ class Blocks {
   }
 
   say(block) {
-    if (!block) this.told.replaceChildren(this.header.note);
-    else this.told.replaceChildren(bold(block.title), ` ${block.count} parameters, ${block.share}`);
+    if (!block) this.status.replaceChildren(this.header.note);
+    else this.status.replaceChildren(bold(block.title), ` ${block.count} parameters, ${block.share}`);
   }
 
   nodes() {

@@ -68,7 +68,7 @@ class Card {
     this.p = view.arrays[`p${number}`];
     this.words = new WordRow(view.tooltip);
     this.own = new WordRow(view.tooltip);
-    this.said = el("div", { class: "over" });
+    this.heading = el("div", { class: "over" });
     this.back = el("div", { class: "over" });
     this.reads = ["[SOS]", ...card.tokens].slice(0, card.tokens.length);
     this.node = el(
@@ -76,7 +76,7 @@ class Card {
       { class: "card" },
       this.top(),
       this.sentence(),
-      this.said,
+      this.heading,
       this.words.node,
       this.back,
       this.own.node,
@@ -122,7 +122,7 @@ class Card {
       const kind = t === forced ? "forced" : t < shared ? "same" : differs[t] ? "differs" : "again";
       const span = el(
         "button",
-        { type: "button", class: `said ${kind}`, title: `probability ${weightText(this.p[t])}` },
+        { type: "button", class: `token-choice ${kind}`, title: `probability ${weightText(this.p[t])}` },
         label,
         bar,
       );
@@ -154,7 +154,7 @@ class Card {
       span.classList.toggle("now", t === at);
       span.setAttribute("aria-pressed", t === at);
     });
-    this.said.replaceChildren(
+    this.heading.replaceChildren(
       el("span", {}, bold("Cross"), el("span", { class: "muted" }, ` writing ${quoted(label)}, ${where}`)),
     );
     this.back.replaceChildren(
@@ -164,14 +164,14 @@ class Card {
       labels: source,
       weights: of("cross", source.length),
       theme,
-      said: `${label}, cross-attention, ${where}`,
+      text: `${label}, cross-attention, ${where}`,
     });
     this.own.update({
       labels: this.reads,
       weights: of("decoder", T),
       written: at + 1,
       theme,
-      said: `${label}, decoder attention, ${where}`,
+      text: `${label}, decoder attention, ${where}`,
     });
   }
 

@@ -7,7 +7,7 @@ class Candidates {
     this.legend = el("div", { class: "legend" });
   }
 
-  // `list` [{ id, name, said, seen, node, kept }], the chosen one marked; `others` is how many more there are.
+  // `list` [{ id, name, probability, seen, node, kept }], the chosen one marked; `others` is how many more there are.
   update({ list, chosen, others, strategy, answer, never }) {
     const tempered = strategy.name === "sampling" || strategy.temperature !== 1;
     const rest = list.reduce((left, candidate) => left - candidate.seen, 1);
@@ -19,7 +19,7 @@ class Candidates {
   }
 
   row(candidate, chosen, never, answer, tempered) {
-    const { name, said, seen, kept } = candidate,
+    const { name, probability, seen, kept } = candidate,
       cut = tempered && seen === 0;
     const dot = el("i", { class: kept ? "kept" : "" });
     const bar = el("span", { class: "bar" }, el("span", { class: "fill" }));
@@ -27,17 +27,17 @@ class Candidates {
     bar.firstChild.hidden = cut;
     if (tempered) {
       const mark = el("span", { class: "model" });
-      mark.style.left = `${said * 100}%`;
+      mark.style.left = `${probability * 100}%`;
       bar.append(mark);
     }
     const number = cut ? "cut" : probabilityText(seen);
     const cells = [dot, el("span", { class: "name", title: name }, name), bar, el("span", { class: "p" }, number)];
-    const model = tempered ? `; the model itself says ${probabilityText(said)}` : "";
-    const told = `${name}, ${cut ? "cut off" : `probability ${weightText(seen)}`}${model}`;
+    const model = tempered ? `; the model itself says ${probabilityText(probability)}` : "";
+    const text = `${name}, ${cut ? "cut off" : `probability ${weightText(seen)}`}${model}`;
     if (chosen) {
       const row = el(
         "div",
-        { class: "candidate chosen", "aria-label": `Chosen: ${told}`, role: "group" },
+        { class: "candidate chosen", "aria-label": `Chosen: ${text}`, role: "group" },
         ...cells,
         el("span"),
       );
@@ -47,7 +47,7 @@ class Candidates {
     if (never) {
       const row = el(
         "div",
-        { class: "candidate cut", role: "group", "aria-label": `Never written: ${told}`, title: "never written" },
+        { class: "candidate cut", role: "group", "aria-label": `Never written: ${text}`, title: "never written" },
         ...cells,
         el("span", { class: "muted" }, "never"),
       );
@@ -57,12 +57,12 @@ class Candidates {
     const ask = el("span", { class: "ask" }, icon("fork", 16), "What if?");
     const row = el(
       "button",
-      { type: "button", class: `candidate${cut ? " cut" : ""}`, "aria-label": `What if: ${told}` },
+      { type: "button", class: `candidate${cut ? " cut" : ""}`, "aria-label": `What if: ${text}` },
       ...cells,
       ask,
     );
     row.dataset.id = candidate.id;
-    row.title = tempered ? `the model itself says ${weightText(said)}` : "";
+    row.title = tempered ? `the model itself says ${weightText(probability)}` : "";
     row.onclick = () => this.fork({ answer, id: candidate.id });
     return row;
   }

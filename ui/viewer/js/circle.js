@@ -50,7 +50,7 @@ class Circle {
     this.root = root;
     this.wishes = new Wishes();
     this.face = el("div", { class: "face" });
-    this.said = el("p", { class: "muted said" });
+    this.status = el("p", { class: "muted status" });
     this.sliders = { at: this.slider("Position p"), shift: this.slider("Step k"), pair: this.slider("Pair i") };
     this.proof = el("div", { class: "proof" });
     this.here = el("div", { class: "number" });
@@ -73,7 +73,7 @@ class Circle {
       el(
         "div",
         { class: "circle" },
-        el("div", {}, this.face, this.said),
+        el("div", {}, this.face, this.status),
         el("div", {}, sliders, this.proof, residuals, other, this.clocks),
       ),
     );
@@ -211,7 +211,7 @@ class Circle {
     this.face.replaceChildren(
       svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": spoken }, ...parts),
     );
-    this.said.textContent =
+    this.status.textContent =
       `Dots are positions 0, 1, 2, \u2026 on this hand. Strong: from ${counted(p)} to ${counted(p + k)}. ` +
       `Grey: from ${counted(other)} to ${counted(other + k)}. The angle is the same: k\u03c9 = ${turn}\u00b0.`;
   }

@@ -210,7 +210,7 @@ class Curves {
 
   // The numbers at the step, or the latest ones, and the same in words for those who listen.
   values(chart, step) {
-    const told = [],
+    const values = [],
       several = this.header.runs.length > 1;
     for (const line of chart.lines) {
       const [xs, ys] = this.points(line);
@@ -225,13 +225,15 @@ class Curves {
         : chart.lines.length > 1 && line.name !== "now"
           ? line.name
           : "";
-      told.push([several ? "" : name, value, `${name} ${briefly(ys[i])}`]);
+      values.push([several ? "" : name, value, `${name} ${briefly(ys[i])}`]);
     }
-    chart.values.replaceChildren(...told.map(([name, value]) => el("span", {}, ...(name ? [`${name} `] : []), value)));
+    chart.values.replaceChildren(
+      ...values.map(([name, value]) => el("span", {}, ...(name ? [`${name} `] : []), value)),
+    );
     const when = step === null ? "latest" : `at step ${grouped(step)}`;
     chart.picture.setAttribute(
       "aria-label",
-      `${chart.title}, ${when}: ${told.map(([, , words]) => words.trim()).join(", ") || "nothing yet"}`,
+      `${chart.title}, ${when}: ${values.map(([, , words]) => words.trim()).join(", ") || "nothing yet"}`,
     );
   }
 }

@@ -41,10 +41,10 @@ class WordRow {
   /**
    * `weights` are null while they are on their way; `written` words come before those that are not yet written, which
    * are hatched where the model `masks` them; `pick` makes buttons.
-   * @param {{ labels: string[], weights: ArrayLike<number> | null, theme: Theme, said: string, written?: number,
+   * @param {{ labels: string[], weights: ArrayLike<number> | null, theme: Theme, text: string, written?: number,
    *   masks?: boolean, pick?: ((word: number) => void) | null }} row
    */
-  update({ labels, weights, written, masks = true, theme, said, pick }) {
+  update({ labels, weights, written, masks = true, theme, text, pick }) {
     if (labels !== this.labels) {
       this.labels = labels;
       this.spans = labels.map(label => el("span", { class: "word" }, label));
@@ -58,7 +58,7 @@ class WordRow {
     this.node.classList.toggle("pickable", !!pick);
     this.spans.forEach((span, k) => this.colour(span, k, theme));
     this.choosable(pick);
-    this.node.setAttribute("aria-label", `${said}: ${this.inText()}`);
+    this.node.setAttribute("aria-label", `${text}: ${this.inText()}`);
     if (labels.length > FEW_WORDS) this.reveal(this.spans[this.largest()]);
   }
 

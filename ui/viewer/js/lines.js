@@ -445,32 +445,32 @@ class Lines {
   // The drawn cells of a row, of a column, or (a cell was pointed at) of the cell's row.
   cellsOf({ row, column }) {
     const { rows, columns } = this.header,
-      found = [];
+      linked = [];
     for (const [head, cells] of this.drawn) {
       const add = (i, j) =>
-        cells[i * columns.length + j] && found.push({ head, i, j, weight: this.weight(head, i, j) });
+        cells[i * columns.length + j] && linked.push({ head, i, j, weight: this.weight(head, i, j) });
       if (row !== null) for (let j = 0; j < columns.length; j++) add(row, j);
       else for (let i = 0; i < rows.length; i++) add(i, column);
     }
-    return found;
+    return linked;
   }
 
   mark() {
     const mark = this.marked,
       own = !!mark?.own,
-      found = mark ? this.cellsOf(mark) : [];
+      linked = mark ? this.cellsOf(mark) : [];
     this.over.hidden = !mark;
     this.base.style.opacity = own ? 0.14 : 1;
     this.tall.classList.toggle("isolated", own);
-    const strong = found.filter(cell => cell.weight > 0.2 * this.header.peak);
+    const strong = linked.filter(cell => cell.weight > 0.2 * this.header.peak);
     this.light(mark, new Set(strong.map(cell => (mark.row !== null ? cell.j : cell.i))));
     if (!mark) return;
     const context = sized(this.over, this.stageWidth(), this.high),
       batch = new Map();
     Object.assign(this.over.style, { width: `${this.stageWidth()}px`, height: `${this.high}px` });
-    for (const { head, i, j, weight } of found) this.line(batch, head, weight, this.y(i), this.y(j));
+    for (const { head, i, j, weight } of linked) this.line(batch, head, weight, this.y(i), this.y(j));
     this.stroke(context, batch, 1);
-    if (own) this.numbers(context, found, mark.side);
+    if (own) this.numbers(context, linked, mark.side);
   }
 
   // Only the tokens that change are touched: there may be a thousand.
@@ -494,7 +494,7 @@ class Lines {
   }
 
   // The weights beside the tokens at the other end; with several heads each says whose it is.
-  numbers(context, found, side) {
+  numbers(context, linked, side) {
     const several = this.drawn.size > 1,
       wide = several ? 50 : 34;
     const most = Math.max(1, Math.floor((this.right - this.left - 24) / wide));
@@ -503,7 +503,7 @@ class Lines {
     context.font = `600 12px ${this.theme.font}`;
     context.textBaseline = "middle";
     context.setLineDash([]);
-    for (const { head, i, j, weight } of [...found].sort((a, b) => b.weight - a.weight)) {
+    for (const { head, i, j, weight } of [...linked].sort((a, b) => b.weight - a.weight)) {
       const at = side ? i : j,
         y = this.y(at),
         used = taken.get(at) || 0;

@@ -110,11 +110,11 @@ class Looks {
       labels: source,
       weights: looked,
       theme,
-      said: `Cross-attention, ${where}`,
+      text: `Cross-attention, ${where}`,
       pick: this.edit ? k => this.pointAt(k) : null,
     });
-    const said = `Decoder attention, ${where}`;
-    decoder.words.update({ labels: reads, weights: back, written: step, masks: header.hides, theme, said });
+    const text = `Decoder attention, ${where}`;
+    decoder.words.update({ labels: reads, weights: back, written: step, masks: header.hides, theme, text });
     this.say(cross, "Cross", ` to the ${header.language} sentence, writing ${quoted(label)}`);
     this.say(decoder, "Decoder", " to the tokens written so far");
     return cross.words.largest();
@@ -133,7 +133,7 @@ class Looks {
       labels: source,
       weights,
       theme,
-      said: `Encoder attention, layer ${layer + 1}, head ${head + 1}`,
+      text: `Encoder attention, layer ${layer + 1}, head ${head + 1}`,
     });
     this.say(this.rows.encoder, "Encoder", ` how ${most < 0 ? "that word" : quoted(source[most])} was read${other}`);
   }

@@ -1,6 +1,6 @@
 // The shelf of models: a line each, found by name, one opened, up to two ticked for a comparison.
 //
-// Header: models [{ id, name, languages, parameters, score, said (the score's test set), size, origin, date, broken }],
+// Header: models [{ id, name, languages, parameters, score, score_detail (its test set), size, origin, date, broken }],
 //   selected id or null, ticked [id].
 // Emits "pick" { open: id }, { tick: [id] }, { compare: [id, id] } or { bring: true }.
 
@@ -57,9 +57,9 @@ class Models {
 
   draw() {
     const wanted = this.find.value.trim().toLowerCase().split(/\s+/);
-    const told = ({ name, languages, origin, broken }) =>
+    const searched = ({ name, languages, origin, broken }) =>
       `${name} ${languages} ${origin} ${broken ?? ""}`.toLowerCase();
-    this.shown = this.models.filter(model => wanted.every(word => told(model).includes(word)));
+    this.shown = this.models.filter(model => wanted.every(word => searched(model).includes(word)));
     const all = this.models.length,
       some = this.shown.length;
     this.count.textContent = some < all ? `${some} of ${all} models` : all === 1 ? "1 model" : `${all} models`;
@@ -133,7 +133,7 @@ class Models {
       : [
           cell(model.languages, "", model.languages),
           cell(model.parameters, "n"),
-          cell(model.score, "n", model.said),
+          cell(model.score, "n", model.score_detail),
           cell(model.size, "n"),
           cell(model.origin, "muted", model.origin),
           cell(model.date, "n muted"),

@@ -16,7 +16,7 @@ class Overview {
   chose;
   header;
   arrays;
-  told;
+  drawnFrom;
 
   constructor(root) {
     this.root = root;
@@ -42,12 +42,12 @@ class Overview {
     const shape = `${header.layers} ${header.heads}`,
       theme = themeOf(this.root);
     // A pick is answered with all that is shown: what looks as before is not drawn again.
-    const told = JSON.stringify([{ ...header, selected: null }, theme]);
+    const drawnFrom = JSON.stringify([{ ...header, selected: null }, theme]);
     const same =
-      told === this.told &&
+      drawnFrom === this.drawnFrom &&
       equal(arrays.thumbs, this.arrays.thumbs) &&
       equal(arrays.thumbs_masked, this.arrays.thumbs_masked);
-    Object.assign(this, { header, arrays, theme, told });
+    Object.assign(this, { header, arrays, theme, drawnFrom });
     if (shape !== this.shape) {
       this.wishes = new Wishes(); // a pick among other heads
       this.build();

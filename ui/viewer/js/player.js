@@ -4,7 +4,7 @@
 //   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_kept },
 //   candidates { first, id, name, node } of all answers, found [{ node, text, ended, at_best }] best first,
 //   encoder_heads and decoder_heads { layers, heads }, hides (whether what is not written yet is masked), only null or the [layer, head] whose patterns are here.
-// Arrays: log_prob, total, score of the nodes; said, seen of the candidates (probabilities); encoder
+// Arrays: log_prob, total, score of the nodes; probability, seen of the candidates (seen: as the search has it); encoder
 //   [L, H, S, S], decoder [answers, L, H, T], cross [answers, L, H, S].
 // Emits "shown" { node, end, layer, head, pruned, under, future, at } some time after the last move (no layer and head
 //   where nobody asked for one), and "pick"
@@ -38,7 +38,7 @@ class Player {
       pick => this.emit("pick", pick),
     );
     this.candidates = new Candidates(pick => this.emit("pick", pick));
-    this.found = new Found(end => {
+    this.hypotheses = new Hypotheses(end => {
       this.follow(end);
       this.go(this.step);
     });
@@ -98,7 +98,7 @@ class Player {
       this.fate,
     );
     const hero = el("div", { class: "hero" }, left, this.looks.node);
-    this.box = el("div", { class: "player" }, scrub, hero, this.beam.node, this.found.node);
+    this.box = el("div", { class: "player" }, scrub, hero, this.beam.node, this.hypotheses.node);
   }
 
   // ---- data ----------------------------------------------------------------------------------------
@@ -113,13 +113,13 @@ class Player {
       text = places => places.map(place => strings[place]);
     const { log_prob, total, score } = arrays,
       normalises = strategy.name === "beam" && (strategy.penalty > 0 || strategy.temperature !== 1);
-    const ended = new Set(header.found.flatMap(sentence => (sentence.ended ? [sentence.node] : [])));
+    const ended = new Set(header.hypotheses.flatMap(sentence => (sentence.ended ? [sentence.node] : [])));
     this.nodes = { ...nodes, label: text(nodes.name), log_prob, total, score, normalises, ended };
     this.names = text(header.candidates.name);
     if (header.start.id !== this.started) this.open(header.start);
     this.narrow();
     this.beam.update(header, this.nodes);
-    this.found.update(header, this.nodes);
+    this.hypotheses.update(header, this.nodes);
     this.show();
     tellHead(this.looks.layer, this.looks.head);
   }
@@ -165,7 +165,7 @@ class Player {
 
   // The last step that may be seen: every one, once the winner is whole.
   get horizon() {
-    const over = this.end === this.header.found[0].node && this.step === this.last;
+    const over = this.end === this.header.hypotheses[0].node && this.step === this.last;
     return this.future || over ? Infinity : this.step;
   }
 
@@ -324,8 +324,8 @@ class Player {
     this.choice(node, horizon);
     this.looks.update({ header, arrays, theme, step, label: this.labels[step], reads, answer });
     this.beam.mark(node, this.path, horizon);
-    this.found.mark(this.end);
-    this.found.node.hidden = horizon < Infinity;
+    this.hypotheses.mark(this.end);
+    this.hypotheses.node.hidden = horizon < Infinity;
   }
 
   revealToken(token) {
@@ -356,7 +356,7 @@ class Player {
       list.push({
         id: id[c],
         name: this.names[c],
-        said: this.arrays.said[c],
+        probability: this.arrays.probability[c],
         seen: this.arrays.seen[c],
         node: there,
         kept,
@@ -383,7 +383,7 @@ class Player {
     this.fate.hidden = outcome[end] === 0 || horizon < Infinity;
     if (this.fate.hidden) return;
     const back = el("button", { type: "button", class: "link" }, "Back to the winner");
-    back.onclick = () => this.choose(this.header.found[0].node);
+    back.onclick = () => this.choose(this.header.hypotheses[0].node);
     const words = [
       "",
       "another finished hypothesis",

@@ -283,9 +283,10 @@ const STAGES = [
         ? "Three linear maps, one of the query's vector and two of the memory"
         : "Three linear maps of the same vector";
       return [
-        `${same}: what `,
+        `${same}. The query of `,
         bold(w.asks),
-        ` asks for, what each token offers, and what it hands over if chosen. `,
+        ` asks \u201cwhat am I looking for?\u201d, a key answers \u201cwhat do I offer?\u201d, and a value says `,
+        `\u201cwhat do I hand over, if I am chosen?\u201d. `,
         `Each takes ${d_model} numbers to the ${d_head} of this head.`,
       ];
     },

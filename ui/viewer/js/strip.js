@@ -41,24 +41,24 @@ function strip(values, limit, theme, name, count = values.length) {
     pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < n; i++) pixels[i] = SIGNED[theme.name][shadeAt(values[i], limit)];
   context.putImageData(image, 0, 0);
-  canvas.told = { values, n, name };
+  canvas.shown = { values, n, name };
   return canvas;
 }
 
 // The number under the pointer, for every strip inside `root`.
 function tellNumbers(root, tip) {
   root.addEventListener("pointermove", event => {
-    const told = event.target.told;
-    if (!told) return tip.hide();
-    const i = clamp(Math.floor((event.offsetX / event.target.clientWidth) * told.n), 0, told.n - 1);
+    const shown = event.target.shown;
+    if (!shown) return tip.hide();
+    const i = clamp(Math.floor((event.offsetX / event.target.clientWidth) * shown.n), 0, shown.n - 1);
     const box = event.target.getBoundingClientRect(),
       outer = tip.node.parentElement.getBoundingClientRect();
-    const value = el("span", { class: "value" }, plain(told.values[i], 4));
-    const place = `number ${i + 1} of ${told.values.length}`;
+    const value = el("span", { class: "value" }, plain(shown.values[i], 4));
+    const place = `number ${i + 1} of ${shown.values.length}`;
     tip.show(
       { x: event.clientX - outer.left - 6, y: box.bottom - outer.top + 6, w: 12, h: 0 },
       [value],
-      [told.name, ", ", place],
+      [shown.name, ", ", place],
     );
   });
   root.addEventListener("pointerleave", () => tip.hide());

@@ -26,15 +26,15 @@ from transformer.data.grammars.english_french.phrases import (
     THE,
     THIS,
     A,
+    Bilingual,
     Determiner,
     Phrase,
-    Said,
     aligned,
     comma,
     name_phrase,
     noun_phrase,
-    said,
     subject_pronoun,
+    word_for_word,
 )
 
 
@@ -130,14 +130,14 @@ def tense(rng: random.Random) -> Tense:
     return rng.choices(tenses, (5, 3, 2))[0]
 
 
-def told(verb: Verb, tense: Tense) -> Tense:
+def unmistakable(verb: Verb, tense: Tense) -> Tense:
     """Another tense where the form would not tell: "I read the book" is both present and past."""
     return "future" if verb.past == verb.english else tense
 
 
 def timed(
-    rng: random.Random, whole: Said, tense: Tense, times: tuple[Aligned, ...] = TIMES, first: bool = True
-) -> Said:
+    rng: random.Random, whole: Bilingual, tense: Tense, times: tuple[Aligned, ...] = TIMES, first: bool = True
+) -> Bilingual:
     """With a time at the end, at the beginning if it may come `first`, or with none."""
     chance = rng.random()
     if chance > 0.3:
@@ -146,24 +146,24 @@ def timed(
     return time + comma() + whole if first and chance < 0.15 else whole + time
 
 
-def adverb(rng: random.Random, negative: bool = False) -> Said:
+def adverb(rng: random.Random, negative: bool = False) -> Bilingual:
     """Not "sometimes" in a negation."""
     return aligned(rng.choice(ADVERBS[:2] if negative else ADVERBS))
 
 
-def place(rng: random.Random) -> Said:
+def place(rng: random.Random) -> Bilingual:
     """ "in the garden", "near the church", "in Paris"."""
     if rng.random() < 0.15:
-        return said("in", "à") + said(*rng.choice(CITIES))
+        return word_for_word("in", "à") + word_for_word(*rng.choice(CITIES))
     return at(rng, *rng.choice(PLACES))
 
 
-def at(rng: random.Random, preposition: Aligned, kinds: str) -> Said:
+def at(rng: random.Random, preposition: Aligned, kinds: str) -> Bilingual:
     if preposition.english == ("at",):  # "au musée", but "dans ce musée"
         return aligned(preposition) + noun_phrase(rng.choice(nouns(kinds)))
     return aligned(preposition) + known(rng, kinds, plurals=0)
 
 
-def destination(rng: random.Random) -> Said:
-    to = said("to", "à")
-    return to + (said(*rng.choice(CITIES)) if rng.random() < 0.3 else known(rng, "venue", plurals=0))
+def destination(rng: random.Random) -> Bilingual:
+    to = word_for_word("to", "à")
+    return to + (word_for_word(*rng.choice(CITIES)) if rng.random() < 0.3 else known(rng, "venue", plurals=0))

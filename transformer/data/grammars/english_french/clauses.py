@@ -6,7 +6,7 @@ from transformer.data.gold import Word
 from transformer.data.grammars import english
 from transformer.data.grammars.english_french.french import AVOIR, ETRE, IL, Conjugation, Tense
 from transformer.data.grammars.english_french.lexicon import CAN, WANT, Quality, Verb
-from transformer.data.grammars.english_french.phrases import Phrase, Said, agreeing
+from transformer.data.grammars.english_french.phrases import Bilingual, Phrase, agreeing
 
 Mode = Literal["can't", "couldn't", "doesn't want to", "didn't want to", "wanted to"]
 
@@ -21,10 +21,10 @@ def clause(
     *,
     negative: bool = False,
     asked: bool = False,
-    object: Said | None = None,
+    object: Bilingual | None = None,
     clitic: Phrase | None = None,
-    adverb: Said | None = None,
-) -> Said:
+    adverb: Bilingual | None = None,
+) -> Bilingual:
     """ "The girl didn't eat it", "La fille ne l'a pas mangée".
 
     `object` comes after the verb in both languages; `clitic` is a pronoun, which French puts before the verb; the
@@ -44,7 +44,7 @@ def clause(
     helper_of = (auxiliary,) if helped else (main,)
     finite, participle = _conjugated(verb.conjugation, tense, subject, clitic, verb_of, helper_of)
     around = (auxiliary,) if negative else ()
-    adverbs = adverb or Said()
+    adverbs = adverb or Bilingual()
     french = [
         *_negated(finite, around, clitic.french if clitic else []),
         *adverbs.french,
@@ -54,14 +54,14 @@ def clause(
     first = [auxiliary] if asked else []
     second = [auxiliary] if helped and not asked else []
     pronoun = clitic.english if clitic else []
-    predicate = Said([*second, *adverbs.english, main, *particle, *pronoun], french)
-    return asking(first) + subject + predicate + (object or Said())
+    predicate = Bilingual([*second, *adverbs.english, main, *particle, *pronoun], french)
+    return asking(first) + subject + predicate + (object or Bilingual())
 
 
-def asking(auxiliary: list[Word]) -> Said:
+def asking(auxiliary: list[Word]) -> Bilingual:
     """ "Did" as "est-ce que"; nothing for nothing."""
     written = [Word("est-ce", tuple(auxiliary)), Word("que", tuple(auxiliary))] if auxiliary else []
-    return Said(auxiliary, written)
+    return Bilingual(auxiliary, written)
 
 
 def _conjugated(
@@ -89,7 +89,7 @@ def _negated(finite: Word, negation: tuple[Word, ...], clitics: list[Word]) -> l
     return [Word("ne", negation), *clitics, finite, Word("pas", negation)]
 
 
-def modal_clause(subject: Phrase, mode: Mode, verb: Verb, object: Said) -> Said:
+def modal_clause(subject: Phrase, mode: Mode, verb: Verb, object: Bilingual) -> Bilingual:
     """ "The animal couldn't cross the street", "L'animal n'a pas pu traverser la rue"."""
     source = [Word(word) for word in mode.split()]
     if subject.person != IL:
@@ -110,7 +110,7 @@ def modal_clause(subject: Phrase, mode: Mode, verb: Verb, object: Said) -> Said:
     french = [*_negated(finite, negation, []), *participle, Word(verb.conjugation.infinitive, of)]
     if verb.preposition:
         french.append(Word(verb.preposition, tuple(particle) or (main,)))
-    return subject + Said([*source, main, *particle], french) + object
+    return subject + Bilingual([*source, main, *particle], french) + object
 
 
 _BE = {"present": ("are", "is"), "past": ("were", "was")}
@@ -123,9 +123,9 @@ def be_clause(
     negative: bool = False,
     asked: bool = False,
     quality: Quality | None = None,
-    degree: Said | None = None,
-    place: Said | None = None,
-) -> Said:
+    degree: Bilingual | None = None,
+    place: Bilingual | None = None,
+) -> Bilingual:
     """ "It wasn't very hot", "Elle n'était pas très chaude"; "The key is in the box", "La clé est dans la boîte"."""
     third = subject.person == IL
     if tense == "future":
@@ -138,11 +138,11 @@ def be_clause(
     form = (AVOIR if had else ETRE).form("imperfect" if tense == "past" else tense, subject.person)
     finite = Word(form, (helper, *main))
     french = _negated(finite, (helper,) if negative else (), [])
-    complement = place or Said()
+    complement = place or Bilingual()
     if quality is not None:
         named = Word(quality.english)
         written = Word(agreeing(quality, subject.gender, subject.is_plural), (named,))
-        complement = (degree or Said()) + Said([named], [written])
+        complement = (degree or Bilingual()) + Bilingual([named], [written])
     first = [helper] if asked else []
     second = [] if asked else [helper]
-    return asking(first) + subject + Said([*second, *main], french) + complement
+    return asking(first) + subject + Bilingual([*second, *main], french) + complement

@@ -11,20 +11,20 @@ from transformer.data.grammars.english_french.lexicon import Aligned, Noun, Qual
 
 
 @dataclass
-class Said:
+class Bilingual:
     """A piece of a sentence in both languages."""
 
     english: list[Word] = field(default_factory=list)
     french: list[Word] = field(default_factory=list)
     combinations: set[str] = field(default_factory=set)
 
-    def __add__(self, other: "Said") -> "Said":
+    def __add__(self, other: "Bilingual") -> "Bilingual":
         combinations = self.combinations | other.combinations
-        return Said(self.english + other.english, self.french + other.french, combinations)
+        return Bilingual(self.english + other.english, self.french + other.french, combinations)
 
 
 @dataclass
-class Phrase(Said):
+class Phrase(Bilingual):
     """What verbs and adjectives agree with."""
 
     person: int = IL
@@ -34,16 +34,16 @@ class Phrase(Said):
     head: Word | None = None  # the noun in English
 
 
-def said(english_text: str, french_text: str) -> Said:
+def word_for_word(english_text: str, french_text: str) -> Bilingual:
     """One word for one word."""
     word = Word(english_text)
-    return Said([word], [Word(french_text, (word,))])
+    return Bilingual([word], [Word(french_text, (word,))])
 
 
-def aligned(entry: Aligned) -> Said:
+def aligned(entry: Aligned) -> Bilingual:
     source = [Word(text) for text in entry.english]
     target = [Word(text, tuple(source[number] for number in numbers)) for text, numbers in entry.french]
-    return Said(source, target)
+    return Bilingual(source, target)
 
 
 @dataclass(frozen=True)
@@ -175,16 +175,16 @@ def _english_pronoun(phrase: Phrase, thing: str, man: str, woman: str, many: str
     return man if phrase.gender == "m" else woman
 
 
-def comma() -> Said:
+def comma() -> Bilingual:
     mark = Word(",", glued=True)
-    return Said([mark], [Word(",", (mark,), glued=True)])
+    return Bilingual([mark], [Word(",", (mark,), glued=True)])
 
 
 # English leaves their gender open, so French shows which was understood; "he" and "her" tell it themselves.
 _OF_EITHER_GENDER = ("it", "they", "them")
 
 
-def sentence(whole: Said, end: str = ".", pronouns: Iterable[tuple[Word, Word, Word]] = ()) -> GoldPair:
+def sentence(whole: Bilingual, end: str = ".", pronouns: Iterable[tuple[Word, Word, Word]] = ()) -> GoldPair:
     """`pronouns` are (pronoun, antecedent, word of the French that has the antecedent's gender)."""
     mark = Word(end, glued=True)
     # French has a space before a question mark: a plain one, since tokenizers read every space as that.

@@ -11,7 +11,7 @@ from transformer.data.grammars.english_french.choices import (
     plural,
     tense,
     timed,
-    told,
+    unmistakable,
 )
 from transformer.data.grammars.english_french.clauses import Mode, be_clause, clause, modal_clause
 from transformer.data.grammars.english_french.french import Gender, Tense
@@ -27,13 +27,13 @@ from transformer.data.grammars.english_french.lexicon import (
     Quality,
 )
 from transformer.data.grammars.english_french.phrases import (
+    Bilingual,
     Phrase,
-    Said,
     comma,
     noun_phrase,
     pronoun_for,
-    said,
     sentence,
+    word_for_word,
 )
 
 DEGREES = {"too": "trop", "very": "très", "so": "si"}
@@ -77,12 +77,12 @@ def _subject_and_object(rng: random.Random, frame: Frame, of_subject: bool, qual
     return subject, object
 
 
-def _main(rng: random.Random, frame: Frame, subject: Phrase, object: Phrase) -> tuple[Said, Tense, Said]:
+def _main(rng: random.Random, frame: Frame, subject: Phrase, object: Phrase) -> tuple[Bilingual, Tense, Bilingual]:
     """The main clause, the tense of the clause that follows it, and "because" or "but" between them."""
     verb, chance = VERBS[frame.verb], rng.random()
     willing = subject.noun is not None and not subject.noun.kinds.isdisjoint(("person", "animal"))
     if frame.negative and willing and chance < 0.15:
-        return modal_clause(subject, "wanted to", verb, object), "past", comma() + said("but", "mais")
+        return modal_clause(subject, "wanted to", verb, object), "past", comma() + word_for_word("but", "mais")
     if frame.negative and chance < 0.35:
         modes: tuple[Mode, ...] = ("couldn't", "can't")
         if willing:
@@ -90,25 +90,25 @@ def _main(rng: random.Random, frame: Frame, subject: Phrase, object: Phrase) -> 
         mode = rng.choice(modes)
         when: Tense = "present" if mode in ("can't", "doesn't want to") else "past"
         return modal_clause(subject, mode, verb, object), when, because()
-    when = tense(rng) if frame.negative else told(verb, tense(rng))
+    when = tense(rng) if frame.negative else unmistakable(verb, tense(rng))
     main = clause(subject, verb, when, negative=frame.negative, object=object)
     return timed(rng, main, when, DAYS), "past" if when == "past" else "present", because()
 
 
-def because() -> Said:
+def because() -> Bilingual:
     word = Word("because")
-    return Said([word], [Word("parce", (word,)), Word("que", (word,))])
+    return Bilingual([word], [Word("parce", (word,)), Word("que", (word,))])
 
 
 def _resolved(
-    rng: random.Random, whole: Said, antecedent: Phrase, tense: Tense, quality: Quality, degree: str
+    rng: random.Random, whole: Bilingual, antecedent: Phrase, tense: Tense, quality: Quality, degree: str
 ) -> GoldPair:
     """`whole` and "it was too tired"."""
     assert antecedent.noun is not None and antecedent.head is not None
     pronoun = pronoun_for(antecedent)
     if degree == "very" and not quality.had and rng.random() < 0.3:
         degree = "so"
-    measured = said(degree, DEGREES[degree]) if quality.graded else None
+    measured = word_for_word(degree, DEGREES[degree]) if quality.graded else None
     whole += be_clause(pronoun, tense, quality=quality, degree=measured)
     pair = f"{antecedent.noun.english}+{quality.english}"
     whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}

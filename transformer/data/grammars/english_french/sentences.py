@@ -18,7 +18,7 @@ from transformer.data.grammars.english_french.choices import (
     subject,
     tense,
     timed,
-    told,
+    unmistakable,
 )
 from transformer.data.grammars.english_french.clauses import be_clause, clause
 from transformer.data.grammars.english_french.french import ETRE, IL, ILS, JE, NOUS, VOUS, Gender, Tense
@@ -39,14 +39,14 @@ from transformer.data.grammars.english_french.lexicon import (
 from transformer.data.grammars.english_french.phrases import (
     NUMBERS,
     A,
+    Bilingual,
     Phrase,
-    Said,
     comma,
     noun_phrase,
     object_pronoun_for,
-    said,
     sentence,
     subject_pronoun,
+    word_for_word,
 )
 from transformer.data.grammars.english_french.reasons import DEGREES
 
@@ -55,7 +55,7 @@ def transitive(rng: random.Random) -> GoldPair:
     """ "The girl doesn't eat any apples." """
     name, subjects, objects = rng.choice(TRANSITIVE)
     verb, negative = VERBS[name], rng.random() < 0.35
-    when = tense(rng) if negative else told(verb, tense(rng))
+    when = tense(rng) if negative else unmistakable(verb, tense(rng))
     # "Aime toujours" would be "still loves".
     often = adverb(rng, negative) if when == "present" and name != "love" and rng.random() < 0.3 else None
     # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" would be odd.
@@ -80,7 +80,7 @@ def _doing(rng: random.Random, when: Tense) -> tuple[str, Verb, Phrase]:
     return name, verb, subject(rng, subjects, agreeing=verb.conjugation.with_etre and when == "past")
 
 
-def _somewhere(rng: random.Random, name: str, whole: Said) -> Said:
+def _somewhere(rng: random.Random, name: str, whole: Bilingual) -> Bilingual:
     if name == "go":
         return whole + destination(rng)
     return whole + place(rng) if rng.random() < 0.7 else whole
@@ -101,9 +101,9 @@ def _described(rng: random.Random) -> tuple[Phrase, Quality]:
     return who, quality
 
 
-def _degree(rng: random.Random, quality: Quality) -> Said | None:
+def _degree(rng: random.Random, quality: Quality) -> Bilingual | None:
     degree = rng.choice(("too", "very"))
-    return said(degree, DEGREES[degree]) if quality.graded and rng.random() < 0.6 else None
+    return word_for_word(degree, DEGREES[degree]) if quality.graded and rng.random() < 0.6 else None
 
 
 def lying(rng: random.Random) -> GoldPair:
@@ -124,7 +124,7 @@ def existing(rng: random.Random) -> GoldPair:
     what = noun_phrase(noun, rng.choice((A, *NUMBERS)) if is_plural else A, is_plural, adjectives(rng, noun))
     there = Word("there")
     be = Word(("were" if is_plural else "was") if past else ("are" if is_plural else "is"))
-    begin = Said([there, be], [Word("il", (there,)), Word("y", (there,)), Word("avait" if past else "a", (be,))])
+    begin = Bilingual([there, be], [Word("il", (there,)), Word("y", (there,)), Word("avait" if past else "a", (be,))])
     return sentence(begin + what + at(rng, where, places))
 
 
@@ -144,7 +144,7 @@ def yes_or_no(rng: random.Random) -> GoldPair:
     return _asked(whole if name == "love" else timed(rng, whole, when, first=False))
 
 
-def _asked(whole: Said) -> GoldPair:
+def _asked(whole: Bilingual) -> GoldPair:
     return sentence(whole, end="?")
 
 
@@ -163,17 +163,17 @@ def adverbial(rng: random.Random) -> GoldPair:
         whole = clause(who, verb, when, negative=negative, asked=True)
         if name == "go" and english != "where":
             whole += destination(rng)
-        return _asked(said(english, french) + whole)
+        return _asked(word_for_word(english, french) + whole)
     name, subjects, objects = rng.choice([entry for entry in TRANSITIVE if entry[0] != "love"])
     who, object = subject(rng, subjects), known(rng, objects)
     whole = clause(who, VERBS[name], when, negative=negative, asked=True, object=object)
-    return _asked(said(english, french) + whole)
+    return _asked(word_for_word(english, french) + whole)
 
 
 def who_does(rng: random.Random) -> GoldPair:
     """ "Who ate the apple?" """
     name, _, objects = rng.choice(TRANSITIVE)
-    when = told(VERBS[name], tense(rng))
+    when = unmistakable(VERBS[name], tense(rng))
     return _asked(clause(subject_pronoun("who", "qui", IL, "m"), VERBS[name], when, object=known(rng, objects)))
 
 
@@ -185,7 +185,7 @@ def whom_or_what(rng: random.Random) -> GoldPair:
     whole = clause(subject(rng, subjects), VERBS[name], when, asked=True)
     if name != "love":
         whole = timed(rng, whole, when, first=False)
-    return _asked((said("who", "qui") if of_person else said("what", "que")) + whole)
+    return _asked((word_for_word("who", "qui") if of_person else word_for_word("what", "que")) + whole)
 
 
 def where_is(rng: random.Random) -> GoldPair:
@@ -194,7 +194,7 @@ def where_is(rng: random.Random) -> GoldPair:
     past = rng.random() < 0.4
     be = Word(("were" if who.is_plural else "was") if past else ("are" if who.is_plural else "is"))
     form = ETRE.form("imperfect" if past else "present", who.person)
-    return _asked(said("where", "où") + Said([be], [Word(form, (be,))]) + who)
+    return _asked(word_for_word("where", "où") + Bilingual([be], [Word(form, (be,))]) + who)
 
 
 # Pronouns before the verb
@@ -206,7 +206,7 @@ def given(rng: random.Random) -> GoldPair:
     verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.3
     giver, thing = subject(rng, "person"), some(rng, things, negated=negative)
     if rng.random() < 0.4:
-        receiver = said("to", "à") + known(rng, "person")
+        receiver = word_for_word("to", "à") + known(rng, "person")
         whole = clause(giver, verb, when, negative=negative, object=thing + receiver)
     else:
         # Masculine singular, as is a participle that agrees with nothing: an indirect object is no reason to.
@@ -249,7 +249,7 @@ def one_after_the_other(rng: random.Random) -> GoldPair:
     # In the present "les" would not show the gender.
     when: Tense = "past" if thing.is_plural or rng.random() < 0.7 else "present"
     negative = rng.random() < 0.3
-    link = said("but", "mais") if negative else said("and", "et")
+    link = word_for_word("but", "mais") if negative else word_for_word("and", "et")
     silent = replace(who, english=[], french=[])
     clitic = object_pronoun_for(thing)
     then = clause(silent, VERBS[second], when, negative=negative, clitic=clitic)
@@ -257,7 +257,7 @@ def one_after_the_other(rng: random.Random) -> GoldPair:
     return _standing_for(whole, thing, clitic, then, when)
 
 
-def _standing_for(whole: Said, thing: Phrase, clitic: Phrase, after: Said, when: Tense) -> GoldPair:
+def _standing_for(whole: Bilingual, thing: Phrase, clitic: Phrase, after: Bilingual, when: Tense) -> GoldPair:
     """The pronoun before the verb of `after` stands for the thing; in the past the participle, the last word, shows."""
     assert thing.head is not None
     written = after.french[-1] if when == "past" else clitic.french[0]
@@ -270,10 +270,10 @@ def consequence(rng: random.Random) -> GoldPair:
     quality = QUALITIES[rng.choice(frame.object_reasons)]
     noun = rng.choice(nouns(frame.object, quality))
     thing = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
-    measured = said("too", DEGREES["too"]) if quality.graded else None
+    measured = word_for_word("too", DEGREES["too"]) if quality.graded else None
     clitic = object_pronoun_for(thing)
     result = clause(subject(rng, "person"), VERBS[frame.verb], "past", negative=True, clitic=clitic)
-    whole = be_clause(thing, "past", quality=quality, degree=measured) + comma() + said("so", "alors") + result
+    whole = be_clause(thing, "past", quality=quality, degree=measured) + comma() + word_for_word("so", "alors") + result
     pair = f"{noun.english}+{quality.english}"
     whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
     return _standing_for(whole, thing, clitic, result, "past")

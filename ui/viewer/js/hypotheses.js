@@ -2,13 +2,13 @@
 
 const HEADINGS = ["Log-probability", "Length", "Score, length-normalised"];
 
-class Found {
+class Hypotheses {
   header;
   nodes;
 
   constructor(follow) {
     this.follow = follow;
-    this.table = el("table", { class: "found" });
+    this.table = el("table", { class: "hypotheses" });
     this.more = el("button", { type: "button", class: "link more" });
     this.more.onclick = () => {
       this.every = true;
@@ -23,10 +23,10 @@ class Found {
   }
 
   draw() {
-    const { found, strategy } = this.header,
-      shown = this.every ? found : found.slice(0, Math.max(3, strategy.size));
+    const { hypotheses, strategy } = this.header,
+      shown = this.every ? hypotheses : hypotheses.slice(0, Math.max(3, strategy.size));
     const numbers = HEADINGS.slice(0, this.nodes.normalises ? 3 : 2);
-    const head = ["", found.length > 1 ? "Sentences found" : "What it wrote", ...numbers];
+    const head = ["", hypotheses.length > 1 ? "Sentences found" : "What it wrote", ...numbers];
     const top = el("tr", {}, ...head.map((name, i) => el("th", { scope: "col", class: i > 1 ? "n" : "" }, name)));
     const caption = el("caption", { class: "unseen" }, "The sentences that the search found, best first");
     this.table.replaceChildren(
@@ -34,15 +34,15 @@ class Found {
       el("thead", {}, top),
       el("tbody", {}, ...shown.map((sentence, place) => this.row(sentence, place))),
     );
-    this.more.hidden = shown.length === found.length;
-    this.more.textContent = `Show all ${found.length} that it found`;
+    this.more.hidden = shown.length === hypotheses.length;
+    this.more.textContent = `Show all ${hypotheses.length} that it found`;
     this.mark(this.end);
   }
 
   row({ node, text, ended, at_best: best }, place) {
     const { total, score, step, normalises } = this.nodes;
     const cell = (name, ...content) => el("td", { class: name }, ...content),
-      number = (name, told) => el("td", { class: "n", "data-name": name }, told); // named where there is no room for columns
+      number = (name, value) => el("td", { class: "n", "data-name": name }, value); // named where there is no room for columns
     const open = el("button", { type: "button", class: "sentence" }, text || "(nothing)");
     open.onclick = () => this.follow(node);
     const why = step[node] >= this.header.bound ? "cut at the length limit" : "could no longer win";

@@ -1,0 +1,40 @@
+"""One head of an attention alone, and all with one pattern, against the same done one by one."""
+
+import pytest
+import torch
+
+from transformer.analysis.several_heads import several_heads
+from transformer.model import Transformer
+from transformer.taps import Ablate, Recorder, Replace, Site, Tap, chain
+from transformer.trace import Trace
+
+
+@torch.no_grad()
+def log_prob(model: Transformer, trace: Trace, tap: Tap | None) -> float:
+    log_probs = model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), tap).log_softmax(-1)[0]
+    return sum(log_probs[t, token].item() for t, token in enumerate(trace.writes.ids))
+
+
+@pytest.mark.parametrize("site", [Site("encoder", 0, "self"), Site("decoder", 2, "cross")])
+@pytest.mark.parametrize("largest", [2**24, 1])
+def test_one_batch_is_one_by_one(model: Transformer, trace: Trace, site: Site, largest: int) -> None:
+    found = several_heads(model, trace.source.ids, trace.target.ids, site, largest)
+    heads = range(4 if site.stack == "encoder" else 3)
+    assert found.whole == pytest.approx(log_prob(model, trace, None), abs=1e-4)
+    assert len(found.alone) == len(heads)
+    for head, alone in enumerate(found.alone):
+        others = chain(*(Ablate(site, other) for other in heads if other != head))
+        assert alone == pytest.approx(log_prob(model, trace, others), abs=1e-4)
+        assert abs(alone - found.whole) > 1e-3
+    recorder = Recorder()
+    log_prob(model, trace, recorder)
+    rows = tuple(map(tuple, recorder[site][0][0].mean(0).tolist()))
+    same = chain(*(Replace(site, head, rows) for head in heads))
+    assert found.mean == pytest.approx(log_prob(model, trace, same), abs=1e-4)
+    assert abs(found.mean - found.whole) > 1e-4
+
+
+def test_others_may_go_first_between_batches(model: Transformer, trace: Trace) -> None:
+    calls: list[None] = []
+    several_heads(model, trace.source.ids, trace.target.ids, Site("encoder", 0, "self"), 1, lambda: calls.append(None))
+    assert len(calls) == 6

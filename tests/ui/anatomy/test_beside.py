@@ -1,0 +1,87 @@
+"""What Anatomy offers under a norm, a feed-forward network and an attention: comparisons, costs and relatives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from transformer import Translator, checkpoints
+from transformer.analysis.cost import crossing
+from ui.anatomy.norms import MEASURED, measured
+from ui.state import models
+
+PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
+TARGET = "une petite fille"
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
+    for place in ("checkpoints", "models", "runs"):
+        (tmp_path / place).mkdir()
+        monkeypatch.setattr(models, place.upper(), tmp_path / place)
+    for name, checkpoint in (("a-small", small_checkpoint()), ("t5", small_t5_checkpoint())):
+        checkpoint.card["examples"] = TEXTS
+        checkpoints.save(checkpoint, tmp_path / "checkpoints" / name)
+    return Translator.load(tmp_path / "checkpoints" / "a-small")
+
+
+def opened(*expanders: str, **query: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=300)
+    for key, value in {"model": "a-small", "text": "two dogs", "target": TARGET, **query}.items():
+        app.query_params[key] = value
+    for key in expanders:
+        app.session_state[key] = True
+    app.run()
+    assert not app.exception and not app.error
+    return app
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(element.value for element in app.caption)
+
+
+@pytest.mark.parametrize("part", ["attention-norm", "ff-norm", "norm"])
+@pytest.mark.parametrize("model", ["a-small", "t5"])
+def test_batch_norm_moves_with_the_other_sentence_and_layer_norm_does_not(
+    small: Translator, part: str, model: str
+) -> None:
+    app = opened("batch-norm", "pre-or-post", part=part, layer="1", model=model)
+    assert "layer norm's numbers change by at most 0, batch norm's by" in captions(app)
+    table = next(frame.value for frame in app.dataframe if "number 1" in frame.value)
+    rows = table.to_numpy()[:, 1:].astype(float)
+    assert np.array_equal(rows[1], rows[2]) and np.abs(rows[3] - rows[4]).max() > 0.01
+    assert "Xiong et al. 2020" in captions(app)
+
+
+def test_what_was_measured_of_the_norms_is_shown_and_says_what_it_says(small: Translator) -> None:
+    """A deep post-norm network does not learn without warm-up, and its gradients are uneven."""
+    runs = {(run["norm"], bool(run["warmup"])): run for run in measured()["runs"]}
+    assert MEASURED.exists() and len(runs) == 4
+    last = {key: run["losses"][-1] for key, run in runs.items()}
+    assert last["post", False] > 3 > last["post", True] > last["pre", True]
+    assert last["pre", False] < 2
+    for norm, most in (("pre", 2), ("post", 10)):
+        gradients = runs[norm, False]["gradients"]
+        assert gradients == runs[norm, True]["gradients"] and max(gradients) / min(gradients) < most
+    assert max(runs["post", False]["gradients"]) / min(runs["post", False]["gradients"]) > 4
+
+
+def test_a_feed_forward_network_sees_one_token(small: Translator) -> None:
+    text = captions(opened(part="ff", kind="encoder", layer="1"))
+    assert "the output at this one changes by at most 0. Over the whole sentence" in text or "at most 1e-0" in text
+    assert "two convolutions of width 1, [3, 16] → [3, 32] → [3, 16]" in text
+
+
+@pytest.mark.parametrize("model", ["a-small", "t5"])
+def test_the_cost_of_a_layer_and_the_relatives(small: Translator, model: str) -> None:
+    app = opened("cost", "relatives", model=model)
+    at = crossing(16, 16 if model == "a-small" else 20, 32, model == "t5")
+    assert f"from {at:,} tokens on they are more than half" in captions(app)
+    tables = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]
+    assert any("Recurrent (RNN)" in table for table in tables)
+    relatives = next(table for table in tables if "What changes" in table)
+    assert relatives.count("<tr>") == 7 and "Bahdanau et al. 2015" in relatives

@@ -1,0 +1,67 @@
+"""What stands beside an embedding: the word that is cut, its table, and the neighbours."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.small import TEXTS, small_checkpoint, small_translator
+from transformer.charts import THEMES
+from transformer.data.cutting import Merges
+from transformer.data.tokenizers import Tokenizer
+from ui.anatomy.embedding import cut_html, default_word, matrices_of, near_html, nearest, said_of_matrices
+
+BPE = Tokenizer.train(TEXTS, "bpe", 60)
+
+
+def test_the_word_is_the_first_of_the_sentence_that_is_several_tokens() -> None:
+    text = "two dogs are running"
+    ids = [BPE.sos_id, *BPE.encode(text), BPE.eos_id]
+    word = default_word(BPE, ids)
+    assert len(BPE.encode(word)) > 1 and word in text.split()
+    before = text.split()[: text.split().index(word)]
+    assert all(len(BPE.encode(other)) == 1 for other in before)
+    words = Tokenizer.train(TEXTS, "words", 200, min_frequency=1)
+    assert default_word(words, words.encode("two dogs are running")) == "running"
+    assert default_word(words, [words.eos_id]) == ""
+
+
+def test_a_cut_is_a_row_a_merge_and_escaped() -> None:
+    (cut,) = Merges(BPE).cut("running")
+    page = cut_html(cut, BPE, THEMES["dark"])
+    assert page.count("<tr") == 1 + len(cut.merges)
+    assert f"merge {cut.merges[0].rank + 1}<" in page
+    odd = Tokenizer.train(["<b> <b> <b>"], "bpe", 60)
+    tables = [cut_html(cut, odd, THEMES["light"]) for cut in Merges(odd).cut("<b>")]
+    assert all("<b>" not in table for table in tables) and any("&lt;" in table for table in tables)
+
+
+def test_neighbours_leave_special_tokens_out() -> None:
+    model = small_translator()
+    tokenizer = model.checkpoint.target_tokenizer
+    matrix = model.model.output.weight.detach().numpy()
+    found = nearest(matrix, 10, tokenizer)
+    assert found and not {near.id for near in found} & {*tokenizer.special_ids, 10}
+    page = near_html(found, tokenizer, THEMES["light"])
+    assert page.count("<tr") == len(found) and f"{found[0].cosine:.2f}" in page
+
+
+@pytest.mark.parametrize(
+    ("tied", "source", "target", "said"),
+    [
+        ("none", [["encoder"], ["output"]], [["decoder"], ["output"]], "are different matrices"),
+        ("output", [["encoder"], ["output"]], [["decoder", "output"]], "The encoder's embedding is another."),
+        ("all", [["encoder", "output"]], [["decoder", "output"]], "are one matrix, so a token is written by"),
+    ],
+)
+def test_which_matrices_are_compared(tied: str, source: list[list[str]], target: list[list[str]], said: str) -> None:
+    model = small_translator(tied=tied)
+    assert matrices_of(model, "encoder") == source
+    assert matrices_of(model, "decoder") == target
+    groups = {"none": [["encoder"], ["decoder"], ["output"]], "output": [["encoder"], ["decoder", "output"]]}
+    assert said in said_of_matrices(groups.get(tied, [["encoder", "decoder", "output"]]))
+
+
+def test_two_vocabularies_are_not_compared() -> None:
+    model = small_translator()
+    model.checkpoint.target_tokenizer = small_checkpoint().target_tokenizer
+    assert matrices_of(model, "encoder") == [["encoder"]]

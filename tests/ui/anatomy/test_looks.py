@@ -1,0 +1,171 @@
+"""What the Anatomy page says about a whole head, about all heads, and about the division by √d_head."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from transformer import Translator, checkpoints
+from transformer.analysis.several_heads import several_heads
+from transformer.charts.colours import THEMES
+from transformer.taps import Site
+from ui.anatomy.matrix_table import MOST, ink_on, matrix_html, window
+from ui.state import models
+from ui.widgets.text import minus, signed
+
+PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
+TARGET = "une petite fille"
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
+    """The first of two; the other is a T5."""
+    for place in ("checkpoints", "models", "runs"):
+        (tmp_path / place).mkdir()
+        monkeypatch.setattr(models, place.upper(), tmp_path / place)
+    checkpoint = small_checkpoint()
+    checkpoint.card["examples"] = TEXTS
+    checkpoints.save(checkpoint, tmp_path / "checkpoints" / "a-small")
+    checkpoints.save(small_t5_checkpoint(), tmp_path / "checkpoints" / "t5")
+    return Translator.load(tmp_path / "checkpoints" / "a-small")
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=300)
+    for key, value in {"model": "a-small", "text": "two dogs", "target": TARGET, "head": "1", **query}.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception and not app.error
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
+
+
+def drawn(app: AppTest) -> str:
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+def numbers(html: str, title: str) -> list[list[str]]:
+    """The cells of the matrix of that title."""
+    (table,) = re.findall(rf'aria-label="{title}".*?<tbody>(.*?)</tbody>', html)
+    return [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in table.split("<tr>")[1:]]
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_whole_head_is_the_traces(small: Translator, kind: str) -> None:
+    trace = small.trace("two dogs", target=TARGET)
+    app = opened(look="matrices", kind=kind, layer="2")
+    assert "As the model does." in said(app)
+    pattern, hidden = trace.pattern(kind)[1, 0], trace.masked(kind)  # type: ignore[arg-type]
+    rows = numbers(drawn(app), "Weights")
+    assert rows == [
+        ["0" if off else f"{weight:.2f}" for weight, off in zip(*row, strict=True)]
+        for row in zip(pattern, hidden, strict=True)
+    ]
+    masked = np.array(numbers(drawn(app), "Masked scores"))
+    assert ((masked == "−∞") == hidden).all()
+    assert not np.isin(numbers(drawn(app), "Scores"), "−∞").any()
+
+
+def test_another_mask_is_said_to_be_another(small: Translator) -> None:
+    app = opened(look="matrices", kind="decoder", mask="none")
+    assert "Not what the model does:" in said(app) and "nothing is hidden" in said(app)
+    assert "−∞" not in np.array(numbers(drawn(app), "Masked scores"))
+    # A mask that has no meaning in cross-attention leaves the model's own.
+    assert "As the model does." in said(opened(look="matrices", kind="cross", mask="look-ahead"))
+
+
+def test_the_shorter_sentence_of_a_batch_is_padded(small: Translator) -> None:
+    app = opened(look="matrices", kind="encoder", matrices="batch")
+    assert "Choose or type a second sentence" in said(app) and "Weights" not in drawn(app)
+    for second, text, added in ((TEXTS[1], "two dogs", 6), ("dogs", "dogs", 1)):
+        app = opened(look="matrices", kind="encoder", matrices="batch", second=second)
+        assert f"“{text}”, with {added} token{'s' * (added > 1)} of padding" in said(app)
+        masked = np.array(numbers(drawn(app), "Masked scores"))
+        assert (masked[:, -added:] == "−∞").all() and (masked[:, :-added] != "−∞").all()
+    app = opened(look="matrices", kind="encoder", matrices="batch", second=TEXTS[0] + " dogs" * 40)
+    assert any("this model reads at most" in info.value for info in app.info)  # in a sentence, beside the controls
+    assert app.selectbox
+
+
+def test_the_tutorials_row(small: Translator) -> None:
+    app = opened(look="matrices", matrices="tutorial", mask="none")
+    assert numbers(drawn(app), "Weights")[0] == ["0.3064", "0.3530", "0.3406"]
+    app = opened(look="matrices", matrices="tutorial")
+    assert numbers(drawn(app), "Weights")[0] == ["1.0000", "0", "0"]
+
+
+def test_what_a_head_alone_loses(small: Translator) -> None:
+    trace = small.trace("two dogs", target=TARGET)
+    app = opened(look="heads", kind="decoder", layer="2")
+    measured = several_heads(small.model, trace.source.ids, trace.target.ids, Site("decoder", 1, "self"))
+    html = drawn(app)
+    for name, value in zip(
+        ("Only head 1", "Only head 2", "One pattern for all"), (*measured.alone, measured.mean), strict=True
+    ):
+        assert re.search(rf"{name}<.*?>{re.escape(signed(value - measured.whole, plus=True))} nats<", html)
+    tokens = len(trace.reads)
+    shapes = re.findall(r"\[1, [0-9, ]+\]", html)
+    assert shapes == [
+        f"[1, {', '.join(map(str, sizes))}]"
+        for sizes in (
+            *[(tokens, 16)] * 2,
+            (tokens, 2, 8),
+            (2, tokens, 8),
+            (2, tokens, tokens),
+            (2, tokens, 8),
+            *[(tokens, 16)] * 2,
+        )
+    ]
+
+
+def test_the_division_is_told_with_the_heads_own_numbers(small: Translator) -> None:
+    trace = small.trace("two dogs", target=TARGET)
+    app = opened(look="scaling", kind="encoder", layer="1")
+    assert "d_head is 4, √d_head 2." in said(app)
+    largest = trace.encoder[0, 0].max(-1).mean()
+    assert f"and {largest:.2f} with it." in said(app)
+
+
+@pytest.mark.parametrize("look", ["matrices", "heads", "scaling"])
+@pytest.mark.parametrize("kind", ["encoder", "cross"])
+def test_a_t5_is_looked_at_too(small: Translator, look: str, kind: str) -> None:
+    app = opened(model="t5", look=look, kind=kind)
+    if look == "matrices":
+        assert "As the model does." in said(app)
+    if look == "scaling":
+        assert "T5 does not divide" in said(app)
+    if look == "heads":
+        assert "[1, 4, 3, 5]" in drawn(app) if kind == "encoder" else "[1, 2, 4, 5]" in drawn(app)
+
+
+def test_a_matrix_as_a_table() -> None:
+    names = ["<b>", "two"]
+    values, hidden = np.array([[-1.5, 0.25], [2.0, 0.0]]), np.array([[False, True], [False, False]])
+    html = matrix_html("T", values, names, names, THEMES["dark"], limit=2, signed=True, hidden=hidden, chosen=1)
+    assert "<b>" not in html and "&lt;b&gt;" in html
+    assert numbers(html, "T") == [["−1.50", "−∞"], ["2.00", "0.00"]]
+    assert (
+        html.count("repeating-linear-gradient") == 1
+        and html.count(f"border-top:2px solid {THEMES['dark'].accent}") == 2
+    )
+    many = matrix_html("T", np.zeros((1, 11)), ["a"], ["b"] * 11, THEMES["light"], limit=1, signed=False)
+    assert numbers(many, "T") == [[""] * 11] and minus(f"{0:.4f}") in many  # on hover
+
+
+def test_the_window_has_the_chosen_row() -> None:
+    assert window(5, None) == slice(0, 5) and window(5, 4) == slice(0, 5)
+    for chosen in (0, 17, 99):
+        part = window(100, chosen)
+        assert part.start <= chosen < part.stop and part.stop - part.start == MOST
+
+
+def test_ink_can_be_read() -> None:
+    assert ink_on(np.array([255, 255, 255])) == "#000000" and ink_on(np.array([11, 42, 102])) == "#ffffff"

@@ -1,0 +1,113 @@
+"""All heads of an attention: how d_model is cut into them and joined again, and what one of them alone loses."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis.several_heads import SeveralHeads
+from transformer.analysis.sites import attention_at
+from transformer.charts.colours import LESS, MORE, Theme, theme_named
+from ui.anatomy.chosen import Chosen, tokens
+from ui.anatomy.passes import heads_alone
+from ui.state.models import translator
+from ui.widgets.text import signed
+
+LITTLE = " Little is lost in this attention: the others make up for it. Open another on the map to compare."
+MOST_DRAWN = 16  # heads that the picture tells apart
+
+
+def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+    model = translator(name).model
+    attention = attention_at(model, chosen.site)
+    heads, width = attention.n_heads, attention.query.out_features
+    queries = len(tokens(trace, chosen.stack))
+    keys = trace.pattern(chosen.part.kind).shape[-1]
+    theme = theme_named(st.context.theme.type or "light")
+    st.markdown("**How the vector is cut into heads**")
+    of_one = "The heads" if heads > 1 else "The one head"
+    st.caption(
+        f"{of_one} share three maps, W_Q, W_K and W_V; each reads {width // heads} of the {width} numbers that a map "
+        "gives. Cutting and joining move no number: only the shape is read differently. Shapes are [sentences, tokens, "
+        "numbers], with a place for the heads between."
+    )
+    st.html(steps_html(model.config.d_model, heads, width, queries, keys, theme))
+    st.markdown("**Why several?**")
+    if heads == 1:
+        st.caption("This attention has one head: there is nothing to compare.")
+        return
+    measured = heads_alone(name, trace, chosen.site)
+    st.caption(_words(measured, chosen.head))
+    st.html(alone_html(measured, chosen.head, theme))
+
+
+def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, theme: Theme) -> str:
+    """The shapes that a query takes on its way, each with a small picture; the colours are the heads'."""
+    d_head = width // heads
+    whole = theme.hatch
+    own = [theme.heads[head % len(theme.heads)] for head in range(min(heads, MOST_DRAWN))]
+    listed = [
+        ("The layer reads", (1, queries, d_model), "a vector a token", [whole], False),
+        ("times W_Q", (1, queries, width), "q of all heads in one vector", [whole], False),
+        ("view", (1, queries, heads, d_head), f"cut into {heads} pieces of {d_head}", own, False),
+        ("transpose", (1, heads, queries, d_head), "a matrix for each head", own, True),
+        ("softmax(q kᵀ)", (1, heads, queries, keys), "each head's own weights; k likewise", own, True),
+        ("times v", (1, heads, queries, d_head), "each head's weighted values", own, True),
+        ("transpose, join", (1, queries, width), "the pieces in one vector again", own, False),
+        ("times W_O", (1, queries, d_model), "mixes what the heads found", [whole], False),
+    ]
+    boxes = "".join(_step(*step, theme) for step in listed)
+    return (
+        '<ol class="head-shapes" style="list-style:none;margin:0;padding:0;display:grid;gap:10px;'
+        f'grid-template-columns:repeat(auto-fill,minmax(140px,1fr))">{boxes}</ol>'
+    )
+
+
+def _step(name: str, sizes: tuple[int, ...], note: str, colours: list[str], stacked: bool, theme: Theme) -> str:
+    bars = "".join(f'<span style="flex:1;background:{colour};border-radius:2px"></span>' for colour in colours)
+    direction = "column" if stacked else "row"
+    height = "34px" if stacked else "12px"
+    return (
+        f'<li style="margin:0;padding:10px 12px;border-radius:8px;background:{theme.field};min-width:0">'
+        f'<div style="font-size:13px;color:{theme.muted}">{html.escape(name)}</div>'
+        f'<div style="font-weight:600;font-variant-numeric:tabular-nums">{list(sizes)}</div>'
+        f'<div style="height:34px;display:flex;align-items:center;margin:6px 0"><div aria-hidden="true" style="display:'
+        f'flex;flex-direction:{direction};gap:2px;width:100%;height:{height}">{bars}</div></div>'
+        f'<div style="font-size:13px;color:{theme.muted}">{html.escape(note)}</div></li>'
+    )
+
+
+def _words(measured: SeveralHeads, head: int) -> str:
+    losses = [alone - measured.whole for alone in measured.alone]
+    best = max(range(len(losses)), key=losses.__getitem__)
+    return (
+        f"The log-probability of this translation is {signed(measured.whole)} nats. It is measured again with only one "
+        "head of this attention left (the others add nothing), and with one pattern for all heads, the mean of theirs; "
+        f"every other attention stays as it is. Head {head + 1} alone changes it by "
+        f"{signed(losses[head], plus=True)} nats; the best alone, head {best + 1}, by "
+        f"{signed(losses[best], plus=True)}; one pattern for all by "
+        f"{signed(measured.mean - measured.whole, plus=True)}." + (LITTLE if min(losses) > -0.5 else "")
+    )
+
+
+def alone_html(measured: SeveralHeads, head: int, theme: Theme) -> str:
+    """How the log-probability changes, as a table with bars; a full bar is the largest change."""
+    rows = [(f"Only head {i + 1}", alone - measured.whole) for i, alone in enumerate(measured.alone)]
+    rows.append(("One pattern for all", measured.mean - measured.whole))
+    full = max(max(abs(change) for _, change in rows), 1e-9)
+    cell = "border:0;padding:4px 12px 4px 0"
+    body = "".join(
+        f'<tr><th scope="row" style="{cell};white-space:nowrap;text-align:left;font-weight:'
+        f'{650 if i == head else 400};color:{theme.accent if i == head else theme.text}">{name}</th>'
+        f'<td style="{cell};width:100%"><div aria-hidden="true" style="height:8px;border-radius:2px;'
+        f'width:{100 * abs(change) / full:.2f}%;background:{MORE if change < 0 else LESS}"></div></td>'
+        f'<td style="{cell};white-space:nowrap;text-align:right;font-variant-numeric:tabular-nums">'
+        f"{signed(change, plus=True)} nats</td></tr>"
+        for i, (name, change) in enumerate(rows)
+    )
+    return (
+        '<div class="heads-alone"><table style="width:100%;border-collapse:collapse;border:0;font-size:0.87rem">'
+        f"<tbody>{body}</tbody></table></div>"
+    )

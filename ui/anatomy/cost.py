@@ -1,0 +1,111 @@
+"""What a layer of this model costs by the length of the sentence, and what changes in its relatives."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis.cost import crossing, layer_cost, table_1
+from transformer.analysis.sites import attention_at
+from transformer.charts.lines import Curve, lines
+from transformer.layers import EncoderLayer
+from transformer.taps import Site
+from ui.anatomy.facts import is_t5
+from ui.state.models import translator
+from ui.viewer.plot import plot
+
+LENGTHS = [int(n) for n in np.unique(np.geomspace(4, 16_384, 49).round())]
+
+# What is looked at, what changes in softmax(q kᵀ / √d) v, what it costs for n tokens, and whose it is.
+RELATIVES = (
+    ("Additive attention", "score = vᵀ tanh(W q + U k)", "n² · d, and no matrix product", "Bahdanau et al. 2015"),
+    ("Encoder only", "no decoder and no look-ahead mask: every token sees all", "n² · d", "BERT, Devlin et al. 2019"),
+    (
+        "Decoder only",
+        "no encoder: prompt and answer in one causal self-attention",
+        "n² · d; a written token n · d, from a cache",
+        "GPT-2, Radford et al. 2019",
+    ),
+    (
+        "Sparse attention",
+        "the mask leaves each query some keys: near ones, strided ones",
+        "n · √n · d, or n · r · d for r keys",
+        "Child et al. 2019; Longformer, Beltagy et al. 2020",
+    ),
+    (
+        "Linear attention",
+        "φ(q) (φ(k)ᵀ v) in the place of the softmax: the sum over keys is made once",
+        "n · d²",
+        "Katharopoulos et al. 2020",
+    ),
+    (
+        "Fused kernels",
+        "nothing: the same numbers, block by block, without storing the n × n weights",
+        "n² · d, memory n · d",
+        "FlashAttention, Dao et al. 2022",
+    ),
+)
+
+
+def offer(name: str, trace: Trace) -> None:
+    """Two expanders, closed at first."""
+    costs = st.expander("What it costs", key="cost", on_change="rerun")
+    if costs.open:
+        with costs:
+            _costs(name, len(trace.source))
+    relatives = st.expander("Relatives of this attention", key="relatives", on_change="rerun")
+    if relatives.open:
+        with relatives:
+            st.caption("What changes in softmax(q kᵀ / √d_head) v, and what a layer costs for n tokens of width d.")
+            _table(("Attention", "What changes", "Cost", "From"), RELATIVES)
+
+
+def _costs(name: str, tokens: int) -> None:
+    model = translator(name).model
+    config, attention = model.config, attention_at(model, Site("encoder", 0, "self"))
+    first = model.encoder.layers[0]
+    assert isinstance(first, EncoderLayer)
+    gated = first.feed_forward.gate is not None
+    sizes = config.d_model, attention.query.out_features, config.encoder.d_ff, gated
+    each = [layer_cost(n, *sizes) for n in LENGTHS]
+    at, here = crossing(*sizes), layer_cost(tokens, *sizes)
+    st.caption(
+        f"One encoder layer of this model, in multiply-adds. Comparing every token with every other grows with n² · d, "
+        f"the maps that each token goes through with n · d². Here, with {tokens:,} tokens, attention's products are "
+        f"{here.attention / sum(here):.1%} of {sum(here):,}; from {at:,} tokens on they are more than half."
+    )
+    curves = [
+        Curve("q kᵀ and weights times v", LENGTHS, np.array([one.attention for one in each])),
+        Curve("projections and feed-forward", LENGTHS, np.array([one.projections + one.feed_forward for one in each])),
+    ]
+    theme = st.context.theme.type or "light"
+    plot(
+        lines(curves, "Multiply-adds of a layer", "tokens n", logarithmic="xy", at=(at, f"n = {at:,}"), theme=theme),
+        key="costs",
+    )
+    st.caption(
+        f"Table 1 of the paper at n = {tokens:,} and d = {config.d_model:,}. A recurrent network reads one token after "
+        "the other, and what two tokens have to do with each other passes through every one between them; in "
+        "self-attention all tokens are read at once, and any two are one step apart."
+    )
+    rows = table_1(tokens, config.d_model)
+    columns = ("Layer", "Cost", "here", "Steps one after the other", "Longest path")
+    _table(columns, [(r.name, r.complexity, f"{r.products:,.0f}", f"{r.steps:,}", f"{r.path:,}") for r in rows])
+    if is_t5(config):
+        st.caption("T5's heads together may be wider than d_model; the curve has their own width.")
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Words that wrap in their cells; where there is little room, the table scrolls instead of squeezing them."""
+    cell = 'style="padding:6px 14px 6px 0;text-align:left;vertical-align:top;border:0"'
+    head = "".join(f'<th scope="col" {cell}>{html.escape(column)}</th>' for column in columns)
+    body = "".join("<tr>" + "".join(f"<td {cell}>{html.escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    st.html(
+        '<div style="overflow-x:auto" tabindex="0" role="region" aria-label="Table, scrolls sideways">'
+        '<table style="min-width:620px;width:100%;border-collapse:collapse;font-size:14px">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )

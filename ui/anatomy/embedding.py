@@ -1,0 +1,172 @@
+"""What comes before and beside an embedding: how a word is cut into tokens, and what lies near a token."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace, Translator
+from transformer.analysis.neighbours import Near, neighbours, tied, weights
+from transformer.charts.colours import Theme, theme_named
+from transformer.data.cutting import Cut, Merges, has_merges, how_it_cuts
+from transformer.data.tokenizers import Tokenizer
+from ui.anatomy.chosen import Chosen, tokens
+from ui.anatomy.view import LONGEST_WORD, AnatomyView
+from ui.state.view import update, widget_key
+from ui.widgets.text import literal, plural
+
+_NAMES = {"encoder": "encoder's embedding", "decoder": "decoder's embedding", "output": "output projection"}
+
+
+def draw(model: Translator, trace: Trace, chosen: Chosen) -> None:
+    """A word merge by merge, then the neighbours of the chosen token."""
+    checkpoint = model.checkpoint
+    tokenizer = checkpoint.source_tokenizer if chosen.stack == "encoder" else checkpoint.target_tokenizer
+    ids = tokens(trace, chosen.stack).ids
+    theme = theme_named(st.context.theme.type or "light")
+    st.space("small")
+    st.subheader("How a word is cut into tokens", anchor=False)
+    st.caption(how_it_cuts(tokenizer))
+    if has_merges(tokenizer):
+        _cut(tokenizer, ids, theme)
+    st.space("small")
+    st.subheader("What lies near this token", anchor=False)
+    _near(model, tokenizer, chosen, ids[chosen.query], theme)
+
+
+def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
+    view: AnatomyView = st.session_state["view"]
+    word = default_word(tokenizer, ids) if view.cut is None else view.cut
+    key = widget_key("cut")
+    st.text_input(
+        "Word to cut",
+        word,
+        key=key,
+        max_chars=LONGEST_WORD,
+        on_change=lambda: update(cut=st.session_state[key]),
+        width=260,
+    )
+    merges = Merges(tokenizer)
+    cuts = merges.cut(word)
+    if not cuts:
+        st.caption("There is nothing to cut: the word is empty.")
+        return
+    for cut in cuts:
+        st.html(cut_html(cut, tokenizer, theme))
+    pieces = [piece for cut in cuts for piece in cut.pieces]
+    steps = sum(len(cut.merges) for cut in cuts)
+    said = f"{plural(steps, 'merge')}, {plural(len(pieces), 'token')}. "
+    said += f"A merge's number is its place among the {len(merges):,} learned."
+    if pieces == [tokenizer.inner.id_to_token(id) for id in tokenizer.encode(word)]:
+        said += " :material/check_circle: The tokenizer's own encoding is the same."
+    st.caption(said)
+
+
+def default_word(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+    """The first word of the sentence that is several tokens, else its longest."""
+    words = [[ids[place] for place in group] for group in tokenizer.word_groups(ids)]
+    words = [word for word in words if not tokenizer.special_ids & {*word}]
+    several = [tokenizer.decode(word) for word in words if len(word) > 1]
+    return (several or sorted(map(tokenizer.decode, words), key=len, reverse=True) or [""])[0][:LONGEST_WORD]
+
+
+def cut_html(cut: Cut, tokenizer: Tokenizer, theme: Theme) -> str:
+    """A row a merge: its number, the pair, and what the word is then."""
+    rows: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [("as characters", (), cut.start, "")]
+    rows += [
+        (
+            f"merge {step.rank + 1:,}",
+            step.pair,
+            step.pieces,
+            step.joined,
+        )
+        for step in cut.merges
+    ]
+    style = f"border:0;border-top:1px solid {theme.line};padding:6px 12px 6px 0;vertical-align:top;font-size:13px"
+    lines = []
+    for name, pair, pieces, new in rows:
+        chips = "".join(
+            f'<span style="display:inline-block;margin:0 4px 4px 0;padding:0 6px;border-radius:4px;border:1px solid '
+            f'{theme.accent if piece == new else theme.line}">{html.escape(text)}</span>'
+            for piece, text in zip(pieces, _spelled(tokenizer, pieces), strict=True)
+        )
+        # Each in a box of its own: a vowel sign would join the plus before it.
+        joined = " + ".join(
+            f'<span style="display:inline-block">{html.escape(text)}</span>' for text in _spelled(tokenizer, pair)
+        )
+        lines.append(
+            f'<tr style="border:0"><td style="{style};color:{theme.muted};width:30%">{name}'
+            f'<span style="display:block;color:{theme.text};white-space:nowrap">{joined}</span></td>'
+            f'<td style="{style}">{chips}</td></tr>'
+        )
+    table = "width:100%;max-width:760px;border-collapse:collapse;border:0;margin:0"
+    return f'<table class="cut" style="{table}"><tbody>{"".join(lines)}</tbody></table>'
+
+
+def _spelled(tokenizer: Tokenizer, pieces: Sequence[str]) -> list[str]:
+    """Pieces as people see them."""
+    ids = [tokenizer.inner.token_to_id(piece) for piece in pieces]
+    return [piece if id is None else tokenizer.label(id) for id, piece in zip(ids, pieces, strict=True)]
+
+
+def _near(model: Translator, tokenizer: Tokenizer, chosen: Chosen, id: int, theme: Theme) -> None:
+    st.caption(said_of_matrices(tied(model.model)))
+    if id in tokenizer.special_ids:
+        st.caption(f"{literal(tokenizer.label(id))} is no word; choose another token above to see its neighbours.")
+        return
+    compared = matrices_of(model, chosen.stack)
+    for column, names in zip(st.columns(2, gap="large"), compared, strict=False):
+        matrix = weights(model.model)[names[0]].detach().float().cpu().numpy()
+        with column:
+            title = " = ".join(_NAMES[name] for name in names)
+            st.markdown(f"**{title[0].upper()}{title[1:]}** :gray[nearest to {literal(tokenizer.label(id))}]")
+            st.html(near_html(nearest(matrix, id, tokenizer), tokenizer, theme))
+    st.caption(
+        "The numbers are cosines between rows of the matrix, the model's own weights: 1 is the same direction, 0 a "
+        "right angle. Special tokens are left out."
+    )
+
+
+def matrices_of(model: Translator, stack: str) -> list[list[str]]:
+    """The matrices that have the tokens of a stack as rows: its embedding, and the output where it writes the same."""
+    same = model.checkpoint.source_tokenizer is model.checkpoint.target_tokenizer
+    wanted = [stack, "output"] if stack == "decoder" or same else [stack]
+    groups = [[name for name in group if name in wanted] for group in tied(model.model)]
+    return [group for group in groups if group]
+
+
+def nearest(matrix: np.ndarray, id: int, tokenizer: Tokenizer) -> list[Near]:
+    return neighbours(matrix, id, without=tokenizer.special_ids)
+
+
+def said_of_matrices(groups: list[list[str]]) -> str:
+    """Which of the three matrices are one."""
+    names = [["the " + _NAMES[name] for name in group] for group in groups]
+    shared = [group for group in names if len(group) > 1]
+    if not shared:
+        return (
+            "The embeddings that read a token and the output projection that writes one are different matrices here: "
+            "what is near in one need not be near in the other."
+        )
+    (one,) = shared
+    listed = ", ".join(one[:-1]) + " and " + one[-1]
+    alone = "".join(f" {group[0][0].upper()}{group[0][1:]} is another." for group in names if len(group) == 1)
+    why = ", so a token is written by the row that reads it" if "output" in max(groups, key=len) else ""
+    return f"{listed[0].upper()}{listed[1:]} are one matrix{why}.{alone}"
+
+
+def near_html(found: list[Near], tokenizer: Tokenizer, theme: Theme) -> str:
+    """A bar a neighbour, with its cosine."""
+    rows = "".join(
+        f'<tr style="border:0"><td style="border:0;padding:3px 12px 3px 0;width:40%;overflow-wrap:anywhere">'
+        f'{html.escape(tokenizer.label(near.id))}</td><td style="border:0;padding:3px 8px 3px 0">'
+        f'<span style="display:block;height:8px;border-radius:4px;background:{theme.accent};'
+        f'width:{100 * max(near.cosine, 0):.0f}%"></span></td><td style="border:0;padding:3px 0;width:52px;'
+        f'font-variant-numeric:tabular-nums">{near.cosine:.2f}</td></tr>'.replace(">-", ">−")
+        for near in found
+    )
+    table = "width:100%;table-layout:fixed;border-collapse:collapse;border:0;margin:0;font-size:14px"
+    return f'<table class="near" style="{table}"><tbody>{rows}</tbody></table>'

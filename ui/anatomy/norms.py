@@ -1,0 +1,124 @@
+"""Under a norm: batch norm on the same numbers, and what it does to a deep network where the norms stand."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis.norms import BothNorms, both_norms
+from transformer.analysis.stream import CROSS, FEED_FORWARD, SELF
+from transformer.charts.lines import Curve, lines
+from transformer.checkpoints.examples import examples
+from ui.anatomy.chosen import Chosen
+from ui.anatomy.facts import is_t5
+from ui.anatomy.passes import stream_of
+from ui.state import models
+from ui.state.models import translator
+from ui.viewer.plot import plot
+from ui.widgets.errors import plain_errors
+from ui.widgets.text import literal
+
+MEASURED = Path(__file__).with_name("gradient_norms.json")
+SHOWN = 8  # numbers of a vector
+SMOOTHED = 10  # steps whose losses are drawn as their mean
+
+
+def offer(name: str, trace: Trace, chosen: Chosen) -> None:
+    """Two expanders, closed at first: each computes when it is opened."""
+    beside = st.expander("Why not batch norm?", key="batch-norm", on_change="rerun")
+    if beside.open:
+        with beside, plain_errors():
+            _beside_batch_norm(name, trace, chosen)
+    where = st.expander("Before the block or after it?", key="pre-or-post", on_change="rerun")
+    if where.open:
+        with where:
+            _before_or_after()
+
+
+def _beside_batch_norm(name: str, trace: Trace, chosen: Chosen) -> None:
+    model = translator(name)
+    others = [example.text for example in examples(model.card) if example.text != trace.text][:2]
+    st.caption(
+        "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what "
+        "batch norm makes of a token depends on the sentences beside it, and a sentence alone would get other numbers "
+        "than in training; layer norm gives the same in any company."
+    )
+    if len(others) < 2:
+        st.caption("To compare, this model needs two examples in its card, and it has fewer.")
+        return
+    batches = [both(name, trace, chosen, other) for other in others]
+    one, two = batches
+    moved = [np.abs(a - b).max() for a, b in ((one.layer, two.layer), (one.batch, two.batch))]
+    rows = {"Before": one.read}
+    for kind, field in (("Layer norm", "layer"), ("Batch norm", "batch")):
+        rows |= {f"{kind}, beside sentence {i}": getattr(made, field) for i, made in enumerate(batches, 1)}
+    table = {"": list(rows)} | {
+        f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(SHOWN, len(one.read)))
+    }
+    number = st.column_config.NumberColumn(format="%.2f")
+    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], number), key="both-norms")
+    own = " This model's own norm subtracts no mean." if is_t5(model.model.config) else ""
+    st.caption(
+        f"Sentence 1: {literal(others[0])} Sentence 2: {literal(others[1])} With the other sentence beside it, layer "
+        f"norm's numbers change by at most {moved[0]:.2g}, batch norm's by {moved[1]:.2g}. Both before gain and bias; "
+        f"batch norm as in training.{own}"
+    )
+
+
+def both(name: str, trace: Trace, chosen: Chosen, other: str) -> BothNorms:
+    """The chosen token under both norms, with another sentence in its batch."""
+    batch = [stream_of(name, trace), stream_of(name, models.trace(name, other, None))]
+    block = {"ff-norm": FEED_FORWARD, "attention-norm": CROSS if chosen.part.kind == "cross" else SELF}
+    layer = None if chosen.part.name == "norm" else chosen.part.layer
+    return both_norms(batch, chosen.stack, layer, block.get(chosen.part.name, ""), chosen.query)
+
+
+@cache
+def measured() -> dict[str, Any]:
+    """What `python -m tools.gradient_norms` has measured."""
+    runs: dict[str, Any] = json.loads(MEASURED.read_text("utf-8"))
+    return runs
+
+
+def _before_or_after() -> None:
+    runs, theme = measured()["runs"], st.context.theme.type or "light"
+    depth = len(runs[0]["gradients"]) // 2
+    layers = [f"{stack[:3]} {i + 1}" for stack in ("encoder", "decoder") for i in range(depth)]
+    st.caption(
+        "Before the block (pre-norm), the residual stream runs through the whole network untouched, and the gradient "
+        "with it. After it (post-norm, as in the paper), every norm on the way scales the gradient again, so that at "
+        "the start layers get very different gradients, and training needs a warm-up (Xiong et al. 2020)."
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        curves = [Curve(f"{run['norm']}-norm", layers, np.array(run["gradients"])) for run in runs if not run["warmup"]]
+        plot(
+            lines(curves, "Norm of the gradient at the first step", "layer", theme=theme),
+            key="gradients",
+        )
+    with right:
+        curves = [
+            Curve(
+                f"{run['norm']}-norm, {'with' if run['warmup'] else 'no'} warm-up",
+                range(SMOOTHED, len(run["losses"]) + 1, SMOOTHED),
+                np.array(run["losses"]).reshape(-1, SMOOTHED).mean(1),
+            )
+            for run in runs
+        ]
+        plot(lines(curves, f"Loss, nats per token, means of {SMOOTHED} steps", "step", theme=theme), key="losses")
+    last = {(run["norm"], bool(run["warmup"])): run["losses"][-1] for run in runs}
+    st.caption(
+        f"Measured once: {measured()['setup']}. `{measured()['command']}` measures again. After the last step the loss "
+        f"is {last['pre', False]:.2f} without and {last['pre', True]:.2f} with warm-up for pre-norm, "
+        f"{last['post', False]:.2f} and {last['post', True]:.2f} for post-norm."
+    )
+    table = {"layer": layers} | {
+        f"{run['norm']}-norm": run["gradients"] for run in runs if not run["warmup"]
+    }  # the first gradient is the same with and without warm-up
+    st.dataframe(table, hide_index=True, key="gradients-table")

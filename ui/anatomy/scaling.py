@@ -1,0 +1,84 @@
+"""Why the scores are divided by √d_head: random vectors of many widths, and the chosen head among them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace
+from transformer.analysis.scaling import WIDTHS, Spread, spread
+from transformer.analysis.sites import attention_at
+from transformer.charts.scaling import against_width as chart
+from ui.anatomy.chosen import Chosen
+from ui.anatomy.facts import is_t5
+from ui.anatomy.passes import against_width, whole_head
+from ui.state.models import translator
+from ui.viewer.plot import plot
+from ui.widgets.text import brief
+
+
+def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+    model = translator(name).model
+    attention = attention_at(model, chosen.site)
+    d_head = attention.query.out_features // attention.n_heads
+    scores = whole_head(name, (trace,), chosen.site, chosen.head, None)[0].scores
+    root = math.sqrt(d_head)
+    # T5 has no division, so what it uses are the scores as they are.
+    plain, divided = (scores, scores / root) if attention.scale is not None else (scores * root, scores)
+    own, random = (spread(plain), spread(divided)), against_width(scores.shape[1])
+    st.caption(
+        "A dot product of two vectors sums d_head products. Where the numbers have mean 0 and variance 1, the sum has "
+        "variance d_head: the wider the head, the further apart its scores, until the softmax gives nearly everything "
+        "to one key and hardly any gradient to the others. Divided by √d_head the variance is 1 at every width."
+    )
+    st.caption(_words(own, d_head, is_t5(model.config)))
+    theme = st.context.theme.type or "light"
+    variances = np.array([[pair[i].variance for pair in random] for i in range(2)])
+    largest = np.array([[pair[i].largest for pair in random] for i in range(2)])
+    left, right = st.columns(2, gap="large")
+    with left:
+        marks = [one.variance for one in own]
+        plot(
+            chart(WIDTHS, variances, (d_head, marks), "Variance of the scores", logarithmic=True, theme=theme),
+            key="scaling-variance",
+        )
+    with right:
+        plot(
+            chart(WIDTHS, largest, (d_head, [one.largest for one in own]), "Mean largest weight", theme=theme),
+            key="scaling-largest",
+        )
+    st.caption(
+        f"Lines: random vectors, {scores.shape[1]} keys for each query, drawn and measured here. Diamonds: this head "
+        "over this sentence, all keys visible. 1 on the right is one key that gets everything."
+    )
+    twin = st.expander("These numbers as a table", key="scaling-twin", on_change="rerun")
+    if twin.open:
+        with twin:
+            _table([*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", own)])
+
+
+def _words(own: tuple[Spread, Spread], d_head: int, t5: bool) -> str:
+    plain, divided = own
+    return (
+        f"This head: d_head is {d_head}, √d_head {math.sqrt(d_head):.3g}. Its scores have variance "
+        f"{brief(plain.variance)} as they are and {brief(divided.variance)} divided; the largest weight of a row is "
+        f"{plain.largest:.2f} on average without the division, and {divided.largest:.2f} with it."
+        + (
+            " T5 does not divide: it starts with smaller queries instead, and adds its bias to the scores."
+            if t5
+            else ""
+        )
+    )
+
+
+def _table(rows: list[tuple[str, tuple[Spread, Spread]]]) -> None:
+    table: dict[str, list[str] | list[float]] = {"Width": [width for width, _ in rows]}
+    for i, name in enumerate(("as they are", "divided")):
+        table[f"Variance, {name}"] = [pair[i].variance for _, pair in rows]
+        table[f"Largest weight, {name}"] = [pair[i].largest for _, pair in rows]
+        table[f"Entropy, {name}"] = [pair[i].entropy for _, pair in rows]
+    numbers = st.column_config.NumberColumn(format="%.3f")
+    st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], numbers), key="scaling-table")
+    st.caption("Entropy as a share of that of looking at all keys alike.")

@@ -1,0 +1,244 @@
+"""A whole head as three matrices: scores, masked scores, weights; with the masks apart, together, or as the model has
+them, over the sentence, over a padded batch of two, or over a tutorial's example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace, Translator
+from transformer.analysis.masks import MASKS, TUTORIAL_WORDS, Mask, Matrices, masks_at, own_mask, tutorial
+from transformer.charts.colours import theme_named
+from transformer.checkpoints.examples import examples
+from transformer.config import ModelConfig
+from transformer.data.tokenizers import number_duplicates
+from ui.anatomy.chosen import Chosen
+from ui.anatomy.matrix_table import MOST, ROOMY, matrix_html, side_by_side, window
+from ui.anatomy.passes import whole_head
+from ui.anatomy.view import MATRICES_OF, AnatomyView
+from ui.state import models
+from ui.state.models import translator
+from ui.state.view import take, update, widget_key
+from ui.widgets.errors import plain_errors
+from ui.widgets.text import literal
+
+_OF = {"sentence": "This sentence", "batch": "A padded batch of two", "tutorial": "I LOVE PYTHON"}
+_MASKS = {"none": "None", "padding": "Padding", "look-ahead": "Look-ahead", "both": "Both"}
+_HIDES = {
+    "none": "Nothing is hidden",
+    "padding": "Padding is hidden",
+    "look-ahead": "Later tokens are hidden",
+    "both": "Padding and later tokens are hidden",
+}
+_SOURCE = (
+    "Queries and keys are those that the tutorial *Coding transformer model from scratch* (adeveloperdiary) prints, "
+    "with four digits: three tokens of d_k 6. Without a mask, the row of **I** is its 0.3064, 0.3530, 0.3406. The "
+    "sentence is the one that it masks, with other numbers."
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The matrices that are drawn, with their labels."""
+
+    matrices: Matrices
+    rows: Sequence[str]
+    columns: Sequence[str]
+    chosen: int | None  # the row that the page follows
+    digits: int = 2
+
+
+def draw(name: str, trace: Trace, chosen: Chosen) -> None:
+    view: AnatomyView = st.session_state["view"]
+    st.caption(
+        "Each row is a token that asks (query), each column a token that it may look at (key). The scores are what the "
+        "softmax would get without a mask; the mask replaces what is hidden by −∞; the softmax makes weights of each "
+        "row, which sum to 1. A hidden key gets nothing, since e to the power of −∞ is 0."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = widget_key("matrices")
+        st.segmented_control(
+            "Matrices of",
+            MATRICES_OF,
+            default=view.matrices,
+            required=True,
+            format_func=_OF.__getitem__,
+            key=key,
+            on_change=take,
+            args=("matrices", key),
+        )
+        mask = _mask_control(view, chosen, translator(name).model.config)
+    with plain_errors():
+        shown = _shown(name, trace, chosen, view, mask)
+        if shown is not None:
+            _pictures(shown)
+            _twin(shown)
+
+
+def _mask_control(view: AnatomyView, chosen: Chosen, config: ModelConfig) -> Mask:
+    """The mask that is shown: the view's, where it has a meaning here, else the model's own."""
+    example = view.matrices == "tutorial"
+    options = MASKS if example else masks_at(chosen.site)
+    own: Mask = "look-ahead" if example else own_mask(chosen.site, config)
+    mask = next((option for option in options if option == view.mask), own)
+    key = widget_key(f"mask-{chosen.part.kind}-{example}")
+    st.segmented_control(
+        "Mask",
+        options,
+        default=mask,
+        required=True,
+        format_func=_MASKS.__getitem__,
+        key=key,
+        on_change=lambda: update(mask="" if st.session_state[key] == own else st.session_state[key]),
+    )
+    return mask
+
+
+def _shown(name: str, trace: Trace, chosen: Chosen, view: AnatomyView, mask: Mask) -> Shown | None:
+    """The matrices, and above them the sentence that says what they are; None where a second sentence is missing."""
+    if view.matrices == "tutorial":
+        st.caption(_SOURCE)
+        return Shown(tutorial(mask), TUTORIAL_WORDS, TUTORIAL_WORDS, None, 4)
+    model = translator(name)
+    traces: tuple[Trace, ...] = (trace,)
+    if view.matrices == "batch":
+        second = _second(view, model, trace)
+        if second is None:
+            st.caption("Choose or type a second sentence: the shorter one is filled up with padding.")
+            return None
+        traces = (trace, models.trace(name, second, None))
+    own = own_mask(chosen.site, model.model.config)
+    # The model's own mask is the one of the pass itself, whatever it is called.
+    every = whole_head(name, traces, chosen.site, chosen.head, None if mask == own else mask)
+    at = _padded(traces, chosen)
+    rows, columns = (
+        _filled(labels, size, model)
+        for labels, size in zip(_labels(traces[at], chosen), every[at].scores.shape, strict=True)
+    )
+    added = len(columns) - len(_labels(traces[at], chosen)[1])
+    st.caption(_words(mask, own, added, len(traces) > 1, literal(traces[at].text)))
+    return Shown(every[at], rows, columns, chosen.query if at == 0 else None)
+
+
+def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
+    """The other sentence of the batch, chosen among the model's examples or typed."""
+    offered = [example.text for example in examples(model.card) if example.text != trace.text]
+    if view.second is not None and view.second not in offered:
+        offered.insert(0, view.second)
+    key = widget_key("second")
+    second: str | None = st.selectbox(
+        "Second sentence of the batch",
+        offered,
+        index=None if view.second is None else offered.index(view.second),
+        key=key,
+        accept_new_options=True,
+        placeholder="Choose an example or type a sentence",
+        on_change=lambda: update(second=st.session_state[key] or None),
+    )
+    return second
+
+
+def _padded(traces: tuple[Trace, ...], chosen: Chosen) -> int:
+    """Which sentence of the batch has fewer keys, and so the padding; the second of two equal ones."""
+    keys = [len(_labels(trace, chosen)[1]) for trace in traces]
+    return 0 if len(keys) == 1 or keys[0] < keys[1] else 1
+
+
+def _labels(trace: Trace, chosen: Chosen) -> tuple[list[str], list[str]]:
+    """The tokens that ask, and those that may be looked at."""
+    asks = trace.source if chosen.stack == "encoder" else trace.reads
+    looked = trace.reads if chosen.part.kind == "decoder" else trace.source
+    return asks.labels, looked.labels
+
+
+def _filled(labels: list[str], size: int, model: Translator) -> list[str]:
+    pad = model.checkpoint.target_tokenizer.label(model.model.config.pad_id)
+    return number_duplicates([*labels, *[pad] * (size - len(labels))])
+
+
+def _words(mask: Mask, own: Mask, added: int, batch: bool, text: str) -> str:
+    if mask == own:
+        does = f"**As the model does.** {_HIDES[mask]}."
+    else:
+        does = (
+            f"**Not what the model does:** {_HIDES[mask].lower()} here, in this head alone; the vectors that reach it "
+            "are the model's own."
+        )
+    if batch and added:
+        return (
+            f"{does} Shown is the shorter sentence, “{text}”, with {added} token{'s' if added > 1 else ''} of padding; "
+            "rows of padding are computed too, and nobody reads them."
+        )
+    if batch:
+        return f"{does} Both sentences have as many tokens, so there is no padding."
+    alone = " A sentence alone has no padding: a padded batch of two shows it." if mask in ("padding", "both") else ""
+    return does + alone
+
+
+def _pictures(shown: Shown) -> None:
+    matrices, theme = shown.matrices, theme_named(st.context.theme.type or "light")
+    queries, keys = matrices.scores.shape
+    down = window(queries, shown.chosen)
+    across = down if queries == keys else window(keys, None)
+    scores, weights = matrices.scores[down, across], matrices.weights[down, across]
+    hidden = ~matrices.visible[down, across]
+    limit = float(np.abs(scores).max())
+    rows, columns = shown.rows[down], shown.columns[across]
+    chosen = None if shown.chosen is None else shown.chosen - down.start
+
+    def matrix(title: str, values: np.ndarray, hides: bool, largest: float, text: str = "−∞") -> str:
+        return matrix_html(
+            title,
+            values,
+            rows,
+            columns,
+            theme,
+            limit=largest,
+            signed=title != "Weights",
+            hidden=hidden if hides else None,
+            hidden_text=text,
+            chosen=chosen,
+            digits=shown.digits if title == "Weights" or len(columns) <= ROOMY else 1,
+        )
+
+    st.html(
+        side_by_side(
+            [
+                matrix("Scores", scores, False, limit),
+                matrix("Masked scores", scores, True, limit),
+                matrix("Weights", weights, True, 1.0, "0"),
+            ]
+        )
+    )
+    cut = (
+        f" Of {queries} rows and {keys} columns, at most {MOST} of each are drawn." if max(queries, keys) > MOST else ""
+    )
+    row = "" if chosen is None else f" The outlined row, {literal(rows[chosen])}, is the token that the page follows."
+    st.caption(f"Hatched: hidden by the mask, which is not a low score. Blue below zero, orange above.{row}{cut}")
+
+
+def _twin(shown: Shown) -> None:
+    twin = st.expander("These matrices as tables", key="matrices-twin", on_change="rerun")
+    if not twin.open:
+        return
+    matrices = shown.matrices
+    tables = {
+        "Scores": matrices.scores,
+        "Masked scores": np.where(matrices.visible, matrices.scores, -np.inf),
+        "Weights": matrices.weights,
+    }
+    with twin:
+        for title, values in tables.items():
+            st.markdown(f"**{title}**")
+            table: dict[str, Sequence[object]] = {"Query": list(shown.rows)}
+            table |= dict(zip(shown.columns, _numbers(values, shown.digits).T.tolist(), strict=True))
+            st.dataframe(table, hide_index=True, key=f"matrices-{title}")
+
+
+def _numbers(values: np.ndarray, digits: int) -> np.ndarray:
+    """As text, in which −∞ can be read too."""
+    places = max(digits, 3)
+    return np.array([["−∞" if np.isneginf(x) else f"{x:.{places}f}".replace("-", "−") for x in row] for row in values])

@@ -1,0 +1,149 @@
+"""The formula itself, filled in for one word and one dimension, beside the picture of the whole sentence."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer import Translator
+from transformer.analysis.positions import Entry, encoding, entry, exp_log_difference
+from transformer.charts.colours import theme_named
+from transformer.charts.order import sums
+from transformer.checkpoints.examples import examples
+from transformer.data.tokenizers import number_duplicates
+from transformer.positions import SinusoidalPositions
+from transformer.translator import describe_tokens
+from ui.positions.numbers import small
+from ui.positions.view import PositionsView
+from ui.state.view import take, widget_key, write_address
+from ui.viewer.plot import plot
+from ui.widgets.errors import plain_errors
+from ui.widgets.text import minus
+
+_ROWS = 40  # words in the picture
+
+
+@st.fragment
+def section(model: Translator, width: int, base: float) -> None:
+    """Choosing a word or a dimension redraws this part and nothing else."""
+    view: PositionsView = st.session_state["view"]
+    st.subheader("The formula, for one word of your sentence", anchor=False)
+    st.caption(
+        "Even dimensions hold sines, odd ones the cosines of the same angle: i counts the pairs, d is the width of an "
+        "encoding, and pos counts the tokens from 0."
+    )
+    b = f"{base:.10g}"
+    st.latex(rf"PE_{{(pos,\,2i)}}=\sin\!\left(\frac{{pos}}{{{b}^{{2i/d}}}}\right)")
+    st.latex(rf"PE_{{(pos,\,2i+1)}}=\cos\!\left(\frac{{pos}}{{{b}^{{2i/d}}}}\right)")
+    with plain_errors():
+        _filled_in(model, view, width, base)
+    _as_code(width, base)
+    write_address()
+
+
+def _filled_in(model: Translator, view: PositionsView, width: int, base: float) -> None:
+    tokens = describe_tokens(model.checkpoint.source_tokenizer, first_ids(model, sentence(model, view)))
+    if not tokens.ids:
+        st.caption("There is no word to fill in: the sentence is empty.")
+        return
+    labels = number_duplicates(tokens.labels)
+    word = view.word if view.word is not None and view.word < len(labels) else min(2, len(labels) - 1)
+    dim = view.dim if view.dim is not None and view.dim < width else default_dimension(width)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        with st.container(horizontal=True):
+            key = widget_key("word")
+            st.selectbox(
+                "Word",
+                range(len(labels)),
+                index=word,
+                format_func=lambda place: f"{place}: {labels[place]}",
+                key=key,
+                on_change=take,
+                args=("word", key),
+                width=170,
+            )
+            key = widget_key("dim")
+            st.number_input("Dimension", 0, width - 1, dim, key=key, on_change=take, args=("dim", key), width=140)
+        one = entry(word, dim, width, base)
+        for line in filled_in(one, width, base):
+            st.latex(line)
+        st.caption(_checked(one, model, width, base))
+    with right:
+        table = encoding("sinusoidal", len(labels), width, base)
+        theme = st.context.theme.type or "light"
+        figure = sums({"A word a row, interleaved": table}, labels, theme=theme)
+        frame = {"color": theme_named(theme).accent, "width": 2}
+        across = max(0.5, width / 120)  # a cell of one dimension in many is too narrow to be seen
+        figure.add_shape(
+            type="rect", x0=dim - across, x1=dim + across, y0=word - 0.5, y1=word + 0.5, line=frame, layer="above"
+        )
+        with st.container(key="classic"):
+            plot(figure, key="classic-plot")
+        st.caption(
+            "The picture as most tutorials draw it. The page's own picture of the sinusoidal scheme has the same "
+            "numbers turned on their side, with the sines first: interleaved, neighbouring columns differ by a quarter "
+            "of a turn, and the waves look like stripes. The frame is the number that is worked out here."
+        )
+
+
+def sentence(model: Translator, view: PositionsView) -> str:
+    """What was typed on any page, else the model's first example."""
+    if view.text is not None:
+        return view.text
+    offered = examples(model.card)
+    return offered[0].text if offered else ""
+
+
+def first_ids(model: Translator, text: str) -> list[int]:
+    """What the encoder reads of a text, as far as the picture goes: a formula has no longest sentence."""
+    config = model.model.config
+    end = (config.eos_id,) if config.source_end is None else config.source_end
+    return [*config.source_start, *model.checkpoint.source_tokenizer.encode(text), *end][:_ROWS]
+
+
+def default_dimension(width: int) -> int:
+    """A sine whose angle at the first words is neither tiny nor turns."""
+    return 2 * (width * 3 // 32)
+
+
+def filled_in(one: Entry, width: int, base: float) -> list[str]:
+    """The formula with its numbers, a step a line, in LaTeX."""
+    function, exponent = rf"\{one.function}", f"{2 * one.pair}/{width}"
+    return [
+        rf"i=\lfloor {one.dimension}/2\rfloor={one.pair}",
+        rf"{base:.10g}^{{{exponent}}}={one.divisor:.5g}",
+        rf"\frac{{{one.position}}}{{{one.divisor:.5g}}}={one.angle:.5g}\text{{ radians}}",
+        rf"PE_{{({one.position},\,{one.dimension})}}={function}({one.angle:.5g})={one.value:.4f}",
+    ]
+
+
+def _checked(one: Entry, model: Translator, width: int, base: float) -> str:
+    """The same number in the model's own table, or why there is none."""
+    own = own_number(one, model, width, base)
+    if own is None:
+        return "The model in use has no such number in a table, to compare with."
+    return minus(f":material/check_circle: The model's own table has {own:.4f} there: it differs by ") + small(
+        abs(own - one.value)
+    )
+
+
+def own_number(one: Entry, model: Translator, width: int, base: float) -> float | None:
+    """What the model adds at that position and dimension; None where it doesn't add this formula."""
+    positions = model.model.encoder.embedding.positions
+    if not isinstance(positions, SinusoidalPositions) or width != model.model.config.d_model or base != 10_000:
+        return None
+    if one.position >= len(positions.table):  # the model reads no sentence so long
+        return None
+    return float(positions.table[one.position, one.dimension])
+
+
+def _as_code(width: int, base: float) -> None:
+    with st.expander("Why code has exp and log in it"):
+        st.latex(rf"\frac{{1}}{{{base:.10g}^{{2i/d}}}}=\exp\!\left(-\frac{{2i}}{{d}}\,\ln {base:.10g}\right)")
+        st.markdown(
+            "A power is the exponential of a multiple of a logarithm. So code takes one logarithm of the base, "
+            "multiplies it by evenly spaced numbers, and raises e to all of them at once; positions are multiplied by "
+            "these frequencies, not divided by powers. The numbers are the same: in single precision, the "
+            f"{width // 2:,} frequencies here differ by a share of {small(exp_log_difference(width, base))} at most. "
+            "Without the exp, the frequencies would be negative numbers on a straight line."
+        )
