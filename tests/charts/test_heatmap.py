@@ -165,7 +165,7 @@ def test_only_rows_that_write_have_two_labels(trace: SimpleNamespace) -> None:
 
     assert {"reads", "writes"} <= texts("decoder") & texts("cross")
     assert not {"reads", "writes"} & texts("encoder")
-    assert texts("encoder") == {"looks from (query)", "looks at (key)"}
+    assert texts("encoder") == {"token that looks (query)", "looks at (key)"}
 
 
 @pytest.mark.parametrize("token", ["<b>bold</b>", "<img src=x onerror=alert(1)>", "&lt;", "$x$", "%{z}"])

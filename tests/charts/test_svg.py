@@ -79,7 +79,7 @@ def test_everything_is_written_and_inside_the_picture() -> None:
     assert " ".join(written).count("a very long sentence") + " ".join(written).count("a very long\n") <= 12
     assert "".join("".join(written).split()).count("averylongsentence") == 12
     assert max(len(text) for text in written) * 13 * 0.52 < float(root.get("width", 0)) + 1
-    assert {"Model: m", "looks from (query)", "looks at (key)", "weight, 0 to 1", "0", "0.5", "1"} < set(written)
+    assert {"Model: m", "token that looks (query)", "looks at (key)", "weight, 0 to 1", "0", "0.5", "1"} < set(written)
     assert {"row0", "row2", "key0", "key3", "masked: this key comes later"} < set(written)
     assert root.findtext(f"{SVG}title") == "T" * 90 and sentence.strip() in (root.findtext(f"{SVG}desc") or "")
 

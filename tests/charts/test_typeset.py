@@ -30,7 +30,7 @@ def fonts(sheet: Any) -> list[str]:
 def test_words_are_text_and_fonts_are_inside() -> None:
     sheet, reader = page(["A", "girl", "sits"], "Cross-attention", {"English": "A girl sits"})
     text = sheet.extract_text()
-    for word in ("Cross-attention", "English: A girl sits", "girl", "looks at (key)", "looks from (query)"):
+    for word in ("Cross-attention", "English: A girl sits", "girl", "looks at (key)", "token that looks (query)"):
         assert word in text
     assert reader.metadata is not None and reader.metadata.title == "Cross-attention"
     assert fonts(sheet) and all("+" in font for font in fonts(sheet))  # a prefix says that a font is embedded, in part

@@ -182,7 +182,7 @@ def frame_of(
     masked_note: str = "masked: this key comes later",
     reads: Sequence[str] = (),
     theme: str = "light",
-    row_title: str = "looks from (query)",
+    row_title: str = "token that looks (query)",
     column_title: str = "looks at (key)",
     width: int = 480,
     height: int | None = None,

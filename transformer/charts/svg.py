@@ -269,7 +269,7 @@ class _Grid:
         middle = (self.left + self.width - _LINE) / 2
         return [
             _text(middle, self.height - 6, f"looks at (key){note}", self.look.muted, 12, anchor="middle"),
-            _upright(13, (self.top + self.below) / 2, "looks from (query)", self.look.muted),
+            _upright(13, (self.top + self.below) / 2, "token that looks (query)", self.look.muted),
         ]
 
 

@@ -137,7 +137,7 @@ def picture_csv(shown: Shown, view: AttentionView, large: Panel) -> str:
         [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]
         for label, row, masked in zip(large.place.rows, large.cells, large.place.masked, strict=True)
     )
-    return csv_text([*map(list, about.items()), [], ["looks from \\ looks at", *large.place.columns], *rows])
+    return csv_text([*map(list, about.items()), [], ["query \\ key", *large.place.columns], *rows])
 
 
 def trace_npz(shown: Shown) -> bytes:

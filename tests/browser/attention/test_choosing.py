@@ -106,9 +106,12 @@ def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(
 ) -> None:
     go(page, f"{odd_url}/?layer=3&head=1")
     rows, columns = (page.locator(f".side.{side} .token") for side in ("left", "right"))
+    sheet = "canvas => canvas.toDataURL()"
+    before = page.locator("canvas.sheet").evaluate(sheet)
     rows.nth(2).click()
     page.mouse.move(5, 5)
     expect(page.locator(".side.left .token.chosen")).to_have_text(rows.nth(2).inner_text())
+    assert page.locator("canvas.sheet").evaluate(sheet) != before  # every thumbnail marks it
     assert page.locator(HEAD).evaluate("root => root.view.held") == {"row": 2, "column": None}  # the map follows
     expect(page).to_have_url(re.compile("row=3"))
     over(page, 1, 3)
@@ -120,8 +123,10 @@ def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(
     expect(page).to_have_url(re.compile("row=2&column=4"))
     other = go(new_page(), page.url)
     expect(other.locator(".map .tip")).to_contain_text(f"{odd_trace.cross[2, 0, 1, 3]:.3f}")
+    assert other.locator("canvas.sheet").evaluate(sheet) != before
     other.keyboard.press("Escape")
     expect(other.locator(".token.chosen")).to_have_count(0)
+    assert other.locator("canvas.sheet").evaluate(sheet) == before
     expect(other).not_to_have_url(re.compile("row="))
     thumb(page, 2, 1).click()  # it stays with another head, but not with another sentence
     expect(page).to_have_url(re.compile("layer=2.*row=2&column=4"))

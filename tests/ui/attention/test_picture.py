@@ -164,7 +164,7 @@ def test_a_figure_says_what_it_shows() -> None:
         f"Target (Words): {TRACE.translation}",
         "Heads changed: cross layer 1, head 2 off; encoder layer 1, head 1 × 0.5",
         f"Left out: special tokens, and with them {large.hidden:.0%} of the weight",
-        "looks from (query)",
+        "token that looks (query)",
         "looks at (key)",
         "square root of the weight",
         "reads",

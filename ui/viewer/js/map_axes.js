@@ -1,7 +1,7 @@
 // What stands around the cells of one head: the labels of both axes, their titles, the outlines of chosen cells, and the
 // colour bar. `map` is the Head of head.js, whose box, view and header say where everything is.
 
-const AXIS_TITLES = { row: "looks from (query)", column: "looks at (key)" };
+const AXIS_TITLES = { row: "token that looks (query)", column: "looks at (key)" };
 
 const labelSize = gap => (gap >= 18 ? 14 : gap >= 14 ? 13 : 12);
 

@@ -31,7 +31,9 @@ class Overview {
     this.send = paced(pick => this.emit("pick", pick));
     this.grid.onkeydown = event => this.key(event);
     this.grid.onpointerleave = () => this.hover(null);
-    this.stop = onWidth(root, () => this.header && this.draw()); // its patterns may still be on their way
+    const draw = () => this.header && this.draw(); // its patterns may still be on their way
+    const stops = [onWidth(root, draw), onShared("marked", draw)];
+    this.stop = () => stops.forEach(stop => stop());
   }
 
   dispose() {
@@ -150,6 +152,20 @@ class Overview {
     context.fillStyle = hatch;
     context.fillRect(0, 0, width, height);
     context.drawImage(image, 0, 0, width, height);
+    this.outline(context, width, height);
+  }
+
+  // The row, column or cell that is held, as in the large map.
+  outline(context, width, height) {
+    const { queries, keys } = this.header,
+      { row, column } = shared.values.marked ?? { row: null, column: null };
+    if ((row === null && column === null) || row >= queries || column >= keys) return;
+    const span = (at, count, size) => (at === null ? [0, size] : [(at * size) / count, Math.max(size / count, 3)]);
+    const [x, w] = span(column, keys, width),
+      [y, h] = span(row, queries, height);
+    context.strokeStyle = this.theme.accent;
+    context.lineWidth = 1.5;
+    context.strokeRect(x, y, w, h);
   }
 
   pick(pick, focus) {

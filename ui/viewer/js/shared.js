@@ -42,6 +42,7 @@ const sameCell = (one, other) =>
 
 // The cell, row or column that the views of one page hold until it is released: { row, column }, either may be null, or
 // null. The view that is clicked shares it with the others at once and emits it as "held" [row, column]; the page answers.
+// What is held, by a click or a link, is shared as "marked" with views that only show it.
 class Holding {
   held = null;
   wishes = new Wishes();
@@ -61,6 +62,7 @@ class Holding {
 
   dispose() {
     this.stop();
+    if (this.held) share("marked", null);
     document.removeEventListener("keydown", this.key);
   }
 
@@ -75,14 +77,17 @@ class Holding {
   take(held) {
     this.wishes.make(held && [held.row, held.column]);
     this.held = held;
+    share("marked", held);
     this.act(held);
   }
 
   // What the page says is held, of so many rows and columns: an address may say what is not there.
   answered(given, rows, columns) {
-    const now = this.wishes.answered(given ?? null),
+    const before = this.held,
+      now = this.wishes.answered(given ?? null),
       [row, column] = now ?? [null, null];
     const there = (row === null || row < rows) && (column === null || column < columns);
     this.held = there && (row !== null || column !== null) ? { row, column } : null;
+    if (!sameCell(before, this.held)) share("marked", this.held);
   }
 }
