@@ -60,8 +60,17 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
     count = heads.shape[1] // 2
     columns = [f"{kind} {head + 1}" for kind in ("self", "cross") for head in range(count)]
     rows = [f"layer {layer + 1}" for layer in range(len(heads))]
-    options = {"row_title": "decoder layer", "column_title": "head", "height": 130 + 40 * len(rows)}
-    plot(difference_spec(heads, rows, columns, name="logit", theme=theme, **options), key="why-heads")
+    spec = difference_spec(
+        heads,
+        rows,
+        columns,
+        name="the difference of the logits",
+        theme=theme,
+        row_title="decoder layer",
+        column_title="head",
+        height=130 + 40 * len(rows),
+    )
+    plot(spec, key="why-heads")
     st.caption("What each head adds to the difference, in logits, by what it writes itself.")
     with st.expander("As tables"):
         table(

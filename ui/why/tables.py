@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from ui.widgets.spreadsheet import csv_text
@@ -23,7 +22,9 @@ def table(rows: Sequence[Row], name: str, bars: Sequence[str] = ()) -> None:
         for column in columns
         if not isinstance(rows[0][column], str)
     }
-    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=config, key=name)
+    st.dataframe(
+        {column: [row[column] for row in rows] for column in columns}, hide_index=True, column_config=config, key=name
+    )
     with st.container(horizontal=True):
         csv = csv_text([columns, *([row[column] for column in columns] for row in rows)])
         text = json.dumps(rows, ensure_ascii=False, indent=1)
