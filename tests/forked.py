@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from tools.serving import serve
@@ -31,7 +32,13 @@ def forked(target: Callable[..., object], *arguments: object) -> BaseProcess:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_IMPORTED)
     process = context.Process(target=target, args=arguments)
-    process.start()
+    # A new process would run the main module again, and Streamlit's AppTest leaves its script there.
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        process.start()
+    finally:
+        sys.modules["__main__"] = main
     return process
 
 

@@ -25,7 +25,7 @@ from ui.positions.view import PositionsView
 from ui.training.view import TrainingView
 from ui.why.view import WhyView
 
-pytestmark = [pytest.mark.fuzz, pytest.mark.slow]  # starts the server for real
+pytestmark = [pytest.mark.fuzz, pytest.mark.slow]  # it starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads", "why")
 VIEWS = (AnatomyView, AttentionView, CheckpointsView, DecodingView, HeadsView, PositionsView, TrainingView, WhyView)

@@ -96,7 +96,6 @@ def new_page(browser: Browser, tabs: Tabs, errors: list[str]) -> Iterator[Opener
         page.context.close()
     for page in taken:
         tabs.give_back(page)
-    tabs.clean()
     assert not errors, "\n".join(errors)
 
 
