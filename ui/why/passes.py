@@ -7,69 +7,64 @@ from typing import NamedTuple
 import numpy as np
 
 from transformer import Trace
-from transformer.analysis import rollout_source, value_weighted_patterns, why
+from transformer.analysis import why
 from transformer.analysis.stream import stream
+from transformer.taps import Site
 from ui.state.cache import kept
 from ui.state.models import translator, version
 
 Ids = tuple[int, ...]
 Version = tuple[int, ...]
+Head = tuple[Site, int]
+TOP = 3  # heads that are given back together
 
 
-class Origins(NamedTuple):
-    """Where the tokens of a translation came from, by each measure.
+class Swapped(NamedTuple):
+    """What giving back parts of the true run restores, and the heads that restore most with what they do together."""
 
-    `measures` has for each name the values of the source tokens behind every step [T, S]; `left_out` is what they are
-    compared with, in nats.
-    """
-
-    shares: why.Contributions
-    left_out: np.ndarray  # [T, S]
-    measures: dict[str, np.ndarray]
+    patching: why.Patching
+    top: list[Head]
+    together: float
+    unpaired: tuple[list[int], list[int]]  # places without a partner in the true and in the other sentence
 
 
-def origins_of(name: str, trace: Trace) -> Origins:
-    """By all measures; those of attention alone are the trace's own."""
-    measured = _origins(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
-    attention = {
-        "raw attention": trace.cross.mean((0, 1)),
-        "rollout": rollout_source(trace.encoder, trace.decoder, trace.cross).source[-1],
-    }
-    return measured._replace(measures=attention | measured.measures)
+def measured_of(name: str, trace: Trace) -> why.Measured:
+    """Where the tokens of a translation came from, by each measure."""
+    return _measured(name, version(name), *_ids(trace))
 
 
 def candidates_of(name: str, trace: Trace, step: int) -> list[tuple[int, float]]:
     """The five most probable other tokens at a step, with their probabilities."""
-    return _candidates(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids), step)
+    return _candidates(name, version(name), *_ids(trace), step)
 
 
 def contrast_of(name: str, trace: Trace, step: int, instead: int) -> tuple[why.Contrast, np.ndarray]:
     """The two logits in parts, and the contrastive gradient times input of the source tokens [S]."""
-    return _contrast(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids), step, instead)
+    return _contrast(name, version(name), *_ids(trace), step, instead)
 
 
 def lens_of(name: str, trace: Trace) -> why.DecoderLens:
-    return _lens(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
+    return _lens(name, version(name), *_ids(trace))
+
+
+def first_difference_of(name: str, trace: Trace, corrupted: Ids) -> tuple[int, int]:
+    """The step at which the other sentence leads to something else, and what. Raises ValueError where there is none."""
+    source, target = _ids(trace)
+    return _first_difference(name, version(name), corrupted, target)
+
+
+def swapped_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int) -> Swapped:
+    """Raises ValueError where the two sentences lead to the same logits."""
+    return _swapped(name, version(name), *_ids(trace), corrupted, step, instead)
+
+
+def _ids(trace: Trace) -> tuple[Ids, Ids]:
+    return tuple(trace.source.ids), tuple(trace.target.ids)
 
 
 @kept(20, "Measuring where the words came from")
-def _origins(name: str, version: Version, source: Ids, target: Ids) -> Origins:
-    model = translator(name).model
-    shares = why.contributions(model, source, target)
-    left_out = why.leave_one_out(model, source, target)
-    zeroing = why.value_zeroing(model, source, target)
-    weighted = value_weighted_patterns(model, source, target)
-    gradient = [why.gradient_times_input(model, source, target, step).source for step in range(len(target) - 1)]
-    return Origins(
-        shares,
-        left_out,
-        {
-            "norm-weighted": weighted["cross"].mean((0, 1)),
-            "ALTI+": shares.source,
-            "value zeroing": zeroing.source,
-            "gradient × input": np.abs(gradient),
-        },
-    )
+def _measured(name: str, version: Version, source: Ids, target: Ids) -> why.Measured:
+    return why.measured(translator(name).model, source, target)
 
 
 @kept(50, "Reading the other candidates")
@@ -94,3 +89,23 @@ def _contrast(
 @kept(20, "Reading every encoder layer")
 def _lens(name: str, version: Version, source: Ids, target: Ids) -> why.DecoderLens:
     return why.decoder_lens(translator(name).model, source, target)
+
+
+@kept(50, "Reading the other sentence")
+def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) -> tuple[int, int]:
+    return why.first_difference(translator(name).model, corrupted, target)
+
+
+@kept(20, "Giving back one part after the other")
+def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int) -> Swapped:
+    model = translator(name).model
+    pairs = why.partners(source, corrupted)
+    found = why.patching(model, source, corrupted, target, step, instead, pairs)
+    heads = [(site, head) for site, shares in found.restored.items() for head in range(len(shares))]
+    top = sorted(heads, key=lambda at: -found.restored[at[0]][at[1]])[:TOP]
+    (together,) = why.restored_by(model, source, corrupted, target, step, instead, [top], pairs)
+    alone = tuple(
+        [place for place in range(len(ids)) if place not in {pair[side] for pair in pairs}]
+        for side, ids in enumerate((source, corrupted))
+    )
+    return Swapped(found, top, together, (alone[0], alone[1]))
