@@ -36,6 +36,7 @@ from ui.positions.view import PositionsView
 from ui.state.view import View
 from ui.training.view import TrainingView
 from ui.viewer.plot import _served
+from ui.why.view import WhyView
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,6 +49,7 @@ PAGES: dict[str, type[View]] = {
     "positions": PositionsView,
     "anatomy": AnatomyView,
     "heads": HeadsView,
+    "why": WhyView,
 }
 # The one process that it may start, for what is no visitor's: an imported tokenizer.
 TRIAL = str([sys.executable, "-I", "-S", str(trial._CHILD), str(trial._LIBRARY)])

@@ -23,11 +23,12 @@ from ui.decoding.view import DecodingView
 from ui.heads.view import HeadsView
 from ui.positions.view import PositionsView
 from ui.training.view import TrainingView
+from ui.why.view import WhyView
 
 pytestmark = [pytest.mark.fuzz, pytest.mark.slow]  # it starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads")
-VIEWS = (AnatomyView, AttentionView, CheckpointsView, DecodingView, HeadsView, PositionsView, TrainingView)
+PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads", "why")
+VIEWS = (AnatomyView, AttentionView, CheckpointsView, DecodingView, HeadsView, PositionsView, TrainingView, WhyView)
 FIELDS = sorted({field.name for view in VIEWS for field in fields(view)} | {"new", "data", "unheard-of"})
 VALUES = (
     *(

@@ -265,7 +265,7 @@ class Translator:
         """
         source, written = self._sides(text, target)
         analysis.require_step(written, step)
-        return analysis.contrast(self.model, source, written, step, self._token(instead, written[step + 1]))
+        return analysis.contrast(self.model, source, written, step, self.token(instead, written[step + 1]))
 
     def patching(
         self,
@@ -283,7 +283,7 @@ class Translator:
         source, written = self._sides(text, target)
         if isinstance(instead, str):
             analysis.require_step(written, step or 0)
-            instead = self._token(instead, written[(step or 0) + 1])
+            instead = self.token(instead, written[(step or 0) + 1])
         return analysis.patching(self.model, source, self.encode(corrupted), written, step, instead, pairs)
 
     def decoder_lens(self, text: str, target: str | None = None) -> analysis.DecoderLens:
@@ -296,7 +296,8 @@ class Translator:
             return self.encode(text), self.encode_target(target)
         return self.encode(text), [self.model.config.sos_id, *self.translate(text).ids]
 
-    def _token(self, named: int | str, like: int) -> int:
+    def token(self, named: int | str, like: int) -> int:
+        """The id of a target token by its text, or the id itself; `like` as in `Tokenizer.named`."""
         return self.checkpoint.target_tokenizer.named(named, like) if isinstance(named, str) else named
 
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import numpy as np
 import pyarrow as pa
@@ -99,7 +100,11 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
         else:
             both = side_by_side(second, view, large)
             in_sentence(both[0], view, shown, first=True)
-        st.caption(f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off).")
+        same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}
+        st.caption(
+            f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off). "
+            f"[Why did it write this word?](why?{urlencode(same, quote_via=quote)})"
+        )
         faithful(shown)
     with left:
         _overview(shown, view, large)

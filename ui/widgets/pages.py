@@ -17,6 +17,7 @@ class PageEntry(NamedTuple):
 PAGES = (
     PageEntry("Attention", "pages/attention.py", ":material/grid_view:", True),
     PageEntry("Decoding", "pages/decoding.py", ":material/account_tree:", True),
+    PageEntry("Why", "pages/why.py", ":material/question_exchange:", True),
     PageEntry("Positions", "pages/positions.py", ":material/waves:", True),
     PageEntry("Anatomy", "pages/anatomy.py", ":material/hub:", True),
     PageEntry("Training", "pages/training.py", ":material/trending_down:", False),

@@ -4,28 +4,38 @@ Each is a function on a model and ids: `source` up to [EOS], `target` from [SOS]
 tokens after [SOS].
 """
 
-from transformer.analysis.why.activation_patching import Patching, patching, restored_by
+from transformer.analysis.why.activation_patching import Patching, first_difference, patching, restored_by
+from transformer.analysis.why.agreement import ALTI, Agreement, Measured, agreements, measured, summed_up
 from transformer.analysis.why.alti import Contributions, contributions
 from transformer.analysis.why.encoder_layers import DecoderLens, decoder_lens
 from transformer.analysis.why.gradients import InputGradients, gradient_times_input
 from transformer.analysis.why.leave_out import leave_one_out, value_zeroing
 from transformer.analysis.why.logit_difference import Contrast, contrast, require_step
+from transformer.analysis.why.partners import partners
 from transformer.analysis.why.ranks import rank_correlation
 
 __all__ = [
+    "ALTI",
+    "Agreement",
     "Contributions",
     "Contrast",
     "DecoderLens",
     "InputGradients",
+    "Measured",
     "Patching",
+    "agreements",
     "contrast",
     "contributions",
     "decoder_lens",
+    "first_difference",
     "gradient_times_input",
     "leave_one_out",
+    "measured",
+    "partners",
     "patching",
     "rank_correlation",
     "require_step",
     "restored_by",
+    "summed_up",
     "value_zeroing",
 ]

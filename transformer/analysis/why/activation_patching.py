@@ -181,6 +181,14 @@ def restored_by(
     return _Share(runs, target[step + 1], instead)(runs.with_heads, [list(one) for one in sets])
 
 
+def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
+    """The first step at which the run on `corrupted` would rather write something else than `target`, and what.
+
+    Raises ValueError where there is none.
+    """
+    return _question(model, corrupted, target, None, None)
+
+
 def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
     """Each token with the one at its place. Raises ValueError where the two differ in length."""
     if len(source) != len(corrupted):

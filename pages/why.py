@@ -1,0 +1,47 @@
+"""Why did the model write this word? Where it came from, why no other, what caused it, and how early it was there."""
+
+import streamlit as st
+
+from ui.state import models
+from ui.why import layers, origins, rather, steps, swap
+from ui.why.downloads import Picture, export
+from ui.why.view import WhyView
+from ui.widgets.errors import plain_errors
+from ui.widgets.far import far_note
+from ui.widgets.frame import page
+from ui.widgets.sentence import translation, two_sides
+
+with page(WhyView, "Why", "Why did it write this word?") as opened:
+    view, model, name = opened.view, opened.model, opened.name
+    theme = st.context.theme.type or "light"
+    text, below, place = two_sides(model, view)
+    trace = models.trace(name, text, view.target)
+    translation(place, model, view, trace, trace.translation)
+    with below:
+        far_note(name, model, text)
+    cause, pictures, about = None, list[Picture](), dict[str, str]()
+    with plain_errors():
+        cause = swap.cause_of(name, model, view, trace)
+    step = steps.chosen(view, trace, (cause and cause.first) or 0)
+    about["Token"] = f"{trace.writes.labels[step]}, number {step + 1}"
+    with plain_errors():
+        steps.section(name, model, trace, step)
+    left, right = st.columns(2, gap="large")
+    with left, plain_errors():
+        pictures += origins.section(name, model, view, trace, step, theme)
+    instead = None
+    with right, plain_errors():
+        instead = rather.other(name, model, view, trace, step)
+        about["Rather than"] = model.checkpoint.target_tokenizer.labels([instead])[0]
+        pictures += rather.section(name, model, view, trace, step, instead, theme)
+    st.divider()
+    with plain_errors():
+        if instead is not None:
+            if cause is not None:
+                about["The other sentence"] = cause.text
+            pictures += swap.section(name, model, view, trace, cause, step, instead, theme)
+    st.divider()
+    with plain_errors():
+        pictures += layers.section(name, model, view, trace, step, theme)
+    if pictures:
+        export(opened.actions, name, model, trace, about, pictures)

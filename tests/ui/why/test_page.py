@@ -1,0 +1,159 @@
+"""What the Why page says, held to the library's numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from transformer import Trace, Translator, checkpoints
+from transformer.analysis import why
+from transformer.analysis.sites import by_kind
+from transformer.charts.why import bars
+from ui.why.downloads import Picture, page_json, picture_csv
+from ui.why.origins import agreement_rows
+from ui.why.tables import Row
+from ui.widgets.text import signed
+
+PAGE = Path(__file__).resolve().parents[3] / "pages" / "why.py"
+
+
+@pytest.fixture(params=["pre", "post"])
+def model(request: pytest.FixtureRequest, shelves: Path) -> Translator:
+    checkpoint = small_checkpoint(norm=request.param)
+    checkpoint.card["examples"] = TEXTS[:2]
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
+    return Translator.load(shelves / "checkpoints" / "small")
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=300)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception and not app.error
+    return app
+
+
+def texts(app: AppTest) -> str:
+    return " ".join(element.value for element in (*app.markdown, *app.caption, *app.info))
+
+
+def test_the_numbers_are_the_librarys(model: Translator) -> None:
+    text = TEXTS[0]
+    trace = model.trace(text, text)
+    app = opened(text=text, target=text, step="2")
+    shares = why.contributions(model.model, trace.source.ids, trace.target.ids)
+    assert f"**{round(100 * shares.source[1].sum())} %** from the" in texts(app)
+    shown = table(app, "Token", "raw attention")
+    assert shown["ALTI+"].sum() == pytest.approx(1)
+    left_out = why.leave_one_out(model.model, trace.source.ids, trace.target.ids)[1]
+    assert shown["left out, nats"].dropna().tolist() == pytest.approx(left_out.tolist(), abs=1e-6)
+    cross = trace.cross.mean((0, 1))[1]
+    assert shown["raw attention"].tolist()[: len(cross)] == pytest.approx(cross.tolist(), abs=1e-6)
+
+
+def test_the_parts_of_the_difference_sum_to_it(model: Translator) -> None:
+    text = TEXTS[0]
+    trace = model.trace(text, text)
+    other = trace.target.ids[1] if trace.target.ids[1] != trace.target.ids[2] else trace.target.ids[3]
+    app = opened(text=text, target=text, step="2", instead=model.checkpoint.target_tokenizer.labels([other])[0])
+    parts = why.contrast(model.model, trace.source.ids, trace.target.ids, 1, other)
+    assert f"The difference of the two logits is **{signed(parts.difference, plus=True)}**" in texts(app)
+    *shown, whole = table(app, "Part", "Logits")["Logits"].tolist()
+    assert sum(shown) == pytest.approx(parts.difference, abs=1e-4) == whole
+    drawn = picture(app, "why-waterfall")
+    assert svg_number(parts.difference) in drawn and svg_number(float(parts.parts["cross"].sum())) in drawn
+
+
+@pytest.mark.parametrize("exchanged", ["big", "big black"])  # as long as the sentence, and longer by a token
+def test_what_is_given_back_is_the_librarys(model: Translator, exchanged: str) -> None:
+    text, step = TEXTS[0], 2
+    other = text.replace("little", exchanged.replace("big", "dogs").replace("black", "snow"))
+    trace = model.trace(text, text)
+    app = opened(text=text, target=text, step=str(step + 1), corrupted=other)
+    source, corrupted = trace.source.ids, model.encode(other)
+    pairs = why.partners(source, corrupted)
+    instead = rival(model, trace, step)
+    found = why.patching(model.model, source, corrupted, trace.target.ids, step, instead, pairs)
+    shown = table(app, "Attention", "Share")["Share"].tolist()
+    expected = [share for shares in by_kind(found.restored).values() for share in shares.ravel()]
+    assert shown == pytest.approx(expected, abs=1e-6)
+    best = sorted(expected)[::-1][:3]
+    given_back = table(app, "Given back")
+    assert given_back["Share"].tolist()[:3] == pytest.approx(best, abs=1e-6)
+    assert "Nothing: 0.0 %" in texts(app)
+    whole = "Everything given back: 100.0 %" in texts(app)
+    assert whole == (len(source) == len(corrupted)) or "have no partner" in texts(app)
+
+
+def test_a_sentence_that_is_the_same_or_that_cannot_be_read_is_told(model: Translator) -> None:
+    same = opened(text=TEXTS[0], target=TEXTS[0], corrupted=TEXTS[0])
+    assert any("Both sentences are the same" in one.value for one in same.info)
+    empty = opened(text=TEXTS[0], target=TEXTS[0], corrupted="")
+    assert any("sentence" in one.value.lower() for one in empty.info)
+    assert "sum to the difference" in texts(empty)  # the rest of the page stands
+
+
+def test_the_layers_say_what_the_library_says(model: Translator) -> None:
+    trace = model.trace(TEXTS[0], TEXTS[0])
+    lens = why.decoder_lens(model.model, trace.source.ids, trace.target.ids)
+    app = opened(text=TEXTS[0], target=TEXTS[0], step="1")
+    shown = table(app, "Reads", "Writes")
+    assert shown["Log-probability of the translation above, nats"].tolist() == pytest.approx(
+        lens.log_probs.sum(-1).tolist(), abs=1e-4
+    )
+
+
+def test_a_t5_is_explained_whole(shelves: Path) -> None:
+    checkpoint = small_t5_checkpoint()
+    checkpoint.card["examples"] = TEXTS[:2]
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "t5")
+    app = opened(model="t5", text=TEXTS[0], target=TEXTS[0], step="2", corrupted=TEXTS[0].replace("little", "dogs"))
+    said = texts(app)
+    for check in ("Contributions sum to 1", "The parts sum to the difference", "Everything given back: 100.0 %"):
+        assert check in said
+
+
+def test_measures_are_listed_best_first_beside_the_corpus() -> None:
+    here = {"a": why.Agreement(0.5, 0.1, 4), "b": why.Agreement(float("nan"), float("nan"), 0)}
+    measures = {"a": {"mean": 0.3, "spread": 0.2}, "b": {"mean": 0.6, "spread": 0.2}}
+    rows = agreement_rows(here, {"measures": measures})
+    assert rows[0] == {"Measure": "a", "Here": 0.5, "Here, spread": 0.1, "Corpus": 0.3, "Corpus, spread": 0.2}
+    assert rows[1]["Here"] is None
+
+
+def test_what_is_taken_away_is_what_is_shown() -> None:
+    rows: list[Row] = [{"Token": "=x", "Share": 0.25}, {"Token": "b", "Share": float("nan")}]
+    picture = Picture("Shares", lambda theme, across: bars([("a", 0.5, "0.50")], theme, across=across), rows)
+    table = list(csv.reader(io.StringIO(picture_csv(picture, {"Model": "m"}))))
+    assert table == [["Figure", "Shares"], ["Model", "m"], [], ["Token", "Share"], ["'=x", "0.25"], ["b", ""]]
+    assert json.loads(page_json({"Model": "m"}, [picture]))["Shares"][1] == {"Token": "b", "Share": None}
+
+
+def picture(app: AppTest, key: str) -> str:
+    """A picture of the page as it was drawn, in its wide form."""
+    found = next(one for one in app.get("bidi_component") if one.proto.id.endswith(key))
+    header = json.loads(found.proto.bytes[4:].decode())
+    return str(header["drawn"][0]["svg"])
+
+
+def svg_number(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def rival(model: Translator, trace: Trace, step: int) -> int:
+    """The most probable token that was not written, by the model's own pass."""
+    log_probs = model.log_probs([trace.source.ids], [trace.target.ids[:-1]])[0, step].clone()
+    log_probs[trace.target.ids[step + 1]] = -1e9
+    return int(log_probs.argmax())
+
+
+def table(app: AppTest, *columns: str) -> pd.DataFrame:
+    return next(one.value for one in app.dataframe if set(columns) <= set(one.value))

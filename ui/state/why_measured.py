@@ -1,0 +1,40 @@
+"""What was measured over a corpus of the causes of words, and comes with a model: `why.json` in its folder.
+
+`python -m tools.why_agreement` writes it.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from transformer.checkpoints.native import digest
+from transformer.files import read_json
+from ui.state import models
+
+log = logging.getLogger("headlight")
+FILE = "why.json"
+ATTENTION = "raw attention"
+
+
+def why_measured(name: str) -> dict[str, Any] | None:
+    """The measurements that come with a model; None where there are none that match its files."""
+    file = models.model_folder(name) / FILE
+    if name.startswith((models.RUN, models.IMPORTED)) or not file.is_file():
+        return None
+    return _read(file, file.stat().st_mtime_ns, models.version(name))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _read(file: Path, written: int, version: tuple[int, ...]) -> dict[str, Any] | None:
+    try:
+        facts: dict[str, Any] = read_json(file)
+        {name: (float(one["mean"]), float(one["spread"])) for name, one in facts["measures"].items()}
+        fits = facts["model"] == digest(file.parent)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        log.warning("%s cannot be read", file)
+        return None
+    return facts if fits else None

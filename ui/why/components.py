@@ -1,0 +1,58 @@
+"""The Why page's views as Streamlit components. What the browser sends is validated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from transformer.charts.why import Drawing, inline_svg
+from ui.viewer.component import component
+from ui.viewer.packing import pack
+
+_SCRUBBER = component("scrubber", "mountScrubber", "shared", "scrubber", styles=("why",))
+_DRAWING = component("drawing", "mountDrawnPicture", "drawing_svg")
+
+
+def scrubber(
+    labels: Sequence[str],
+    shares: Sequence[float],
+    step: int,
+    names: tuple[str, str],
+    *,
+    key: str,
+    on_step: Callable[[int], None],
+) -> None:
+    """The written tokens with the share of the source under each; `names` are those of both shares."""
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"step": int(to)} if 0 <= to < len(labels):
+                on_step(to)
+
+    header = {"labels": list(labels), "shares": list(shares), "selected": step, "names": list(names)}
+    _SCRUBBER(data=pack(header, {}), key=key, on_pick_change=picked)
+
+
+NARROW = 336  # pixels: what a phone has
+
+
+def drawn(
+    draw: Callable[[int], Drawing], across: int, *, key: str, on_pick: Callable[[str], None] | None = None
+) -> None:
+    """A picture, which `draw` makes for a width; `on_pick` gets what was chosen in it."""
+    drawings = [draw(across), draw(NARROW)]
+    there = {pick for element in drawings[0].elements for pick in _picks(element)}
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"of": str(of)} if on_pick is not None and of in there:
+                on_pick(of)
+
+    svgs = [{"svg": inline_svg(drawing), "across": drawing.size[0]} for drawing in drawings]
+    _DRAWING(data=pack({"drawn": svgs, "alt": drawings[0].says}, {}), key=key, on_pick_change=picked)
+
+
+def _picks(element: str) -> list[str]:
+    _, *rest = element.split(' data-pick="')
+    return [one.split('"', 1)[0] for one in rest]

@@ -1,0 +1,75 @@
+"""What the decoder writes when it reads only the first encoder layers."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+
+from transformer import Trace, Translator
+from transformer.charts.why import Drawing, bars
+from ui.why.components import drawn
+from ui.why.downloads import WIDTH, Picture
+from ui.why.passes import lens_of
+from ui.why.tables import Row, table
+from ui.why.view import WhyView
+from ui.widgets.sentence import difference
+from ui.widgets.text import literal, signed
+
+
+def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:
+    """A row for each number of layers; what differs from the whole encoder is struck through and underlined."""
+    st.subheader("If the decoder read an earlier layer", anchor="earlier-layers")
+    st.caption(
+        "The encoder stops early, and the decoder writes from what is there. Underlined: words that the full model "
+        "does not write; struck through: words of the full model that are missing."
+    )
+    lens, decode = lens_of(name, trace), model.checkpoint.target_tokenizer.decode
+    written = [decode(list(ids)) for ids in lens.written]
+    token = trace.writes.labels[step]
+    rows: list[Row] = []
+    for count, text in enumerate(written):
+        reads = "embeddings only" if count == 0 else f"{count} of {len(written) - 1} layers"
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.markdown(f":gray[{literal(reads)}]", width=130)
+            with st.container(width="stretch"):
+                if text:
+                    difference(written[-1], text)
+                else:
+                    st.caption("It ends at once.")
+        chance = math.exp(float(lens.log_probs[count][step]))
+        rows.append(
+            {
+                "Reads": reads,
+                "Writes": text,
+                f"Probability of {token}": chance,
+                "Log-probability of the translation above, nats": float(lens.log_probs[count].sum()),
+            }
+        )
+
+    def draw(theme: str, across: int) -> Drawing:
+        chances = [(str(row["Reads"]), float(row[f"Probability of {token}"] or 0)) for row in rows]
+        return bars([(reads, chance, f"{chance:.3f}") for reads, chance in chances], theme, across=across)
+
+    st.markdown(f"**Probability of “{literal(token)}”** after what was written above, when so much is read")
+    drawn(partial(draw, theme), WIDTH, key="why-lens")
+    apart = float(abs(lens.log_probs[-1] - trace.log_probs).max())
+    st.caption(
+        f":material/check_circle: With all layers it is the model itself: the largest difference of a "
+        f"log-probability is {signed(apart)}."
+    )
+    same = {key: value for key, value in view.to_query().items() if key in ("model", "text", "target")}
+    st.markdown(
+        "Which word each layer of the decoder would write is the logit lens: "
+        f"[open it in Anatomy](anatomy?{urlencode(same, quote_via=quote)})."
+    )
+    with st.expander("As a table"):
+        table(rows, "why-layers")
+    with st.expander("How it is measured"):
+        st.markdown(
+            "DecoderLens (Langedijk et al. 2024, *DecoderLens: Layerwise Interpretation of Encoder-Decoder "
+            "Transformers*), written greedily. An early layer was trained to be read by the next one."
+        )
+    return [Picture(f"Probability of {token} by encoder layers", draw, rows)]

@@ -1,0 +1,156 @@
+"""Where the chosen token came from: its shares, beside attention and what leaving each source token out costs."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace, Translator
+from transformer.analysis.why import ALTI, Agreement, Measured, agreements
+from transformer.charts.why import Drawing, Group, bars, shares
+from ui.state.view import take, widget_key
+from ui.state.why_measured import why_measured
+from ui.why.components import drawn
+from ui.why.downloads import WIDTH, Picture
+from ui.why.passes import measured_of
+from ui.why.steps import languages
+from ui.why.tables import Row, table
+from ui.why.view import BESIDE, WhyView
+from ui.widgets.text import literal, signed
+
+LEAST = 0.08  # share of the largest bar, below which tokens are one row together
+
+
+def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int, theme: str) -> list[Picture]:
+    """The sentence, the picture, the check, the measures compared, and how it is measured."""
+    found, beside = measured_of(name, trace), BESIDE[view.beside]
+    token = trace.writes.labels[step]
+    st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
+    st.markdown(sentence(found, model, trace, step))
+    groups = groups_of(found, model, trace, step, beside)
+
+    def draw(theme: str, across: int, least: float = 0.0) -> Drawing:
+        return shares(groups, (beside, "contribution"), theme, least=least, across=across)
+
+    least = 0.0 if view.every else LEAST
+    drawn(lambda across: draw(theme, across, least), WIDTH, key="why-shares")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        key = widget_key("beside")
+        st.selectbox(
+            "Beside the contributions",
+            list(BESIDE),
+            index=list(BESIDE).index(view.beside),
+            format_func=BESIDE.__getitem__,
+            key=key,
+            on_change=take,
+            args=("beside", key),
+            width=220,
+        )
+        every = widget_key("every")
+        st.toggle("Every token", view.every, key=every, on_change=take, args=("every", every))
+    contribution = found.by_measure[ALTI]
+    a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
+    st.caption(
+        f":material/check_circle: Contributions sum to 1: {a:.3f} + {b:.3f} = {a + b:.3f}. "
+        f"Left out: {len(trace.source)} runs of the model, each without one token of the source."
+    )
+    compared = _compared(name, found, len(trace.writes), theme)
+    rows = rows_of(found, trace, step)
+    with st.expander("As tables"):
+        table(rows, "why-contributions")
+        table(compared.rows, "why-agreement-table")
+    with st.expander("How it is measured"):
+        st.markdown(HOW)
+    return [Picture(f"Where {token} came from", draw, rows), compared]
+
+
+HOW = (
+    "**Contributions**: ALTI+ (Ferrando et al. 2022, *Towards Opening the Black Box of Neural Machine Translation*). "
+    "Each attention block is taken apart into what every token gives; a token's share is how much nearer it brings the "
+    "sum, and shares are multiplied from layer to layer.\n\n"
+    "**Left out**: how much the log-probability of the token falls without that source token; negative where it rises. "
+    "The translation is forced, so what was written so far stays.\n\n"
+    "**Raw attention**: the mean of all heads and layers, of cross-attention for the source and of the decoder's "
+    "self-attention for what was written so far; each sums to 1 by itself. **Norm-weighted**: Kobayashi et al. 2020. "
+    "**Rollout**: Abnar and Zuidema 2020. **Value zeroing**: Mohebbi et al. 2023, *Quantifying Context Mixing in "
+    "Transformers*. **Gradient × input**, by its size: Denil et al. 2014."
+)
+
+
+def sentence(found: Measured, model: Translator, trace: Trace, step: int) -> str:
+    """ "68 % from the English, 32 % from the French so far. Leaving out X changes most." """
+    part = round(100 * float(found.by_measure[ALTI].source[step].sum()))
+    source, target = languages(model)
+    at = int(np.abs(found.left_out[step]).argmax())
+    return (
+        f"**{part} %** from the {literal(source)}, **{100 - part} %** from the {literal(target)} so far. "
+        f"Leaving out **{literal(trace.source.labels[at])}** changes most: "
+        f"{signed(-float(found.left_out[step][at]), plus=True)} nats."
+    )
+
+
+def groups_of(found: Measured, model: Translator, trace: Trace, step: int, beside: str) -> list[Group]:
+    source, target = languages(model)
+    first, second, read = found.by_measure[beside], found.by_measure[ALTI], slice(0, step + 1)
+    return [
+        Group(source, trace.source.labels, first.source[step], second.source[step], found.left_out[step]),
+        Group(f"{target} so far", trace.reads.labels[read], first.prefix[step, read], second.prefix[step, read], None),
+    ]
+
+
+def rows_of(found: Measured, trace: Trace, step: int) -> list[Row]:
+    """Every measure of every token behind the step."""
+    rows: list[Row] = []
+    for side, labels in (("source", trace.source.labels), ("prefix", trace.reads.labels[: step + 1])):
+        for at, label in enumerate(labels):
+            row: Row = {"Token": label, "Side": "source" if side == "source" else "so far"}
+            for name, given in found.by_measure.items():
+                row[name] = float(getattr(given, side)[step][at])
+            row["left out, nats"] = float(found.left_out[step][at]) if side == "source" else None
+            rows.append(row)
+    return rows
+
+
+def _compared(name: str, found: Measured, steps: int, theme: str) -> Picture:
+    """Each measure's rank correlation with leaving out, here and over the corpus that came measured."""
+    here, corpus = agreements(found), why_measured(name)
+    rows = agreement_rows(here, corpus)
+
+    def draw(theme: str, across: int) -> Drawing:
+        return bars([(str(row["Measure"]), float(row["Here"] or 0), _told(row)) for row in rows], theme, across=across)
+
+    st.markdown("**Which measure agrees with leaving a token out?**")
+    drawn(partial(draw, theme), WIDTH, key="why-agreement")
+    over = (
+        f" On the right over {corpus['sentences']} test sentences of {corpus['corpus']}." if corpus is not None else ""
+    )
+    st.caption(
+        f"Spearman's rank correlation over the source tokens, mean ± standard deviation: bars over the {steps} steps "
+        f"of this sentence.{over} 1 is the same order, 0 is no relation."
+        + ("" if over else " No measurement over a corpus came with this model.")
+    )
+    return Picture("Which measure agrees with leaving a token out", draw, rows)
+
+
+def agreement_rows(here: dict[str, Agreement], corpus: dict[str, object] | None) -> list[Row]:
+    """The best first; with what was measured over a corpus, where anything was."""
+    rows: list[Row] = []
+    for measure, found in here.items():
+        row: Row = {"Measure": measure, "Here": _known(found.mean), "Here, spread": _known(found.spread)}
+        if corpus is not None:
+            over = corpus["measures"][measure]  # type: ignore[index]
+            row |= {"Corpus": over["mean"], "Corpus, spread": over["spread"]}
+        rows.append(row)
+    return rows
+
+
+def _told(row: Row) -> str:
+    here = f"{signed(row['Here'])} ± {row['Here, spread']:.2f}" if isinstance(row["Here"], float) else "no order"
+    return f"{here}  |  {signed(row['Corpus'])} ± {row['Corpus, spread']:.2f}" if "Corpus" in row else here  # type: ignore[arg-type]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

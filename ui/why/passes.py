@@ -1,0 +1,111 @@
+"""The measurements of the Why page, shared by the sessions that look at the same sentence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from transformer import Trace
+from transformer.analysis import why
+from transformer.analysis.stream import stream
+from transformer.taps import Site
+from ui.state.cache import kept
+from ui.state.models import translator, version
+
+Ids = tuple[int, ...]
+Version = tuple[int, ...]
+Head = tuple[Site, int]
+TOP = 3  # heads that are given back together
+
+
+class Swapped(NamedTuple):
+    """What giving back parts of the true run restores, and the heads that restore most with what they do together."""
+
+    patching: why.Patching
+    top: list[Head]
+    together: float
+    unpaired: tuple[list[int], list[int]]  # places without a partner in the true and in the other sentence
+
+
+def measured_of(name: str, trace: Trace) -> why.Measured:
+    """Where the tokens of a translation came from, by each measure."""
+    return _measured(name, version(name), *_ids(trace))
+
+
+def candidates_of(name: str, trace: Trace, step: int) -> list[tuple[int, float]]:
+    """The five most probable other tokens at a step, with their probabilities."""
+    return _candidates(name, version(name), *_ids(trace), step)
+
+
+def contrast_of(name: str, trace: Trace, step: int, instead: int) -> tuple[why.Contrast, np.ndarray]:
+    """The two logits in parts, and the contrastive gradient times input of the source tokens [S]."""
+    return _contrast(name, version(name), *_ids(trace), step, instead)
+
+
+def lens_of(name: str, trace: Trace) -> why.DecoderLens:
+    return _lens(name, version(name), *_ids(trace))
+
+
+def first_difference_of(name: str, trace: Trace, corrupted: Ids) -> tuple[int, int]:
+    """The step at which the other sentence leads to something else, and what. Raises ValueError where there is none."""
+    source, target = _ids(trace)
+    return _first_difference(name, version(name), corrupted, target)
+
+
+def swapped_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int) -> Swapped:
+    """Raises ValueError where the two sentences lead to the same logits."""
+    return _swapped(name, version(name), *_ids(trace), corrupted, step, instead)
+
+
+def _ids(trace: Trace) -> tuple[Ids, Ids]:
+    return tuple(trace.source.ids), tuple(trace.target.ids)
+
+
+@kept(20, "Measuring where the words came from")
+def _measured(name: str, version: Version, source: Ids, target: Ids) -> why.Measured:
+    return why.measured(translator(name).model, source, target)
+
+
+@kept(50, "Reading the other candidates")
+def _candidates(name: str, version: Version, source: Ids, target: Ids, step: int) -> list[tuple[int, float]]:
+    model = translator(name).model
+    passed = stream(model, source, target[: step + 2])
+    log_probs = model.output(passed.decoder.last[-1]).detach().float().log_softmax(-1)
+    best = log_probs.topk(min(6, len(log_probs)))
+    pairs = zip(best.indices.tolist(), best.values.exp().tolist(), strict=True)
+    return [(token, probability) for token, probability in pairs if token != target[step + 1]][:5]
+
+
+@kept(50, "Taking the two logits apart")
+def _contrast(
+    name: str, version: Version, source: Ids, target: Ids, step: int, instead: int
+) -> tuple[why.Contrast, np.ndarray]:
+    model = translator(name).model
+    gradient = why.gradient_times_input(model, source, target, step, instead)
+    return why.contrast(model, source, target, step, instead), gradient.source
+
+
+@kept(20, "Reading every encoder layer")
+def _lens(name: str, version: Version, source: Ids, target: Ids) -> why.DecoderLens:
+    return why.decoder_lens(translator(name).model, source, target)
+
+
+@kept(50, "Reading the other sentence")
+def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) -> tuple[int, int]:
+    return why.first_difference(translator(name).model, corrupted, target)
+
+
+@kept(20, "Giving back one part after the other")
+def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int) -> Swapped:
+    model = translator(name).model
+    pairs = why.partners(source, corrupted)
+    found = why.patching(model, source, corrupted, target, step, instead, pairs)
+    heads = [(site, head) for site, shares in found.restored.items() for head in range(len(shares))]
+    top = sorted(heads, key=lambda at: -found.restored[at[0]][at[1]])[:TOP]
+    (together,) = why.restored_by(model, source, corrupted, target, step, instead, [top], pairs)
+    alone = tuple(
+        [place for place in range(len(ids)) if place not in {pair[side] for pair in pairs}]
+        for side, ids in enumerate((source, corrupted))
+    )
+    return Swapped(found, top, together, (alone[0], alone[1]))

@@ -1,0 +1,197 @@
+"""Why the chosen token rather than another candidate: the difference of two logits as a sum of direct effects."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from urllib.parse import quote, urlencode
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace, Translator
+from transformer.analysis.why import Contrast
+from transformer.charts.why import Drawing, Effect, Map, maps, waterfall
+from ui.state.view import take, update, widget_key
+from ui.why.components import drawn
+from ui.why.downloads import WIDTH, Picture
+from ui.why.passes import candidates_of, contrast_of
+from ui.why.tables import Row, table
+from ui.why.view import WhyView
+from ui.widgets.text import literal, signed
+
+NAMES = {
+    "embedding": "Embedding",
+    "self": "Decoder self-attention",
+    "cross": "Cross-attention",
+    "feed-forward": "Feed-forward",
+    "bias": "Bias",
+}
+KINDS = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the kind of attention that pages show
+
+
+def other(name: str, model: Translator, view: WhyView, trace: Trace, step: int) -> int:
+    """The id of the token that could have been written: the chosen one, else the likeliest. ValueError for none."""
+    written = trace.target.ids[step + 1]
+    if view.instead:
+        return model.token(view.instead, written)
+    return candidates_of(name, trace, step)[0][0]
+
+
+def choice(name: str, model: Translator, trace: Trace, step: int, instead: int) -> None:
+    """The token that could have been written: one of the most probable, or one that is typed."""
+    labels = model.checkpoint.target_tokenizer.labels
+    chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step)}
+    shown, key = labels([instead])[0], widget_key("instead")
+    offered = list(dict.fromkeys([*chances, shown]))
+    st.selectbox(
+        "Rather than",
+        offered,
+        index=offered.index(shown),
+        format_func=lambda one: f"{one} ({chances[one]:.2g})" if one in chances else one,
+        accept_new_options=True,
+        help="The most probable other tokens with their probabilities; or type a token of the vocabulary.",
+        key=key,
+        on_change=lambda: update(step=step + 1, instead=st.session_state[key]),
+        width=240,
+    )
+
+
+def section(
+    name: str, model: Translator, view: WhyView, trace: Trace, step: int, instead: int, theme: str
+) -> list[Picture]:
+    """The parts in order, the check, every head's part, and the gradient's view of the same difference."""
+    token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
+    st.subheader(f"“{literal(token)}” rather than “{literal(rival)}”", anchor="rather-than")
+    choice(name, model, trace, step, instead)
+    parts, gradient = contrast_of(name, trace, step, instead)
+    largest = largest_head(parts)
+    st.markdown(sentence(parts, token, rival, largest))
+    falls = Picture(f"{token} rather than {rival}", partial(_waterfall, parts, token, True), _rows(parts))
+    drawn(partial(_waterfall, parts, token, view.parts, theme), WIDTH, key="why-waterfall")
+    by_layer = widget_key("parts")
+    st.toggle("Layer by layer", view.parts, key=by_layer, on_change=take, args=("parts", by_layer))
+    st.caption(
+        f":material/check_circle: The parts sum to the difference: {signed(parts.total)} = {signed(parts.difference)}. "
+        "The scale of the final norm (post-norm: of every norm) is held at its value."
+    )
+    here = _chosen(view, parts, largest)
+    heads = Picture("Each head's part", partial(_heads, parts, token, rival, here), _head_rows(parts), 465)
+    st.markdown("**Each head's part**, in logits")
+    drawn(partial(heads.draw, theme), heads.across, key="why-heads", on_pick=_pick)
+    st.caption(_caption(view, trace, parts, here, step))
+    pairs = list(zip(trace.source.labels, gradient.tolist(), strict=True))
+    gradients: list[Row] = [{"Source token": label, "Logits": value} for label, value in pairs]
+
+    def by_gradient(theme: str, across: int) -> Drawing:
+        return waterfall([Effect(label, value) for label, value in pairs], token, theme, across=across)
+
+    with st.expander("Gradient × input of the difference, over the source tokens"):
+        drawn(partial(by_gradient, theme), WIDTH, key="why-gradient")
+        st.caption("To first order, in logits. What it leaves out: the prefix, and all that is not linear.")
+    with st.expander("As tables"):
+        table(falls.rows, "why-parts")
+        table(heads.rows, "why-by-head")
+        table(gradients, "why-by-gradient")
+    with st.expander("How it is measured"):
+        st.markdown(
+            "Direct logit attribution (Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*): the "
+            "decoder's last state is a sum of what each part wrote. What a part does by way of others that read it is "
+            "counted as theirs. Gradient × input of the difference: Yin and Neubig 2022, *Interpreting Language "
+            "Models with Contrastive Explanations*."
+        )
+    return [falls, heads, Picture("Gradient × input of the difference", by_gradient, gradients)]
+
+
+def sentence(parts: Contrast, token: str, rival: str, largest: tuple[str, int, int]) -> str:
+    """ "The difference of the two logits is +4.21: “elle” is 68 times as likely." """
+    kind, layer, head = largest
+    times = math.exp(min(abs(parts.difference), 50.0))
+    likelier, other = (token, rival) if parts.difference >= 0 else (rival, token)
+    often = f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
+    return (
+        f"The difference of the two logits is **{signed(parts.difference, plus=True)}**: “{literal(likelier)}” is "
+        f"{often} times as likely as “{literal(other)}”. **{_name(kind, layer, head)}** alone adds "
+        f"{signed(float(parts.parts[kind][layer, head]), plus=True)}."
+    )
+
+
+def largest_head(parts: Contrast) -> tuple[str, int, int]:
+    """The head with the largest part, of either sign: block, layer and head from 0."""
+    kind = max(KINDS, key=lambda one: float(np.abs(parts.parts[one]).max()))
+    layer, head = divmod(int(np.abs(parts.parts[kind]).argmax()), parts.parts[kind].shape[1])
+    return kind, layer, head
+
+
+def _chosen(view: WhyView, parts: Contrast, largest: tuple[str, int, int]) -> tuple[str, int, int]:
+    block = {"decoder": "self", "cross": "cross"}.get(view.kind)
+    if block is None or view.layer is None or view.head is None:
+        return largest
+    return block, view.layer - 1, view.head - 1
+
+
+def _pick(of: str) -> None:
+    block, layer, head = of.split()
+    update(kind=KINDS[block], layer=int(layer) + 1, head=int(head) + 1)
+
+
+def _caption(view: WhyView, trace: Trace, parts: Contrast, here: tuple[str, int, int], step: int) -> str:
+    block, layer, head = here
+    kind = KINDS[block]
+    looks = trace.pattern(kind)[layer, head, step]  # type: ignore[arg-type]
+    labels = trace.source.labels if block == "cross" else trace.reads.labels
+    most = int(looks.argmax())
+    same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}
+    address = urlencode(same | {"kind": kind, "layer": layer + 1, "head": head + 1}, quote_via=quote)
+    return (
+        f"**{_name(block, layer, head)}**: {signed(float(parts.parts[block][layer, head]), plus=True)}; at this step "
+        f"it looks at **{literal(labels[most])}**, {looks[most]:.2f}. [Open it](attention?{address})"
+    )
+
+
+def _name(block: str, layer: int, head: int) -> str:
+    return f"{'Cross-attention' if block == 'cross' else 'Decoder self-attention'}, layer {layer + 1}, head {head + 1}"
+
+
+def _waterfall(parts: Contrast, token: str, opened: bool, theme: str, across: int) -> Drawing:
+    effects = []
+    for part, values in parts.parts.items():
+        by_layer = values.sum(-1) if values.ndim == 2 else values
+        inside = {f"layer {at + 1}": float(value) for at, value in enumerate(by_layer)} if values.ndim else {}
+        effects.append(Effect(NAMES[part], float(values.sum()), inside))
+    return waterfall(effects, token, theme, opened=opened, across=across)
+
+
+def _heads(parts: Contrast, token: str, rival: str, here: tuple[str, int, int], theme: str, across: int) -> Drawing:
+    layers, count = parts.parts["cross"].shape
+    rows = [f"layer {layer + 1}" for layer in range(layers)]
+    grids = [
+        Map(
+            name,
+            parts.parts[block],
+            rows,
+            [str(head + 1) for head in range(count)],
+            [[f"{block} {layer} {head}" for head in range(count)] for layer in range(layers)],
+        )
+        for block, name in (("self", "Self, head"), ("cross", "Cross, head"))
+    ]
+    grids.append(Map("Feed-forward", parts.parts["feed-forward"][:, None], rows, [""]))
+    limit = max(1e-9, *(float(np.abs(grid.values).max()) for grid in grids))
+    ends = f"{signed(-limit)} towards {rival}", f"towards {token} {signed(limit, plus=True)}"
+    chosen = [" ".join(map(str, here))]
+    return maps(grids, theme, ends=ends, limit=limit, diverging=True, chosen=chosen, across=across, cell=35.0)
+
+
+def _rows(parts: Contrast) -> list[Row]:
+    rows: list[Row] = [{"Part": NAMES[part], "Logits": float(values.sum())} for part, values in parts.parts.items()]
+    return [*rows, {"Part": "Difference, the model's own", "Logits": parts.difference}]
+
+
+def _head_rows(parts: Contrast) -> list[Row]:
+    rows: list[Row] = [
+        {"Part": f"{_name(block, layer, head)}", "Logits": float(parts.parts[block][layer, head])}
+        for block in KINDS
+        for layer, head in np.ndindex(*parts.parts[block].shape)
+    ]
+    forward = parts.parts["feed-forward"].tolist()
+    return rows + [{"Part": f"Feed-forward, layer {at + 1}", "Logits": value} for at, value in enumerate(forward)]

@@ -1,0 +1,329 @@
+"""Swap the cause: another sentence changes the word; which part of the true run brings it back?"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from transformer import Trace, Translator
+from transformer.analysis.sites import by_kind
+from transformer.analysis.text_diff import text_diff
+from transformer.charts.why import Drawing, Map, bars, maps
+from transformer.checkpoints.examples import examples
+from transformer.taps import Site
+from ui.state.atlases import known_roles
+from ui.state.view import reseed, take, update, widget_key
+from ui.state.why_measured import why_measured
+from ui.why.components import drawn
+from ui.why.downloads import WIDTH, Picture
+from ui.why.passes import Swapped, first_difference_of, swapped_of
+from ui.why.tables import Row, table
+from ui.why.view import STATES, WhyView
+from ui.widgets.sentence import difference
+from ui.widgets.sentence_box import sentence_box
+from ui.widgets.text import literal, plural, signed
+
+KINDS = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
+MOST = 8  # proposals
+
+
+class Cause(NamedTuple):
+    """The other sentence, and where it first makes the model write something else (None: nowhere)."""
+
+    text: str
+    ids: tuple[int, ...]
+    first: int | None
+
+
+def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause | None:
+    """The sentence to swap with: the one that was typed, else the first that is proposed; None where there is none.
+
+    Raises ValueError where the model cannot read it.
+    """
+    if view.corrupted is not None:
+        text = view.corrupted
+    elif offered := proposals(model, trace):
+        text = offered[0]
+    else:
+        return None
+    ids = tuple(model.encode(text))
+    try:
+        return Cause(text, ids, first_difference_of(name, trace, ids)[0])
+    except ValueError:  # it leads to the same words; another step or token may still be asked about
+        return Cause(text, ids, None)
+
+
+def proposals(model: Translator, trace: Trace) -> list[str]:
+    """Sentences that differ in one word and are equally long, as the model reads them: what the grammar of English
+    proposes for this one, and the model's examples that are like it."""
+    # Imported late: behind it is the grammar, for which the first page would wait.
+    from transformer.data.grammars.english_french.minimal import swaps
+
+    of_grammar = swaps(trace.text) if model.card.get("source") == "English" else []
+    alike = [example.text for example in examples(model.card) if _one_word(trace.text, example.text)]
+    unknown = model.checkpoint.source_tokenizer.unk_id
+    fitting = []
+    for text in dict.fromkeys([*of_grammar, *alike]):
+        ids = model.encode(text)
+        if len(ids) == len(trace.source) and unknown not in ids:
+            fitting.append(text)
+    return fitting[:MOST]
+
+
+def _one_word(text: str, other: str) -> bool:
+    changed = [piece for op, piece in text_diff(text, other) if op != "equal"]
+    return len(changed) == 2 and all(len(piece.split()) == 1 for piece in changed)
+
+
+def section(
+    name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
+) -> list[Picture]:
+    """Both sentences, the maps, the top heads together, the identities, and one state at a time."""
+    st.subheader("Swap the cause", anchor="swap-the-cause")
+    token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
+    st.caption(
+        "Change one word of the sentence. Then give one part at a time back what it had computed for the true one: how "
+        f"much of “{literal(token)}” rather than “{literal(rival)}” returns?"
+    )
+    _choice(model, view, trace, cause)
+    if cause is None:
+        st.info(
+            "No sentence is proposed for this one. Type it with one word changed, so that the model writes something "
+            "else.",
+            icon=":material/info:",
+        )
+        return []
+    difference(trace.text, cause.text)
+    if cause.ids == tuple(trace.source.ids):
+        st.info("Both sentences are the same to the model. Change a word.", icon=":material/info:")
+        return []
+    if cause.first is None:
+        st.caption(":material/info: The other sentence leads to the same words; only their probabilities differ.")
+    elif cause.first < step:
+        at = trace.writes.labels[cause.first]
+        st.caption(
+            f":material/info: With the other sentence the model would already write something else than "
+            f"“{literal(at)}”, token {cause.first + 1}; what was written before “{literal(token)}” is forced here."
+        )
+    elif cause.first > step:
+        st.caption(
+            ":material/info: With the other sentence the model writes the same up to "
+            f"“{literal(trace.writes.labels[cause.first])}”, token {cause.first + 1}."
+        )
+        st.button(
+            "Go to that token",
+            icon=":material/arrow_forward:",
+            on_click=lambda: update(step=cause.first + 1, instead=None),
+            type="tertiary",
+        )
+    found = swapped_of(name, trace, cause.ids, step, instead)
+    st.markdown(
+        f"As it is: difference of the logits **{signed(found.patching.true, plus=True)}**. "
+        f"Swapped: **{signed(found.patching.corrupted, plus=True)}**."
+    )
+    shares = by_kind(found.patching.restored)
+    heads = Picture("Heads given back one at a time", partial(_maps, shares, found), _head_rows(shares), 590)
+    top = Picture("The top heads together", partial(_top, found), _top_rows(found), 336)
+    left, right = st.columns([7, 4], gap="large")
+    with left:
+        drawn(partial(heads.draw, theme), heads.across, key="why-patched")
+        st.caption("Per cent of the difference that returns when this head alone computes as in the true run.")
+    with right:
+        st.markdown(f"**The top {len(found.top)}**")
+        drawn(partial(top.draw, theme), top.across, key="why-top")
+        alone = sum(_share(found, at) for at in found.top)
+        st.caption(_compared(alone, found.together) + _named(name, found))
+    _identities(trace, cause, found)
+    states = _states(view, trace, found, theme)
+    if (over := _over_corpus(name)) is not None:
+        st.caption(over)
+    with st.expander("As tables"):
+        for picture in (heads, top, states):
+            table(picture.rows, f"why-table-{picture.title}")
+    with st.expander("How it is measured"):
+        st.markdown(
+            "Activation patching (Vig et al. 2020, *Investigating Gender Bias in Language Models Using Causal "
+            "Mediation Analysis*; Wang et al. 2023, *Interpretability in the Wild*). The model reads the other "
+            "sentence with the "
+            "same words written so far; one head's output, at every token, is replaced by that of the true run. The "
+            "share is (difference then − difference of the swapped run) / (difference of the true run − that of the "
+            "swapped run). Below 0 it moves away; shares of single heads need not add up.\n\n"
+            "Where the two sentences have different lengths, the tokens that both have are aligned in their order, and "
+            "between them those that were exchanged one for one; what was added or left out has no partner, and stays "
+            "as the other sentence has it."
+        )
+    return [heads, top, states]
+
+
+def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
+    """The box of the other sentence, and what the grammar proposes."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = cause.text if cause is not None else ""
+        sentence_box(
+            "The other sentence", text, key=widget_key("corrupted"), take=lambda typed: update(corrupted=typed)
+        )
+        if offered := proposals(model, trace):
+            key = widget_key("proposal")
+            st.menu_button("Another word", offered, key=key, on_click=_propose, args=(key,), format_func=literal)
+
+
+def _propose(key: str) -> None:
+    if (text := st.session_state[key]) is not None:
+        update(corrupted=text)
+        reseed()
+
+
+def _share(found: Swapped, at: tuple[Site, int]) -> float:
+    return float(found.patching.restored[at[0]][at[1]])
+
+
+def _pick(site: Site, head: int) -> str:
+    return f"{_kind(site)} {site.layer} {head}"
+
+
+def _kind(site: Site) -> str:
+    return "cross" if site.kind == "cross" else site.stack
+
+
+def _head_name(site: Site, head: int) -> str:
+    return f"{KINDS[_kind(site)]} {site.layer + 1}, head {head + 1}"
+
+
+def _maps(shares: dict[str, np.ndarray], found: Swapped, theme: str, across: int) -> Drawing:
+    grids = []
+    for kind, values in shares.items():
+        layers, heads = values.shape
+        picks = [[f"{kind} {layer} {head}" for head in range(heads)] for layer in range(layers)]
+        names = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
+        grids.append(Map(f"{KINDS[kind]}, head", values, *names, picks))
+    chosen = [_pick(*at) for at in found.top]
+    ends = "0", "100 % of the difference returns"
+    drawing = maps(
+        grids, theme, ends=ends, limit=1.0, diverging=False, chosen=chosen, across=across, cell=38.0, percent=True
+    )
+    plain = [element.replace(' role="button" tabindex="0"', "") for element in drawing.elements]
+    return drawing._replace(elements=plain)
+
+
+def _top(found: Swapped, theme: str, across: int) -> Drawing:
+    rows = [("together", found.together, _percent(found.together))]
+    rows += [(_head_name(*at), _share(found, at), _percent(_share(found, at))) for at in found.top]
+    return bars(rows, theme, across=across)
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share)} %".replace("-", "−")
+
+
+def _compared(alone: float, together: float) -> str:
+    how = "they help each other" if together > alone + 0.02 else (
+        "they do in part the same" if together < alone - 0.02 else "each does its own part"
+    )  # fmt: skip
+    return f"One by one they add up to {_percent(alone)}: {how}. "
+
+
+def _named(name: str, found: Swapped) -> str:
+    """Whether the heads that the Heads page names after antecedents are among them."""
+    if (known := known_roles(name)) is None:
+        return ""
+    named = {place for place, roles in known.of.items() if any("antecedent" in role.name for role in roles)}
+    if not named:
+        return "The Heads page names no head of this model after antecedents."
+    both = [at for at in found.top if (_kind(at[0]), at[0].layer, at[1]) in named]
+    told = ", ".join(_head_name(*at) for at in both) or "none"
+    return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {told}."
+
+
+def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
+    everything, nothing = found.patching.everything, found.patching.nothing
+    holds = abs(everything - 1) < 5e-4 and abs(nothing) < 5e-4
+    there, here = found.unpaired
+    st.caption(
+        f":material/{'check_circle' if holds else 'info'}: Everything given back: {100 * everything:z.1f} %. "
+        f"Nothing: {100 * nothing:z.1f} %.".replace("-", "−")
+        + (
+            f" The sentences are aligned by the tokens that both have; {len(there)} of the true one and {len(here)} of "
+            "the other have no partner and were left as they are, which is why everything need not be 100 %."
+            if there or here
+            else ""
+        )
+    )
+
+
+def _states(view: WhyView, trace: Trace, found: Swapped, theme: str) -> Picture:
+    """One layer's state of one token at a time."""
+    labels = {
+        "encoder": trace.source.labels,
+        "decoder": trace.reads.labels[: found.patching.states["decoder"].shape[1]],
+    }
+    names = {"encoder": "Encoder, tokens of the source", "decoder": "Decoder, what was written so far"}
+
+    def draw(theme: str, across: int) -> Drawing:
+        values = found.patching.states[view.states].T  # a row for each token
+        columns = ["emb.", *(str(layer) for layer in range(1, values.shape[1]))]
+        grid = Map("after layer", values, list(labels[view.states]), columns)
+        ends = "0", "100 % of the difference returns"
+        return maps([grid], theme, ends=ends, limit=1.0, diverging=False, across=across, percent=True)
+
+    with st.expander("One layer's state of one token"):
+        key = widget_key("states")
+        st.segmented_control(
+            "Stack",
+            STATES,
+            default=view.states,
+            format_func=names.__getitem__,
+            key=key,
+            required=True,
+            on_change=take,
+            args=("states", key),
+            label_visibility="collapsed",
+        )
+        drawn(partial(draw, theme), WIDTH, key="why-states")
+        st.caption(
+            "Per cent of the difference that returns when the state of this token after this layer is that of the true "
+            "run; “emb.” is its embedding."
+        )
+    rows: list[Row] = [
+        {
+            "Stack": stack,
+            "After": "embedding" if layer == 0 else f"layer {layer}",
+            "Token": label,
+            "Share": float(value),
+        }
+        for stack in STATES
+        for layer, row in enumerate(found.patching.states[stack])
+        for label, value in zip(labels[stack], row, strict=True)
+    ]
+    return Picture("One state given back at a time", draw, rows)
+
+
+def _over_corpus(name: str) -> str | None:
+    """What was measured over pairs of the grammar, and comes with the model."""
+    facts = (why_measured(name) or {}).get("causes")
+    if not isinstance(facts, dict):
+        return None
+    restored, heads = facts["restored"], facts["heads"]
+    most, count = next(iter(heads.items()))
+    kind, layer, head = most.split()
+    share = f"{_percent(restored['mean'])} ± {round(100 * restored['spread'])}"
+    return (
+        f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
+        f"{facts['top']} best heads together restore {share}. Most often among them: {KINDS[kind]} {layer}, head "
+        f"{head}, in {count} pairs."
+    )
+
+
+def _head_rows(shares: dict[str, np.ndarray]) -> list[Row]:
+    return [
+        {"Attention": KINDS[kind], "Layer": f"{layer + 1}", "Head": f"{head + 1}", "Share": float(values[layer, head])}
+        for kind, values in shares.items()
+        for layer, head in np.ndindex(*values.shape)
+    ]
+
+
+def _top_rows(found: Swapped) -> list[Row]:
+    rows: list[Row] = [{"Given back": _head_name(*at), "Share": _share(found, at)} for at in found.top]
+    return [*rows, {"Given back": "together", "Share": found.together}]

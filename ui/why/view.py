@@ -1,0 +1,47 @@
+"""What the Why page shows, as an address spells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ui.state.view import LONGEST_TEXT, View, one_of, whole
+
+# What can stand beside the contributions, by its name in the address: the name of the measure.
+BESIDE = {
+    "attention": "raw attention",
+    "norm": "norm-weighted",
+    "rollout": "rollout",
+    "zeroing": "value zeroing",
+    "gradient": "gradient × input",
+}
+STATES = ("encoder", "decoder")
+
+
+@dataclass(frozen=True)
+class WhyView(View):
+    """Everything that defines the Why page; steps count from 1 over the written tokens, [EOS] included."""
+
+    PAGE: ClassVar[str | None] = "why"
+    OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "instead", "corrupted"})
+
+    step: int | None = None
+    instead: str | None = None  # the text of the token that could have been written
+    beside: str = "attention"
+    every: bool = False  # every token, also those that give next to nothing
+    parts: bool = False  # the waterfall's steps by layer
+    corrupted: str | None = None  # the sentence to swap the cause with; None is the page's own choice
+    states: str = "encoder"  # the stack whose states are given back one by one
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        return {
+            "step": whole(query.get("step", ""), 1, 999_999),
+            "instead": query.get("instead", "")[:200] or None,
+            "beside": one_of(query.get("beside"), tuple(BESIDE), cls.beside),
+            "every": query.get("every") == "1",
+            "parts": query.get("parts") == "1",
+            "corrupted": query["corrupted"][:LONGEST_TEXT] if "corrupted" in query else None,
+            "states": one_of(query.get("states"), STATES, cls.states),
+        }
