@@ -14,6 +14,7 @@ function tellHead(element, posed, truth, guess, tally) {
     cell.setAttribute("role", "img");
     if (ofClass(tally, i)) cell.append(el("small", {}, ofClass(tally, i)));
     mark(cell, is(guess), is(truth.answer));
+    if (!cell.querySelector("small")) cell.append(el("small"));
   });
   element.replaceChildren(ofHeads(posed), node);
 }
@@ -40,7 +41,10 @@ function headGrid(element, posed, tag) {
     node.append(el("span", { class: "muted layer" }, `${layer + 1}`));
     row.forEach((weights, head) => {
       const cell = el(tag, { "aria-label": `Layer ${layer + 1}, head ${head + 1}` }, painted(weights, theme));
-      if (tag === "button") cell.type = "button";
+      if (tag === "button") {
+        cell.type = "button";
+        cell.append(el("small", { "aria-hidden": "true" })); // the place of what is said of it then
+      }
       cells.push(cell);
       node.append(cell);
     });

@@ -120,7 +120,12 @@ function tellRow(element, posed, truth, guess, tally) {
   posed.labels.forEach((label, at) => {
     const track = el("div", { class: "track" });
     const bar = (name, value, spread = null) => {
-      const node = el("div", { class: name }, el("i"), el("small", {}, `${Math.round(value)}`));
+      const node = el(
+        "div",
+        { class: name },
+        el("i"),
+        el("small", {}, Math.round(value) ? `${Math.round(value)}` : ""),
+      );
       node.style.setProperty("--share", `${(100 * value) / most}%`);
       if (spread !== null) {
         node.append(el("s"));
