@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui.state.models import confine_public, prepare
 from ui.widgets.pages import PAGES
+from ui.widgets.presenting import presenting
 
 UI = Path(__file__).parent / "ui"
 
@@ -27,4 +28,6 @@ page = st.navigation(
 st.html(UI / "widgets" / "page.css")
 if st.context.theme.type == "dark":
     st.html(UI / "widgets" / "dark.css")
+if not only:
+    presenting()
 page.run()
