@@ -63,13 +63,13 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
 
 
 def _step(lesson: Lesson, of: int, view: LessonsView) -> None:
-    chosen = next((one for one in lesson.steps if one.name == view.step), lesson.steps[0])
+    chosen = lesson.steps[lesson.step(view.step or "")]
     actions = heading(lesson.title, f"Lesson {lesson.number} of {of}")
     if not view.only:
         with actions:
             st.button("All lessons", icon=":material/chevron_left:", type="tertiary", on_click=_leave)
         with st.sidebar:
-            st.caption(f"Model, chosen by the lesson: {shelf.model_of(lesson, chosen)}")
+            st.caption(f"Model, chosen by the lesson: {chosen.model}")
     step.section(lesson, chosen, of, view)
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer.lessons import Lesson, Step, pose, read, truth
+from transformer.lessons import Lesson, Measuring, Step, base, introduction, pose, read, truth
 from ui.state import models
 from ui.state.cache import kept
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A step as its model has it. `truth` goes to no browser before a guess has come from there."""
+
+    text: str
+    posed: dict[str, Any]
+    truth: dict[str, Any]
 
 
 def shelf() -> tuple[list[Lesson], list[str]]:
@@ -21,32 +31,11 @@ def shelf() -> tuple[list[Lesson], list[str]]:
     return sorted(lessons, key=lambda lesson: (lesson.number, lesson.name)), wrong
 
 
-def model_of(lesson: Lesson, step: Step) -> str:
-    """The name of the model that a step asks about."""
-    return step.model or lesson.model
-
-
-def posed(lesson: Lesson, step: Step) -> dict[str, Any]:
-    """What a browser may know before the answer. Raises ValueError where the model is not there."""
-    name = model_of(lesson, step)
-    models.translator(name)  # so that the question's own turn does not wait for another
-    return _posed(*_place(lesson), step.name, name, models.version(name))
-
-
-def told(lesson: Lesson, step: Step) -> dict[str, Any]:
-    """The answer, and what it means."""
-    name = model_of(lesson, step)
-    models.translator(name)
-    return _told(*_place(lesson), step.name, name, models.version(name))
-
-
-def find(steps: list[Step], name: str) -> Step:
-    return next(step for step in steps if step.name == name)
-
-
-def _place(lesson: Lesson) -> tuple[Path, int]:
+def asked(lesson: Lesson, step: Step) -> Asked:
+    """The question with its answer. Raises ValueError where the model is not there, or can't answer."""
+    models.translator(step.model)  # it says where there is none
     path = models.LESSONS / f"{lesson.name}.md"
-    return path, path.stat().st_mtime_ns
+    return _asked(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
 
 
 @kept(100, turn=False, seconds=3600)
@@ -55,10 +44,8 @@ def _read(path: Path, changed: int) -> Lesson:
 
 
 @kept(100, "Asking the model", seconds=3600)
-def _posed(path: Path, changed: int, step: str, model: str, version: tuple[int, ...]) -> dict[str, Any]:
-    return pose(find(_read(path, changed).steps, step), models.translator(model))
-
-
-@kept(100, "Asking the model", seconds=3600)
-def _told(path: Path, changed: int, step: str, model: str, version: tuple[int, ...]) -> dict[str, Any]:
-    return truth(find(_read(path, changed).steps, step), models.translator(model))
+def _asked(path: Path, changed: int, name: str, version: tuple[int, ...]) -> Asked:
+    lesson = _read(path, changed)
+    step = lesson.steps[lesson.step(name)]
+    measuring = Measuring(models.translator, models.model_folder, base(step))
+    return Asked(introduction(step, measuring), pose(step, measuring), truth(step, measuring))

@@ -23,37 +23,36 @@ def section(lesson: Lesson, step: Step, of: int, view: LessonsView) -> None:
     """Draws the step; raises ValueError where its model can't answer."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
-    posed = shelf.posed(lesson, step)
+    asked = shelf.asked(lesson, step)
     header = {
         "lesson": {"name": lesson.name, "title": lesson.title, "number": lesson.number},
         "of": of,
         "steps": [{"name": one.name, "title": one.title, "ask": one.ask} for one in lesson.steps],
         "at": lesson.steps.index(step),
-        "text": step.text,
-        "question": step.question,
+        "text": asked.text,
+        "question": asked.posed["question"],
         "hint": step.hint,
-        "posed": posed,
-        "own": own_address(lesson, step),
+        "posed": asked.posed,
+        "own": own_address(step),
         "only": view.only,
-        "told": _answer(lesson, step, posed),
+        "told": _answer(lesson, step, asked),
     }
     step_component(header, key="lesson", on_pick=partial(_picked, lesson, step, view.only))
 
 
-def own_address(lesson: Lesson, step: Step) -> str:
+def own_address(step: Step) -> str:
     """The same view on its own page, with the box for a sentence."""
-    return f"{step.page}?{urlencode({'model': shelf.model_of(lesson, step), **step.query})}"
+    return f"{step.page}?{urlencode({'model': step.model, **step.query})}"
 
 
-def _answer(lesson: Lesson, step: Step, posed: Mapping[str, Any]) -> dict[str, Any] | None:
+def _answer(lesson: Lesson, step: Step, asked: shelf.Asked) -> dict[str, Any] | None:
     """What may be known after the answer, or None before it."""
     guesses = st.session_state.get(TOLD, {})
     if (lesson.name, step.name) not in guesses:
         return None
     guess = guesses[lesson.name, step.name]
-    truth = shelf.told(lesson, step)
-    judged = None if guess is None else judge(posed, truth, guess)
-    return {"guess": guess, "truth": truth, "judged": judged}
+    judged = None if guess is None else judge(asked.posed, asked.truth, guess)
+    return {"guess": guess, "truth": asked.truth, "judged": judged}
 
 
 def _picked(lesson: Lesson, step: Step, only: bool, pick: Mapping[str, Any]) -> None:
@@ -62,11 +61,9 @@ def _picked(lesson: Lesson, step: Step, only: bool, pick: Mapping[str, Any]) -> 
     match pick:
         case {"guess": guess}:
             try:
-                check_guess(shelf.posed(lesson, step), guess)
+                told[place] = check_guess(shelf.asked(lesson, step).posed, guess)
             except ValueError as error:
                 st.session_state[REFUSED] = str(error)
-            else:
-                told[place] = guess
         case {"skip": True}:
             told[place] = None
         case {"again": True}:

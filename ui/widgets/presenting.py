@@ -20,7 +20,8 @@ _ENTRY = st.components.v2.component(
 """,
     css="""
 button { all: unset; box-sizing: border-box; cursor: pointer; width: 100%; padding: 0.3rem 0.5rem; display: flex;
-  gap: 0.6rem; align-items: center; font-size: 0.93rem; color: var(--st-text-color); border-radius: var(--st-base-radius); }
+  gap: 0.6rem; align-items: center; font-size: 0.93rem; color: var(--st-text-color);
+  border-radius: var(--st-base-radius); }
 button:hover { color: var(--st-primary-color); }
 button[aria-pressed="true"] { color: var(--st-primary-color); font-weight: 600; }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }

@@ -91,7 +91,7 @@ function tellWord(element, posed, truth, guess, tally) {
   const box = el("div", { class: "words told", role: "list" }),
     theme = themeOf(element.closest(".hl"));
   posed.labels.forEach((label, i) => {
-    const share = truth.row?.[i] ?? null,
+    const share = truth.row ? truth.row[i] / 100 : null,
       word = el("span", { class: "word" }, label);
     if (share !== null) {
       const [r, g, b] = colourOf(theme, share);
@@ -103,7 +103,7 @@ function tellWord(element, posed, truth, guess, tally) {
     mark(item, i === guess, i === truth.answer);
     box.append(item);
   });
-  element.replaceChildren(ofWhich(posed), box, matrix(posed, truth.row ?? null));
+  element.replaceChildren(ofWhich(posed), box, matrix(posed, truth.row));
 }
 
 // What was guessed and what is right, in the look and in words.
