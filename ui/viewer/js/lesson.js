@@ -93,7 +93,7 @@ class LessonView {
       this.waiting(true);
       this.emit("pick", { skip: true });
     };
-    const parts = [prose(text), el("h2", {}, question)];
+    const parts = [prose(text), el("h2", {}, ...spans(question))];
     if (hint) {
       const node = el(
           "button",
@@ -155,7 +155,7 @@ class LessonView {
     again.onclick = () => this.emit("pick", { again: true });
     calls.append(again);
     this.say.classList.add("told");
-    const parts = [prose(text), el("h2", {}, question)];
+    const parts = [prose(text), el("h2", {}, ...spans(question))];
     if (judged) parts.push(verdict(judged));
     this.say.replaceChildren(...parts, el("div", { class: "why" }, prose(truth.explanation)), calls);
     this.view.replaceChildren(el("div"));

@@ -16,7 +16,7 @@ function tellHead(element, posed, truth, guess, tally) {
     if (ofClass(tally, i)) cell.append(el("small", {}, ofClass(tally, i)));
     const measured = truth.values[Math.floor(i / posed.heads)][i % posed.heads];
     if (!cell.querySelector("small")) cell.append(el("small"));
-    cell.querySelector("small").prepend(`${+measured.toPrecision(2)} `);
+    cell.querySelector("small").prepend(`${hundredths(measured)} `);
   });
   element.replaceChildren(ofHeads(posed), node);
 }

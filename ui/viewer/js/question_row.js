@@ -1,6 +1,7 @@
 // Draw the row: a bar over each word, which together are 100 %.
 
-const FEWEST_PIXELS = 38; // of a column; with less the words stand below each other
+const FEWEST_PIXELS = 26; // of a column; with less the words stand below each other,
+const UPRIGHT_FROM = 48; // and with less than this they are tilted
 const USUAL_TOP = 60; // per cent, where no bar needs more
 
 function askRow(element, posed, onGuess, guess) {
@@ -96,7 +97,7 @@ function askRow(element, posed, onGuess, guess) {
     "Drag a bar, or use the arrow keys. When all is given, a bar takes from the others.",
   );
   element.replaceChildren(ofWhich(posed), head, how, stage, matrix(posed, null));
-  listedWhereNarrow(stage, columnsOf(posed));
+  fitted(stage, columnsOf(posed));
   show();
 }
 
@@ -152,7 +153,7 @@ function tellRow(element, posed, truth, guess, tally) {
     stage,
     matrix(posed, its),
   );
-  listedWhereNarrow(stage, columnsOf(posed));
+  fitted(stage, columnsOf(posed));
 }
 
 // As many columns as the picture below has, so that a bar stands over its own: a masked row looks at the first few.
@@ -201,10 +202,13 @@ function wholes(values, total) {
   return floors;
 }
 
-// Words that have no room beside each other stand below each other.
-function listedWhereNarrow(stage, count) {
-  const fit = () =>
-    stage.classList.toggle("listed", stage.clientWidth > 0 && stage.clientWidth < count * FEWEST_PIXELS + 72);
+// Words that have no room beside each other are tilted; where even that has none they stand below each other.
+function fitted(stage, count) {
+  const fit = () => {
+    const wide = (stage.clientWidth - 72) / count;
+    stage.classList.toggle("listed", stage.clientWidth > 0 && wide < FEWEST_PIXELS);
+    stage.classList.toggle("tilted", wide >= FEWEST_PIXELS && wide < UPRIGHT_FROM);
+  };
   new ResizeObserver(fit).observe(stage);
   fit();
 }
