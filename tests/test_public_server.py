@@ -32,6 +32,7 @@ from ui.attention.view import AttentionView
 from ui.checkpoints.view import CheckpointsView
 from ui.decoding.view import DecodingView
 from ui.heads.view import HeadsView
+from ui.lessons.view import LessonsView
 from ui.positions.view import PositionsView
 from ui.state.view import View
 from ui.training.view import TrainingView
@@ -50,6 +51,7 @@ PAGES: dict[str, type[View]] = {
     "anatomy": AnatomyView,
     "heads": HeadsView,
     "why": WhyView,
+    "lessons": LessonsView,
 }
 # The one process that it may start, for what is no visitor's: an imported tokenizer.
 TRIAL = str([sys.executable, "-I", "-S", str(trial._CHILD), str(trial._LIBRARY)])

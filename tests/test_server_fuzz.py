@@ -21,14 +21,18 @@ from ui.attention.view import AttentionView
 from ui.checkpoints.view import CheckpointsView
 from ui.decoding.view import DecodingView
 from ui.heads.view import HeadsView
+from ui.lessons.view import LessonsView
 from ui.positions.view import PositionsView
 from ui.training.view import TrainingView
 from ui.why.view import WhyView
 
 pytestmark = [pytest.mark.fuzz, pytest.mark.slow]  # it starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads", "why")
-VIEWS = (AnatomyView, AttentionView, CheckpointsView, DecodingView, HeadsView, PositionsView, TrainingView, WhyView)
+PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads", "why", "lessons")
+VIEWS = (
+    *(AnatomyView, AttentionView, CheckpointsView, DecodingView, HeadsView),
+    *(LessonsView, PositionsView, TrainingView, WhyView),
+)
 FIELDS = sorted({field.name for view in VIEWS for field in fields(view)} | {"new", "data", "unheard-of"})
 VALUES = (
     *(

@@ -1,0 +1,191 @@
+// A question of a lesson, and its answer beside the guess. Pupils' phones load these files too, so they stand on core.js
+// and prose.js alone: `element` is any element inside of one with the class "hl".
+//
+// posed, truth and guess are the plain values that transformer/lessons documents. What is to be guessed is not in
+// `posed`.
+
+// Draws the question and the means to answer. `onGuess` gets the guess at every change, null while it is unfinished.
+function drawQuestion(element, posed, onGuess, guess = null) {
+  element.classList.add("question");
+  const draw = { word: askWord, row: askRow, head: askHead, number: askNumber, choice: askChoice, order: askOrder };
+  draw[posed.ask](element, posed, onGuess, guess);
+}
+
+// Draws the same with the answer: what was guessed is hollow, what is the model's is solid, and words stay where they
+// were. Without a guess (null) only the answer is shown. `tally` is a class's: { counts } for each thing that can be
+// chosen, { mean, spread } of rows in per cent, { values } of numbers, or { orders } as lists of indices.
+function drawTruth(element, posed, truth, guess, tally = null) {
+  element.classList.add("question");
+  const draw = {
+    word: tellWord,
+    row: tellRow,
+    head: tellHead,
+    number: tellNumber,
+    choice: tellChoice,
+    order: tellOrder,
+  };
+  draw[posed.ask](element, posed, truth, guess, tally);
+}
+
+const KINDS_IN_WORDS = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
+
+// "Encoder layer 2, head 2, from “it” to every word", where the question is about one row of one head.
+function ofWhich({ picture, query }) {
+  const line = el("div", { class: "of-which" });
+  if (picture) line.append(bold(`${KINDS_IN_WORDS[picture.kind]} layer ${picture.layer}, head ${picture.head}`));
+  if (query) line.append(el("span", { class: "muted" }, `from \u201c${query}\u201d to every word`));
+  return line;
+}
+
+function legend(guess, tally, mine, its) {
+  const line = el("div", { class: "legend" });
+  if (guess !== null) line.append(el("span", {}, el("i", { class: "hollow" }), mine));
+  if (tally) line.append(el("span", {}, el("i", { class: "class" }), "the class"));
+  line.append(el("span", {}, el("i", { class: "solid" }), its));
+  return line;
+}
+
+// Buttons of which one is chosen: one stop for the Tab key, and arrow keys that choose, as of radio buttons. `across` is
+// how many stand beside each other, for the arrows up and down.
+function radios(box, buttons, chosen, pick, across = 1) {
+  box.setAttribute("role", "radiogroup");
+  const choose = at => {
+    chosen = at;
+    buttons.forEach((button, i) => {
+      button.setAttribute("aria-checked", i === at);
+      button.tabIndex = i === (at ?? 0) ? 0 : -1;
+    });
+  };
+  buttons.forEach((button, i) => {
+    button.setAttribute("role", "radio");
+    button.onclick = () => {
+      choose(i);
+      pick(i);
+    };
+  });
+  box.onkeydown = event => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[event.key];
+    const from = buttons.indexOf(event.target);
+    if (!step || from < 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const to = from + step;
+    if (to < 0 || to >= buttons.length) return;
+    buttons[to].focus();
+    buttons[to].click();
+  };
+  choose(chosen);
+}
+
+// ---- a word --------------------------------------------------------------------------------------
+
+function askWord(element, posed, onGuess, guess) {
+  const box = el("div", { class: "words", "aria-label": "Words" });
+  const buttons = posed.labels.map(label => el("button", { type: "button" }, label));
+  box.append(...buttons);
+  radios(box, buttons, guess, onGuess);
+  element.replaceChildren(ofWhich(posed), box, matrix(posed, null));
+}
+
+function tellWord(element, posed, truth, guess, tally) {
+  const box = el("div", { class: "words told", role: "list" }),
+    theme = themeOf(element.closest(".hl"));
+  posed.labels.forEach((label, i) => {
+    const share = truth.row ? truth.row[i] / 100 : null,
+      word = el("span", { class: "word" }, label);
+    if (share !== null) {
+      const [r, g, b] = colourOf(theme, share);
+      word.style.background = `rgb(${r}, ${g}, ${b})`;
+      word.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#141821" : "#ffffff";
+    }
+    const notes = [share === null ? null : percent(share), ofClass(tally, i)].filter(Boolean);
+    const item = el("div", { role: "listitem" }, word, el("small", {}, notes.join(", ") || NBSP));
+    mark(item, i === guess, i === truth.answer);
+    box.append(item);
+  });
+  element.replaceChildren(ofWhich(posed), box, matrix(posed, truth.row));
+}
+
+// What was guessed and what is right, in the look and in words.
+function mark(node, mine, its) {
+  node.classList.toggle("mine", mine);
+  node.classList.toggle("its", its);
+  if (mine || its)
+    node.append(el("small", { class: "mark" }, mine && its ? "you and the model" : mine ? "you" : "the model"));
+}
+
+const ofClass = (tally, i) => (tally?.counts?.[i] ? `${tally.counts[i]} of the class` : null);
+
+// ---- one of several sentences ----------------------------------------------------------------------
+
+function askChoice(element, posed, onGuess, guess) {
+  const box = el("div", { class: "choices-of", "aria-label": "Answers" });
+  const buttons = posed.choices.map(text => el("button", { type: "button" }, el("span", {}, ...spans(text))));
+  box.append(...buttons);
+  radios(box, buttons, guess, onGuess);
+  element.replaceChildren(box);
+}
+
+function tellChoice(element, posed, truth, guess, tally) {
+  const box = el("div", { class: "choices-of told", role: "list" });
+  posed.choices.forEach((text, i) => {
+    const item = el("div", { role: "listitem" }, el("span", {}, ...spans(text)));
+    if (ofClass(tally, i)) item.append(el("small", {}, ofClass(tally, i)));
+    mark(item, i === guess, i === truth.answer);
+    box.append(item);
+  });
+  element.replaceChildren(box);
+}
+
+// ---- a number --------------------------------------------------------------------------------------
+
+const withUnit = (value, unit) => `${+value.toPrecision(3)}${unit ? NBSP + unit : ""}`.replace("-", "\u2212");
+
+function askNumber(element, posed, onGuess, guess) {
+  const { least, most, step, unit } = posed;
+  const said = el("output", { class: "number" }, guess === null ? "?" : withUnit(guess, unit));
+  const rail = el("input", { type: "range", min: least, max: most, step, "aria-label": "Your guess" });
+  rail.value = String(guess ?? least + (most - least) / 2);
+  const take = () => {
+    said.textContent = withUnit(+rail.value, unit);
+    rail.setAttribute("aria-valuetext", said.textContent);
+    onGuess(+rail.value);
+  };
+  rail.setAttribute("aria-valuetext", guess === null ? "no guess yet" : said.textContent);
+  rail.oninput = take;
+  rail.onclick = take; // where it stands already is a guess as well
+  rail.onkeydown = event => {
+    if (event.key === " ") take();
+  };
+  const ends = el(
+    "div",
+    { class: "ends muted" },
+    el("span", {}, withUnit(least, unit)),
+    el("span", {}, withUnit(most, unit)),
+  );
+  element.replaceChildren(said, rail, ends);
+}
+
+function tellNumber(element, posed, truth, guess, tally) {
+  const { least, most, unit } = posed,
+    line = el("div", { class: "line" });
+  const at = value => `${(100 * clamp((value - least) / (most - least), 0, 1)).toFixed(2)}%`;
+  for (const value of tally?.values ?? []) line.append(placed("i", "class", at(value)));
+  if (guess !== null) line.append(placed("b", "mine", at(guess)));
+  line.append(placed("b", "its", at(truth.answer)));
+  const said = el("div", { class: "number" }, withUnit(truth.answer, unit));
+  if (guess !== null) said.append(el("small", { class: "muted" }, `, you said ${withUnit(guess, unit)}`));
+  const ends = el(
+    "div",
+    { class: "ends muted" },
+    el("span", {}, withUnit(least, unit)),
+    el("span", {}, withUnit(most, unit)),
+  );
+  element.replaceChildren(said, line, ends, legend(guess, tally, "your guess", "the model"));
+}
+
+function placed(tag, name, left) {
+  const node = el(tag, { class: name });
+  node.style.left = left;
+  return node;
+}

@@ -1,0 +1,111 @@
+// Which head? Pictures of all heads of one kind of attention, a layer a row.
+
+function askHead(element, posed, onGuess, guess) {
+  const { node, cells } = headGrid(element, posed, "button");
+  const at = guess && (guess[0] - 1) * posed.heads + guess[1] - 1;
+  radios(node, cells, at, i => onGuess([Math.floor(i / posed.heads) + 1, (i % posed.heads) + 1]), posed.heads);
+  element.replaceChildren(ofHeads(posed), node);
+}
+
+function tellHead(element, posed, truth, guess, tally) {
+  const { node, cells } = headGrid(element, posed, "div");
+  cells.forEach((cell, i) => {
+    const is = place => !!place && (place[0] - 1) * posed.heads + place[1] - 1 === i;
+    cell.setAttribute("role", "img");
+    mark(cell, is(guess), is(truth.answer));
+    if (ofClass(tally, i)) cell.append(el("small", {}, ofClass(tally, i)));
+    const measured = truth.values[Math.floor(i / posed.heads)][i % posed.heads];
+    if (!cell.querySelector("small")) cell.append(el("small"));
+    cell.querySelector("small").prepend(`${hundredths(measured)} `);
+  });
+  element.replaceChildren(ofHeads(posed), node);
+}
+
+function ofHeads(posed) {
+  const about = posed.kind === "cross" ? "rows are what is written, columns what is read" : "rows look at columns";
+  return el(
+    "div",
+    { class: "of-which" },
+    bold(`${KINDS_IN_WORDS[posed.kind]}, every head`),
+    el("span", { class: "muted" }, about),
+  );
+}
+
+function headGrid(element, posed, tag) {
+  const node = el("div", { class: "heads-of", "aria-label": "Heads" }),
+    theme = themeOf(element.closest(".hl")),
+    cells = [];
+  node.style.setProperty("--heads", posed.heads);
+  node.append(el("span"));
+  for (let head = 1; head <= posed.heads; head++)
+    node.append(el("span", { class: "muted" }, head === 1 ? "head 1" : `${head}`));
+  posed.thumbnails.forEach((row, layer) => {
+    node.append(el("span", { class: "muted layer" }, `${layer + 1}`));
+    row.forEach((weights, head) => {
+      const cell = el(
+        tag,
+        { "aria-label": `Layer ${layer + 1}, head ${head + 1}` },
+        painted(
+          weights.map((one, i) => one.map((value, j) => (posed.masked[i][j] ? null : value))),
+          theme,
+        ),
+      );
+      if (tag === "button") {
+        cell.type = "button";
+        cell.append(el("small", { "aria-hidden": "true" })); // the place of what is said of it then
+      }
+      cells.push(cell);
+      node.append(cell);
+    });
+  });
+  return { node, cells };
+}
+
+// Weights as a picture of one pixel a cell; null is left transparent.
+function painted(weights, theme) {
+  const rows = weights.length,
+    columns = weights[0].length,
+    flat = weights.flat();
+  return imageOf(
+    Uint16Array.from(flat, value => Math.round(clamp(value ?? 0, 0, 1) * STEPS)),
+    Uint8Array.from(flat, value => +(value === null)),
+    rows,
+    columns,
+    theme,
+  );
+}
+
+// The colour of a weight, as [r, g, b].
+function colourOf(theme, weight) {
+  const shade = theme.shades[Math.round(clamp(weight, 0, 1) * STEPS)];
+  return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
+}
+
+// The whole pattern of the head that a question is about. The asked row is hidden until `row` is given, in per cent of
+// the keys that it may look at, which are the first.
+function matrix(posed, row) {
+  const { picture } = posed,
+    node = el("figure", { class: "matrix" });
+  if (!picture) return node;
+  const { asked, masked } = picture;
+  const weights = picture.weights.map((one, i) =>
+    one.map((value, j) => (masked[i][j] ? null : i !== asked ? value : row ? row[j] / 100 : 0)),
+  );
+  const labels = el("div", { class: "rows", "aria-hidden": "true" });
+  picture.rows.forEach((text, i) => labels.append(el("span", i === asked ? { class: "asked" } : {}, text)));
+  const sheet = el("div", { class: "sheet-of", role: "img" });
+  sheet.setAttribute("aria-label", `The pattern of this head${row ? "" : ", without the row that is asked for"}`);
+  sheet.style.setProperty("--rows", picture.rows.length);
+  const frame = el("div", { class: row ? "asked-row told" : "asked-row" }, row ? "" : "the row that is asked for");
+  frame.style.top = `${(100 * asked) / picture.rows.length}%`;
+  frame.style.height = `${100 / picture.rows.length}%`;
+  sheet.append(frame);
+  const note = row ? "All rows of this head, as it ran." : "The other rows are this head\u2019s own, as it ran.";
+  node.append(labels, sheet, el("figcaption", { class: "muted" }, note));
+  // The colours are those of the page that it will stand on.
+  requestAnimationFrame(() => {
+    const root = node.closest(".hl");
+    if (root) sheet.prepend(painted(weights, themeOf(root)));
+  });
+  return node;
+}
