@@ -14,13 +14,15 @@ import pytest
 from tests.small_run import MODEL, TRAINING, pairs_file, small_recipe
 from transformer import PRESETS, StackConfig, TrainConfig, Transformer, preset
 from transformer.__main__ import _parser
-from transformer.checkpoints import load
+from transformer.checkpoints import load, save
 from transformer.data.batches import BatchStream
 from transformer.data.corpora import open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.preview import preview
 from transformer.model import count_parameters
 from transformer.presets import DIFFERS, RECIPES
+from transformer.pruned import pruned
+from transformer.taps import Site
 from transformer.training import Recipe, differences, learning_rate
 from transformer.training.commands import _recipe
 from transformer.training.estimate import Speed, estimate, measure
@@ -123,6 +125,15 @@ def test_a_start_decides_the_network_but_for_its_dropout() -> None:
     assert from_command_line(command).model == network
     recipe = replace(RECIPE, model=replace(network, dropout=0.35), start=start, watch=("a",))
     assert "--preset" not in recipe.command("x") and from_command_line(recipe.command("x")) == recipe
+
+
+def test_a_start_that_was_pruned_is_trained_without_these_heads(tmp_path: Path) -> None:
+    checkpoint = load(ROOT / "checkpoints" / "reverse")
+    gone = [(Site("decoder", 1, "cross"), 0), *((Site("encoder", 0, "self"), head) for head in range(4))]
+    save(replace(checkpoint, model=pruned(checkpoint.model, gone)), tmp_path / "smaller")
+    recipe = from_command_line(f"python -m transformer train --data reverse --out x --start {tmp_path / 'smaller'}")
+    assert len(recipe.model.pruned_heads) == 5
+    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
 
 
 @pytest.mark.parametrize("name", PRESETS)

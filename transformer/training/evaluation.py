@@ -118,16 +118,15 @@ class Evaluator:
         checkpoint: Checkpoint,
         beam_size: int = 1,
         length_penalty: float = LENGTH_PENALTY,
-        between: Callable[[], None] = lambda: None,
+        between: Callable[[], None] | None = None,
     ) -> Evaluation:
         """Scores the model: cased, detokenised sacreBLEU and chrF of its own translations.
 
         `between` is called before each step of writing: it may let others compute, or raise to stop.
         """
         checkpoint.model.eval()
-        translations = Translator(checkpoint).translate_batch(
-            self.sources, beam_size, length_penalty, tap_at=lambda step: between()
-        )
+        calls: dict[str, Any] = {} if between is None else {"tap_at": lambda step: between()}
+        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty, **calls)
         texts = [translation.text for translation in translations]
         losses = {origin: _loss(checkpoint, batches) for origin, batches in self.batches.items()}
         parts = {origin: self._scores(texts, origin, losses[origin]) for origin in losses}
