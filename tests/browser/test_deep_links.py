@@ -15,6 +15,7 @@ LINKS = {
     "/attention?layer=1&head=2": "Attention",
     "/lessons": "Lessons",
     "/decoding?strategy=sampling&seed=3": "Decoding",
+    "/why?step=2": "Why",
     "/positions?positions=12": "Positions",
     "/anatomy?kind=encoder&layer=1": "Anatomy",
     "/training?sentence=2": "Training",

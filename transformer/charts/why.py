@@ -78,7 +78,7 @@ def shares(
     reaches the share `least` of its scale are one row together.
     """
     look = theme_named(theme)
-    room, numbers = (118.0, 62.0) if across > 400 else (92.0, 52.0)
+    room, numbers = (118.0, 62.0) if across > 400 else (96.0, 50.0)
     bar = (across - room - numbers - 28) / 2
     lefts = room, room + bar + 18
     largest = [max([1e-9, *(float(np.max(part, initial=0.0)) for part in column)]) for column in _columns(groups)]
@@ -91,14 +91,14 @@ def shares(
     y = 24.0
     for group in groups:
         sums = [float(np.sum(part)) for part in (group.first, group.second)]
-        parts.append(_text(0, y + 16, cut(group.name, room - 8), look.text, weight=600))
+        parts.append(_text(0, y + 16, _cut(group.name, room - 6), look.text, weight=600))
         parts += [_text(left, y + 16, f"Σ {total:.2f}", look.muted) for left, total in zip(lefts, sums, strict=True)]
         y += _ROW
         shown, rest = _chosen(group, least, largest[1], furthest)
         points: list[tuple[float, float]] = []
         for at in shown:
             middle = y + _ROW / 2
-            parts.append(_text(0, middle + 5, cut(group.labels[at], room - 8), look.text))
+            parts.append(_text(0, middle + 5, _cut(group.labels[at], room - 6), look.text))
             for left, values, most, colour in zip(
                 lefts, (group.first, group.second), largest, (_soft(look), look.accent), strict=True
             ):
@@ -233,7 +233,7 @@ def maps(
                 parts.append(_text(middle, at, name, look.muted, anchor="middle"))
         for row, name in enumerate(grid.rows):
             if label:
-                parts.append(_text(x, y + top + row * (_CELL + 2) + 21, cut(name, 120.0), look.muted))
+                parts.append(_text(x, y + top + row * (_CELL + 2) + 21, _cut(name, 110.0), look.muted))
             for column in range(columns):
                 value = float(grid.values[row, column])
                 pick = "" if grid.picks is None else grid.picks[row][column]
@@ -254,11 +254,13 @@ def maps(
     stops = "".join(
         f'<rect x="{i * 8}" width="8.5" height="8" fill="{_hex(table[round(i * 255 / 11)])}"/>' for i in range(12)
     )
-    room = width(ends[0]) * SMALL / PLAIN
+    room, rest = (width(end) * SMALL / PLAIN for end in ends)
+    broken = room + 112 + rest > across  # into two lines, the second word under the bar
+    at = (0.0, y + 29) if broken else (room + 112, y + 9)
     parts.append(_text(0, y + 9, ends[0], look.muted))
     parts.append(f'<g transform="translate({room + 8:.1f} {y + 1:.1f})">{stops}</g>')
-    parts.append(_text(room + 112, y + 9, ends[1], look.muted))
-    reach = max(reach, room + 112 + width(ends[1]) * SMALL / PLAIN)
+    parts.append(_text(*at, ends[1], look.muted))
+    reach, y = max(reach, at[0] + rest, room + 108), at[1] - 9
     return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, percent))
 
 
@@ -273,14 +275,14 @@ def _largest(grids: Sequence[Map], percent: bool) -> str:
 def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float = 1.0, across: int = 440) -> Drawing:
     """A bar for each (name, value, what it says), the first in the accent colour; below zero it is empty."""
     look = theme_named(theme)
-    left = 12 + min(0.45 * across, max(width(name) for name, _, _ in rows))
+    left = 12 + min(0.5 * across, max(width(name) for name, _, _ in rows))
     right = max([60.0, *(width(text) * SMALL / PLAIN + 12 for _, _, text in rows)])
     room = across - left - right
     parts: list[str] = []
     for at, (name, value, text) in enumerate(rows):
         middle = 28.0 * at + 14
         full = room * min(1.0, max(0.0, np.nan_to_num(value)) / largest)
-        parts.append(_text(0, middle + 5, cut(name, left - 8), look.text, weight=600 if at == 0 else 0))
+        parts.append(_text(0, middle + 5, _cut(name, left - 8), look.text, weight=600 if at == 0 else 0))
         parts.append(_bar(left, middle - 4, room, 8, look.line))
         if full:
             parts.append(_bar(left, middle - 4, full, 8, look.accent if at == 0 else look.sequential[2]))
@@ -337,6 +339,11 @@ def _quoted(text: str) -> str:
 
 def _hex(rgb: np.ndarray) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in rgb)
+
+
+def _cut(text: str, room: float) -> str:
+    """As much of a text in small letters as the room holds."""
+    return cut(text, room * PLAIN / SMALL)
 
 
 def _soft(look: Theme) -> str:

@@ -22,8 +22,10 @@ from ui.attention.roles import corpus_roles
 from ui.attention.second import checks, in_sentence, side_by_side
 from ui.attention.view import AttentionView
 from ui.state.view import settle, take, update, widget_key, write_address
+from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
 from ui.viewer.export import CAUTION
+from ui.widgets.text import signed
 
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
@@ -103,7 +105,7 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
         same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}
         st.caption(
             f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off). "
-            f"[Why did it write this word?](why?{urlencode(same, quote_via=quote)})"
+            f"{over_corpus(shown.name)}[Why did it write this word?](why?{urlencode(same, quote_via=quote)})"
         )
         faithful(shown)
     with left:
@@ -230,4 +232,19 @@ def _table(shown: Shown, view: AttentionView, large: Panel, measures: Measures) 
         column_config=config,
         height=min(33 * (len(places) + 1) + 2, 540),
         placeholder="–",
+    )
+
+
+def over_corpus(name: str) -> str:
+    """How far the attention of a model agrees with leaving words out, where that came measured with it; else ""."""
+    if (facts := why_measured(name)) is None:
+        return ""
+    measures = facts["measures"]
+    own, (best, most) = measures[ATTENTION], max(measures.items(), key=lambda one: one[1]["mean"])
+    compared = "no measure that the page Why has agrees better" if best == ATTENTION else (
+        f"{best} at {signed(most['mean'])} ± {most['spread']:.2f}"
+    )  # fmt: skip
+    return (
+        f"Over {facts['sentences']} sentences of {facts['corpus']}, it agrees with leaving words out at a rank "
+        f"correlation of {signed(own['mean'])} ± {own['spread']:.2f}; {compared}. "
     )

@@ -34,7 +34,7 @@ def scrubber(
     _SCRUBBER(data=pack(header, {}), key=key, on_pick_change=picked)
 
 
-NARROW = 336  # pixels: what a phone has
+NARROW = 312  # pixels: what a phone has
 
 
 def drawn(

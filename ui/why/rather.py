@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from functools import partial
 from urllib.parse import quote, urlencode
 
@@ -42,13 +43,16 @@ def choice(name: str, model: Translator, trace: Trace, step: int, instead: int) 
     """The token that could have been written: one of the most probable, or one that is typed."""
     labels = model.checkpoint.target_tokenizer.labels
     chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step)}
-    shown, key = labels([instead])[0], widget_key("instead")
+    shown = labels([instead])[0]
+    # A box of its own for each place: of the last one's choice it would make a token that somebody typed.
+    place = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2])).encode())
+    key = widget_key(f"instead-{place}")
     offered = list(dict.fromkeys([*chances, shown]))
     st.selectbox(
         "Rather than",
         offered,
         index=offered.index(shown),
-        format_func=lambda one: f"{one} ({chances[one]:.2g})" if one in chances else one,
+        format_func=lambda one: f"{one} ({signed(chances[one])})" if one in chances else one,
         accept_new_options=True,
         help="The most probable other tokens with their probabilities; or type a token of the vocabulary.",
         key=key,
@@ -138,7 +142,7 @@ def _pick(of: str) -> None:
 def _caption(view: WhyView, trace: Trace, parts: Contrast, here: tuple[str, int, int], step: int) -> str:
     block, layer, head = here
     kind = KINDS[block]
-    looks = trace.pattern(kind)[layer, head, step]  # type: ignore[arg-type]
+    looks = trace.pattern(kind)[layer, head, step]
     labels = trace.source.labels if block == "cross" else trace.reads.labels
     most = int(looks.argmax())
     same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -9,11 +10,12 @@ import numpy as np
 import streamlit as st
 
 from transformer import Trace, Translator
-from transformer.analysis.sites import by_kind
+from transformer.analysis.sites import by_kind, kind_of
 from transformer.analysis.text_diff import text_diff
 from transformer.charts.why import Drawing, Map, bars, maps
 from transformer.checkpoints.examples import examples
 from transformer.taps import Site
+from transformer.trace import Kind
 from ui.state.atlases import known_roles
 from ui.state.view import reseed, take, update, widget_key
 from ui.state.why_measured import why_measured
@@ -26,7 +28,7 @@ from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal, plural, signed
 
-KINDS = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
+KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
 MOST = 8  # proposals
 
 
@@ -108,15 +110,15 @@ def section(
             f":material/info: With the other sentence the model would already write something else than "
             f"“{literal(at)}”, token {cause.first + 1}; what was written before “{literal(token)}” is forced here."
         )
-    elif cause.first > step:
+    elif (first := cause.first) > step:
         st.caption(
             ":material/info: With the other sentence the model writes the same up to "
-            f"“{literal(trace.writes.labels[cause.first])}”, token {cause.first + 1}."
+            f"“{literal(trace.writes.labels[first])}”, token {first + 1}."
         )
         st.button(
             "Go to that token",
             icon=":material/arrow_forward:",
-            on_click=lambda: update(step=cause.first + 1, instead=None),
+            on_click=lambda: update(step=first + 1, instead=None),
             type="tertiary",
         )
     found = swapped_of(name, trace, cause.ids, step, instead)
@@ -181,18 +183,14 @@ def _share(found: Swapped, at: tuple[Site, int]) -> float:
 
 
 def _pick(site: Site, head: int) -> str:
-    return f"{_kind(site)} {site.layer} {head}"
-
-
-def _kind(site: Site) -> str:
-    return "cross" if site.kind == "cross" else site.stack
+    return f"{kind_of(site)} {site.layer} {head}"
 
 
 def _head_name(site: Site, head: int) -> str:
-    return f"{KINDS[_kind(site)]} {site.layer + 1}, head {head + 1}"
+    return f"{KINDS[kind_of(site)]} {site.layer + 1}, head {head + 1}"
 
 
-def _maps(shares: dict[str, np.ndarray], found: Swapped, theme: str, across: int) -> Drawing:
+def _maps(shares: Mapping[Kind, np.ndarray], found: Swapped, theme: str, across: int) -> Drawing:
     grids = []
     for kind, values in shares.items():
         layers, heads = values.shape
@@ -204,7 +202,7 @@ def _maps(shares: dict[str, np.ndarray], found: Swapped, theme: str, across: int
     drawing = maps(
         grids, theme, ends=ends, limit=1.0, diverging=False, chosen=chosen, across=across, cell=38.0, percent=True
     )
-    plain = [element.replace(' role="button" tabindex="0"', "") for element in drawing.elements]
+    plain = [element.replace(' role="button" tabindex="0"', ' role="img"') for element in drawing.elements]
     return drawing._replace(elements=plain)
 
 
@@ -232,7 +230,7 @@ def _named(name: str, found: Swapped) -> str:
     named = {place for place, roles in known.of.items() if any("antecedent" in role.name for role in roles)}
     if not named:
         return "The Heads page names no head of this model after antecedents."
-    both = [at for at in found.top if (_kind(at[0]), at[0].layer, at[1]) in named]
+    both = [at for at in found.top if (kind_of(at[0]), at[0].layer, at[1]) in named]
     told = ", ".join(_head_name(*at) for at in both) or "none"
     return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {told}."
 
@@ -316,7 +314,7 @@ def _over_corpus(name: str) -> str | None:
     )
 
 
-def _head_rows(shares: dict[str, np.ndarray]) -> list[Row]:
+def _head_rows(shares: Mapping[Kind, np.ndarray]) -> list[Row]:
     return [
         {"Attention": KINDS[kind], "Layer": f"{layer + 1}", "Head": f"{head + 1}", "Share": float(values[layer, head])}
         for kind, values in shares.items()

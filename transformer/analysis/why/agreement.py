@@ -36,11 +36,11 @@ class Measured(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Spearman's rank correlation with leaving out: mean, standard deviation, and of how many it is one."""
+    """Spearman's rank correlation with leaving out: mean, standard deviation, and of how many steps or sentences."""
 
     mean: float
     spread: float
-    count: int
+    over: int
 
 
 def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Measured:

@@ -25,8 +25,8 @@ class Scrubber {
     this.selected = this.wishes.answered(header.selected);
     this.steps = header.labels.map((label, step) => this.step(label, step));
     const track = el("div", { class: "tokens", role: "radiogroup", "aria-label": "The written token" }, ...this.steps);
-    const key = (kind, name) => el("span", {}, el("i", { class: kind }), name);
-    const names = el("div", { class: "names" }, key("rest", header.names[1]), key("share", header.names[0]));
+    const key = (kind, name) => el("span", {}, el("i", { class: `key ${kind}` }), name);
+    const names = el("div", { class: "names" }, key("so-far", header.names[1]), key("of-source", header.names[0]));
     this.previous = this.button("Previous token", "←", -1);
     this.next = this.button("Next token", "→", 1);
     const buttons = el("div", { class: "by-one" }, this.previous, this.next);
