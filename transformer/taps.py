@@ -142,7 +142,7 @@ def reads_whole_pass(tap: Tap | None) -> bool:
 Intervention = Ablate | Scale | Uniform | Replace
 
 
-def switches_off(one: Intervention) -> bool:
+def switches_off(one: Tap) -> bool:
     """Whether nothing is left of the head."""
     return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
 
