@@ -187,7 +187,7 @@ def with_pruned(tap: Tap | None, kept: tuple[int, ...], count: int) -> Tap | Non
 Intervention = Ablate | Scale | Uniform | Replace
 
 
-def switches_off(one: Intervention) -> bool:
+def switches_off(one: Tap) -> bool:
     """Whether nothing is left of the head."""
     return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
 

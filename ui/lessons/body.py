@@ -7,6 +7,7 @@ import streamlit as st
 from transformer.lessons import Lesson
 from ui.lessons import shelf, step
 from ui.lessons.components import lessons as lessons_component
+from ui.lessons.handouts import handouts
 from ui.lessons.view import LessonsView
 from ui.state.view import current, update, write_address
 from ui.widgets.copy_link import copy_link
@@ -69,6 +70,7 @@ def _step(lesson: Lesson, of: int, view: LessonsView) -> None:
         with actions:
             st.button("All lessons", icon=":material/chevron_left:", type="tertiary", on_click=_leave)
         with st.sidebar:
+            handouts(lesson)
             st.caption(f"Model, chosen by the lesson: {chosen.model}")
     step.section(lesson, chosen, of, view)
 
