@@ -1,0 +1,179 @@
+"""What a guess is worth. Nothing here needs a model: a class is judged where no model is open.
+
+Everything is plain JSON. A question of each kind, as it may be sent before the answer, and its guess:
+
+    word    {"labels": [...], "query": str, "picture": {...}}      the index of a label
+    row     the same                                               per cent for each label, 100 together
+    head    {"kind": str, "layers": L, "heads": H, "thumbnails"}   [layer, head], from 1
+    number  {"least", "most", "step", "unit"}                      a number
+    choice  {"choices": [...]}                                     the index of a choice
+    order   {"items": [...]}                                       the indices of the items, in the guessed order
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+ASKS = ("word", "row", "head", "number", "choice", "order")
+CLOSE = 0.1  # of a slider's range: a number so near counts as right
+SAME_ROW = 75  # per cent of overlap from which a drawn row counts as right
+
+Json = dict[str, Any]
+
+
+def check_guess(posed: Json, guess: object) -> Any:
+    """The guess as it is judged. Raises ValueError for what does not answer the question: it comes from a browser."""
+    return _CHECKS[posed["ask"]](posed, guess)
+
+
+def judge(posed: Json, truth: Json, guess: Any) -> Json:
+    """How a guess that was checked compares with the truth.
+
+    `right`, `score` from 0 to 1, and a `sentence` that says it; of a row also its `overlap` and that of spreading
+    `evenly`, both in per cent, and the `difference` for each label.
+    """
+    return _JUDGES[posed["ask"]](posed, truth, guess)
+
+
+def overlap(one: list[float], other: list[float]) -> float:
+    """Σ min(one, other): what two rows that sum to 100 have in common, in per cent."""
+    return sum(map(min, one, other))
+
+
+# ---- checks --------------------------------------------------------------------------------------------------------
+
+
+def _index(count: int, guess: object, what: str) -> int:
+    if type(guess) is not int or not 0 <= guess < count:
+        raise ValueError(f"A guess is the place of one of {count} {what}, from 0.")
+    return guess
+
+
+def _number(value: object) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise ValueError("A guess is a number.")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _list(value: object, count: int) -> list[object]:
+    if not isinstance(value, list) or len(value) != count:
+        raise ValueError(f"A guess is a list of {count}.")
+    return value
+
+
+def _check_row(posed: Json, guess: object) -> list[float]:
+    row = [_number(value) for value in _list(guess, len(posed["labels"]))]
+    if min(row) < 0 or abs(sum(row) - 100) > 1:
+        raise ValueError("A row shares out 100 per cent, and none of it is negative.")
+    return row
+
+
+def _check_head(posed: Json, guess: object) -> list[int]:
+    places = zip(_list(guess, 2), (posed["layers"], posed["heads"]), strict=True)
+    if any(type(place) is not int or not 1 <= place <= most for place, most in places):
+        raise ValueError(f"A guess is a layer from 1 to {posed['layers']} and a head from 1 to {posed['heads']}.")
+    return guess  # type: ignore[return-value]
+
+
+def _check_number(posed: Json, guess: object) -> float:
+    value = _number(guess)
+    if not posed["least"] <= value <= posed["most"]:
+        raise ValueError(f"A guess lies from {posed['least']} to {posed['most']}.")
+    return value
+
+
+def _check_order(posed: Json, guess: object) -> list[int]:
+    order = [_index(len(posed["items"]), place, "items") for place in _list(guess, len(posed["items"]))]
+    if len(set(order)) < len(order):
+        raise ValueError("An order has every item once.")
+    return order
+
+
+_CHECKS: dict[str, Callable[[Json, Any], Any]] = {
+    "word": lambda posed, guess: _index(len(posed["labels"]), guess, "words"),
+    "row": _check_row,
+    "head": _check_head,
+    "number": _check_number,
+    "choice": lambda posed, guess: _index(len(posed["choices"]), guess, "choices"),
+    "order": _check_order,
+}
+
+
+# ---- judges --------------------------------------------------------------------------------------------------------
+
+
+def _judged(right: bool, score: float, sentence: str, **more: Any) -> Json:
+    return {"right": right, "score": round(score, 4), "sentence": sentence, **more}
+
+
+def _judge_word(posed: Json, truth: Json, guess: int) -> Json:
+    row, labels = truth["row"], posed["labels"]
+    most = max(row)
+    right = row[guess] == most
+    words = f"“{labels[guess]}” gets {row[guess]:.0f} %"
+    return _judged(right, row[guess] / most, f"{words}, the most." if right else f"{words}, not the most.")
+
+
+def _judge_row(posed: Json, truth: Json, guess: list[float]) -> Json:
+    row: list[float] = truth["answer"]
+    common, even = overlap(guess, row), overlap([100 / len(row)] * len(row), row)
+    sentence = f"{common:.0f} % of your row lies where the head looks; shared out evenly, it would be {even:.0f} %."
+    difference = [round(mine - its, 1) for mine, its in zip(guess, row, strict=True)]
+    return _judged(
+        common >= SAME_ROW,
+        common / 100,
+        sentence,
+        overlap=round(common, 1),
+        evenly=round(even, 1),
+        difference=difference,
+    )
+
+
+def _judge_head(posed: Json, truth: Json, guess: list[int]) -> Json:
+    values, (layer, head) = truth["values"], guess
+    flat = sorted((value for row in values for value in row), reverse=not truth.get("smallest"))
+    place = flat.index(values[layer - 1][head - 1]) + 1
+    right = guess == truth["answer"]
+    sentence = "That head it is." if right else f"Of {len(flat)} heads, yours comes {_ordinal(place)}."
+    return _judged(right, 1 - (place - 1) / len(flat), sentence, place=place)
+
+
+def _judge_number(posed: Json, truth: Json, guess: float) -> Json:
+    off, unit = guess - truth["answer"], f" {posed['unit']}".rstrip()
+    span = posed["most"] - posed["least"]
+    right = abs(off) <= max(CLOSE * span, posed["step"] / 2)
+    far = f"{abs(off):.3g}{unit}"
+    sentence = "Exactly." if abs(off) < posed["step"] / 2 else f"{far} too {'high' if off > 0 else 'low'}."
+    return _judged(right, max(0.0, 1 - abs(off) / span), sentence, difference=round(off, 4))
+
+
+def _judge_choice(posed: Json, truth: Json, guess: int) -> Json:
+    right = guess == truth["answer"]
+    return _judged(right, float(right), "As you expected." if right else "Not as you expected.")
+
+
+def _judge_order(posed: Json, truth: Json, guess: list[int]) -> Json:
+    place = {item: i for i, item in enumerate(truth["answer"])}
+    pairs = list(combinations(guess, 2))
+    kept = sum(place[first] < place[second] for first, second in pairs)
+    right = kept == len(pairs)
+    sentence = "In that order." if right else f"{kept} of {len(pairs)} pairs stand in the right order."
+    return _judged(right, kept / len(pairs), sentence)
+
+
+_JUDGES: dict[str, Callable[[Json, Json, Any], Json]] = {
+    "word": _judge_word,
+    "row": _judge_row,
+    "head": _judge_head,
+    "number": _judge_number,
+    "choice": _judge_choice,
+    "order": _judge_order,
+}
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
