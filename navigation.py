@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui.state.models import confine_public, prepare
 from ui.widgets.pages import PAGES
+from ui.widgets.presenting import presenting
 
 UI = Path(__file__).parent / "ui"
 
@@ -13,15 +14,20 @@ confine_public()
 st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
 prepare()
 first, *others = PAGES
+# One step of a lesson alone, on a worksheet: no menu leads away from it.
+only = st.query_params.get("only") == "1" and "lesson" in st.query_params
 page = st.navigation(
     [
         st.Page(first.script, title=first.title, icon=first.icon, url_path="", default=True),
         *(st.Page(other.script, title=other.title, icon=other.icon) for other in others),
         # The first page by its name as well: whoever knows the other addresses would try it.
         st.Page(first.script, title=first.title, url_path=first.title.lower(), visibility="hidden"),
-    ]
+    ],
+    position="hidden" if only else "sidebar",
 )
 st.html(UI / "widgets" / "page.css")
 if st.context.theme.type == "dark":
     st.html(UI / "widgets" / "dark.css")
+if not only:
+    presenting()
 page.run()

@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": _BELOW_THE_FACE,
     "translator": _BELOW_THE_FACE | {"checkpoints", "analysis"},
     "broken": _BELOW_THE_FACE | {"checkpoints", "translator"},
+    "lessons": _BELOW_THE_FACE | {"checkpoints", "analysis", "translator", "broken", "charts"},
     "training": _BELOW_THE_FACE | {"checkpoints", "translator", "broken", "memory"},  # it scores what is translated
     # Files that stand higher than the room around them: what the command line offers.
     "analysis.atlas.commands": _BELOW_THE_FACE | {"checkpoints", "analysis", "training"},

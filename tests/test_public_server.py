@@ -32,6 +32,7 @@ from ui.attention.view import AttentionView
 from ui.checkpoints.view import CheckpointsView
 from ui.decoding.view import DecodingView
 from ui.heads.view import HeadsView
+from ui.lessons.view import LessonsView
 from ui.positions.view import PositionsView
 from ui.state.view import View
 from ui.training.view import TrainingView
@@ -48,6 +49,7 @@ PAGES: dict[str, type[View]] = {
     "positions": PositionsView,
     "anatomy": AnatomyView,
     "heads": HeadsView,
+    "lessons": LessonsView,
 }
 # The one process that it may start, for what is no visitor's: an imported tokenizer.
 TRIAL = str([sys.executable, "-I", "-S", str(trial._CHILD), str(trial._LIBRARY)])
@@ -95,7 +97,7 @@ class Public:
         real = Path(os.path.realpath(ROOT / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
         rooms = ("app.py", "navigation.py", "server", "pages", "ui", "transformer", "static", ".streamlit")
-        program = [ROOT / name for name in rooms]
+        program = [ROOT / name for name in (*rooms, "docs/exercises")]  # the texts that Anatomy shows
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
         if event == "os.listdir" and real == ROOT:  # where Python looks for what is imported
             return True
@@ -123,6 +125,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
         **{"HEADLIGHT_PUBLIC": "1", "HEADLIGHT_WATCHED": str(log), "HEADLIGHT_SECRET": str(folder / "secret")},
         **{"HOST": "127.0.0.1", "PORT": str(port), "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1"},
         "PYTHONPATH": str(ROOT / "tests" / "watched"),
+        "PYTHONDONTWRITEBYTECODE": "1",  # it need not be able to write to its own folder
         "HF_HUB_OFFLINE": "0",  # the server itself is to keep from asking
     }
     command = [sys.executable, "-m", "tools.production"]

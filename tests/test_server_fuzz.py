@@ -26,7 +26,7 @@ from ui.training.view import TrainingView
 
 pytestmark = [pytest.mark.fuzz, pytest.mark.slow]  # it starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads")
+PAGES = ("", "decoding", "positions", "anatomy", "training", "checkpoints", "heads", "lessons")
 VIEWS = (AnatomyView, AttentionView, CheckpointsView, DecodingView, HeadsView, PositionsView, TrainingView)
 FIELDS = sorted({field.name for view in VIEWS for field in fields(view)} | {"new", "data", "unheard-of"})
 VALUES = (

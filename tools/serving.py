@@ -61,6 +61,7 @@ _IDLE = """() => {
   ];
   const app = document.querySelector('[data-testid="stApp"]');
   if (!app || app.dataset.testScriptState !== "notRunning") return false;
+  if (!document.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]')) return false; // not begun
   const waiting = ["stSkeleton", "stAppSkeleton", "stSpinner"].map(id => `[data-testid="${id}"]`).join();
   if (all(waiting).length) return false;
   if (all('[data-testid="stPlotlyChart"], .plot').some(e => !e.querySelector(".main-svg"))) return false;

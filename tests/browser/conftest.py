@@ -3,8 +3,11 @@
 A missing Chromium fails these tests rather than skipping them: `make test` installs one.
 """
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -32,18 +35,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The runs and imported models of whoever tests here are no models of the app under test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_RUNS", str(tmp_path_factory.mktemp("runs")))
-        patch.setenv("HEADLIGHT_MODELS", str(tmp_path_factory.mktemp("models")))
-        yield
+    with pytest.MonkeyPatch.context() as set_:
+        set_.setenv("HEADLIGHT_RUNS", str(tmp_path_factory.mktemp("runs")))
+        set_.setenv("HEADLIGHT_MODELS", str(tmp_path_factory.mktemp("models")))
+        yield dict(os.environ)
 
 
 @pytest.fixture(scope="session")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the real app, run as a user runs it."""
-    with serve(ROOT / "app.py", tmp_path_factory.mktemp("app") / "log.txt") as address:
+def app_url(tmp_path_factory: pytest.TempPathFactory, own_environment: dict[str, str]) -> Iterator[str]:
+    """The address of the real app, run as a user runs it, with none of the folders that a module has set for itself."""
+    with ExitStack() as stack:
+        with patch.dict(os.environ, own_environment, clear=True):
+            address = stack.enter_context(serve(ROOT / "app.py", tmp_path_factory.mktemp("app") / "log.txt"))
         yield address
 
 
@@ -96,7 +101,6 @@ def new_page(browser: Browser, tabs: Tabs, errors: list[str]) -> Iterator[Opener
         page.context.close()
     for page in taken:
         tabs.give_back(page)
-    tabs.clean()
     assert not errors, "\n".join(errors)
 
 

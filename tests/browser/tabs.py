@@ -1,7 +1,8 @@
 """Tabs that outlive a test.
 
 Streamlit's scripts are several megabytes, and a tab that has run them keeps them compiled: a page that is opened in it
-costs half of the processor's time of one in a new tab. Nothing else is to outlive a test.
+costs half of the processor's time of one in a new tab. Nothing else is to outlive a test. Each has a window of its own:
+a tab behind another is painted late and not given the whole screen.
 """
 
 from __future__ import annotations
@@ -21,17 +22,12 @@ class Tabs:
     def __init__(self, browser: Browser) -> None:
         self.errors: list[str] = []
         self._browser = browser
-        self._context: BrowserContext | None = None
-        self._all: list[Page] = []
         self._free: list[Page] = []
 
     def take(self, color_scheme: Any = "light", viewport: Any = VIEWPORT) -> Page:
-        if self._context is None:
-            self._context = new_context(self._browser)
         if not self._free:
-            page = self._context.new_page()
+            page = new_context(self._browser).new_page()
             listen(page, self)
-            self._all.append(page)
             self._free.append(page)
         page = self._free.pop()
         page.set_viewport_size(viewport)
@@ -39,31 +35,25 @@ class Tabs:
         return page
 
     def give_back(self, page: Page) -> None:
-        """Leave nothing behind: of the page, what it stored, where the pointer was, and what Back leads to."""
-        assert self._context is not None
+        """Leave nothing behind: of the page, what it stored, where the pointer was, what Back leads to, other tabs."""
         try:
             if page.url.startswith("http"):
                 page.evaluate("localStorage.clear(); sessionStorage.clear()")
             page.goto("about:blank")
             page.mouse.move(0, 0)
             page.set_default_timeout(PATIENCE)
-            session = self._context.new_cdp_session(page)
+            session = page.context.new_cdp_session(page)
             session.send("Page.resetNavigationHistory")
             session.detach()
+            for other in page.context.pages:
+                if other is not page:
+                    other.close()
+            page.context.clear_cookies()
+            page.context.set_offline(False)
         except Error:  # it was closed, or has crashed
-            page.close()
-            self._all.remove(page)
+            page.context.close()
         else:
             self._free.append(page)
-
-    def clean(self) -> None:
-        """What the tabs share, and the tabs that a test opened by itself."""
-        if self._context is None:
-            return
-        self._context.clear_cookies()
-        self._context.set_offline(False)
-        for page in set(self._context.pages) - set(self._all):
-            page.close()
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINKS = {
     "/?layer=1&head=2": "Attention",
     "/attention?layer=1&head=2": "Attention",
+    "/lessons": "Lessons",
     "/decoding?strategy=sampling&seed=3": "Decoding",
     "/positions?positions=12": "Positions",
     "/anatomy?kind=encoder&layer=1": "Anatomy",

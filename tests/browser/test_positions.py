@@ -91,7 +91,9 @@ def proves(page: Page, p: int, k: int, i: int, d_model: int, base: float = 10_00
 def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(page: Page, app_url: str) -> None:
     go(page, app_url, "?model=en-fr&at=37&shift=9&pair=20")
     table = encoding("sinusoidal", 100, 256)
-    page.wait_for_function(f"() => document.querySelector('{WAVES}')._fullData?.[0].z.length === 128")
+    page.wait_for_function(
+        f"() => document.querySelector('{WAVES}')?._fullData?.find(data => data.type === 'heatmap')?.z.length === 128"
+    )
     sines, cosines = maps(page, WAVES)
     assert np.abs(sines.T - table[:, 0::2]).max() < 1e-6
     assert np.abs(cosines.T - table[:, 1::2]).max() < 1e-6

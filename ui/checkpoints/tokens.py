@@ -112,7 +112,8 @@ def chips(pieces: list[Piece]) -> str:
             f'<span class="piece" title="{title}" style="display:inline-block;border-radius:6px;padding:4px 6px 3px;'
             f"text-align:center;line-height:1.25;font-size:16px;background:{hue}{tint};{bar}{edge}"
             f'margin:0 3px 6px 0;white-space:pre">{html.escape(piece.label)}'
-            f'<small style="display:block;font-size:11.5px;color:{theme.muted}">{piece.id}</small></span>'
+            f'<small style="display:block;font-size:max(11.5px,var(--smallest,0px));color:{theme.muted}">'
+            f"{piece.id}</small></span>"
         )
     return f'<div class="pieces" role="group" aria-label="Tokens and their ids">{"".join(parts)}</div>'
 

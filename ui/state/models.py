@@ -33,10 +33,11 @@ from ui.state.sweep import sweep_forever
 
 log = logging.getLogger("headlight")
 ROOT = Path(__file__).resolve().parents[2]
-# Where the models and the runs are; the variables are for those who keep theirs elsewhere.
+# Where the models, the runs and the lessons are; the variables are for those who keep theirs elsewhere.
 CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", ROOT / "checkpoints"))
 RUNS = Path(os.environ.get("HEADLIGHT_RUNS", ROOT / "runs"))
 MODELS = Path(os.environ.get("HEADLIGHT_MODELS", ROOT / "models"))  # those that were imported
+LESSONS = Path(os.environ.get("HEADLIGHT_LESSONS", ROOT / "lessons"))
 FIRST = "en-fr"  # what the app opens with, where it is there
 # Seconds for which a thread keeps Python's lock from another. A decode asks for it hundreds of times a step, and would
 # wait that long each time beside a page that is being drawn; at the usual 5 ms it takes nearly twice as long as at 1.
@@ -80,7 +81,7 @@ def confine_public() -> None:
     """In a public demonstration, restricts this process: it can read only these folders, and cannot open connections,
     start programs or remove files."""
     if public():
-        confine((CHECKPOINTS, RUNS, MODELS, usual_folder(), tatoeba_folder()))
+        confine((CHECKPOINTS, RUNS, MODELS, LESSONS, usual_folder(), tatoeba_folder()))
 
 
 def prepare() -> None:

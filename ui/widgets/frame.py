@@ -36,7 +36,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     """A page about a model. The body is not run to its end where something goes wrong: the page says what."""
     view, names = current(view_class), model_names()
     sidebar(view, names)
-    actions = _heading(title, question)
+    actions = heading(title, question)
     st.session_state[PLACE] = st.empty()
     if not names:
         st.info("There is no model in checkpoints/ yet. Train one: `python -m transformer train --help`.")
@@ -66,13 +66,13 @@ def page_without_model(view_class: type[V], title: str, question: str) -> Iterat
     sidebar(view, [])
     with st.sidebar:
         copy_link()
-    actions = _heading(title, question)
+    actions = heading(title, question)
     with plain_errors():
         yield view, actions
     write_address()
 
 
-def _heading(title: str, question: str) -> DeltaGenerator:
+def heading(title: str, question: str) -> DeltaGenerator:
     """The title with its question; returns the place at the right of both."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.title(title, anchor=False, width="content")

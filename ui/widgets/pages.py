@@ -16,6 +16,7 @@ class PageEntry(NamedTuple):
 
 PAGES = (
     PageEntry("Attention", "pages/attention.py", ":material/grid_view:", True),
+    PageEntry("Lessons", "pages/lessons.py", ":material/menu_book:", False),
     PageEntry("Decoding", "pages/decoding.py", ":material/account_tree:", True),
     PageEntry("Positions", "pages/positions.py", ":material/waves:", True),
     PageEntry("Anatomy", "pages/anatomy.py", ":material/hub:", True),

@@ -94,7 +94,7 @@ class Board {
     this.over = el("div", { class: "over" });
     this.rows.onscroll = () => this.drawRows();
     this.inner.onclick = event => {
-      const at = Math.floor((event.clientY - this.inner.getBoundingClientRect().top) / ROW);
+      const at = Math.floor((pointerOf(event).y - boxOf(this.inner).top) / ROW);
       if (at >= 0 && at < walk.header.keys.length) walk.change({ key: at });
     };
     this.node = el(

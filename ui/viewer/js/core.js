@@ -214,9 +214,27 @@ function scaleNote(scale, peak) {
 
 // ---- canvases ------------------------------------------------------------------------------------
 
+// Where the text is large (ui/widgets/presenting.py) the page is zoomed. The browser then gives the place of a box and of
+// the pointer in pixels of the window, which are larger than those that we draw in: these two give both in ours.
+const zoomOf = element => element.currentCSSZoom ?? 1;
+
+function boxOf(element) {
+  const { x, y, width, height } = element.getBoundingClientRect(),
+    zoom = zoomOf(element);
+  return new DOMRect(x / zoom, y / zoom, width / zoom, height / zoom);
+}
+
+function pointerOf(event) {
+  const zoom = zoomOf(event.target);
+  return { x: event.clientX / zoom, y: event.clientY / zoom };
+}
+
+// How many of the screen's pixels one of ours has.
+const pixelsOf = element => (window.devicePixelRatio || 1) * zoomOf(element);
+
 // A canvas of w x h CSS pixels at the screen's own resolution; its context draws in CSS pixels.
 function sized(canvas, w, h) {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = pixelsOf(canvas);
   const width = Math.max(1, Math.round(w * ratio)),
     height = Math.max(1, Math.round(h * ratio));
   if (canvas.width !== width || canvas.height !== height) {

@@ -181,8 +181,8 @@ class Curves {
   // ---- the step that is looked at ------------------------------------------------------------------
 
   at(event) {
-    const box = event.currentTarget.getBoundingClientRect();
-    const share = (event.clientX - box.left - CHART.left) / (this.width - CHART.left - CHART.right);
+    const box = boxOf(event.currentTarget);
+    const share = (pointerOf(event).x - box.left - CHART.left) / (this.width - CHART.left - CHART.right);
     return Math.round(clamp(share, 0, 1) * this.header.steps);
   }
 

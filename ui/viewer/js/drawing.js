@@ -124,8 +124,8 @@ class WordRow {
   hover(span) {
     const k = span ? this.spans.indexOf(span) : -1;
     if (k < 0) return this.tooltip.hide();
-    const outer = this.tooltip.node.parentElement.getBoundingClientRect(),
-      box = span.getBoundingClientRect();
+    const outer = boxOf(this.tooltip.node.parentElement),
+      box = boxOf(span);
     const value = k >= this.written ? this.unwritten : this.weights ? weightText(this.weights[k]) : "on its way";
     const at = { x: box.left - outer.left, y: box.bottom - outer.top + 6, w: 0, h: 0 };
     this.tooltip.show(at, [bold(this.labels[k]), " ", value]);

@@ -166,7 +166,7 @@ class Film {
 
   drag(event) {
     const follow = moved => {
-      const x = moved.clientX - this.rail.getBoundingClientRect().left;
+      const x = pointerOf(moved).x - boxOf(this.rail).left;
       const n = Math.round((x - this.at(0)) / (this.frame + FRAMES.gap));
       if (clamp(n, 0, this.dots.length - 1) !== this.now || moved === event) this.go(n);
     };
@@ -210,10 +210,10 @@ class Film {
 
   hover(event, n) {
     const { rows, columns } = this.header,
-      box = event.currentTarget.getBoundingClientRect();
-    const q = clamp(Math.floor(((event.clientY - box.top) / box.height) * rows.length), 0, rows.length - 1);
-    const k = clamp(Math.floor(((event.clientX - box.left) / box.width) * columns.length), 0, columns.length - 1);
-    const outer = this.root.getBoundingClientRect(),
+      box = boxOf(event.currentTarget);
+    const q = clamp(Math.floor(((pointerOf(event).y - box.top) / box.height) * rows.length), 0, rows.length - 1);
+    const k = clamp(Math.floor(((pointerOf(event).x - box.left) / box.width) * columns.length), 0, columns.length - 1);
+    const outer = boxOf(this.root),
       cell = q * columns.length + k;
     const weight = this.arrays.weights[n * rows.length * columns.length + cell];
     const value = this.arrays.masked[cell] ? "may not look there" : weightText(weight);

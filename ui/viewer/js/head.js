@@ -241,8 +241,8 @@ class Head {
   // ---- pointers and keys -----------------------------------------------------------------------------
 
   at(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
+    const box = boxOf(this.canvas);
+    return { x: pointerOf(event).x - box.left, y: pointerOf(event).y - box.top };
   }
 
   wheel(event) {
@@ -447,7 +447,7 @@ class Head {
       return `${span("Rows", view.y, high, rows.length)}, ${span("columns", view.x, wide, columns.length)}. Drag to move.`;
     }
     const pooled =
-      Math.min(view.across, view.down) * (window.devicePixelRatio || 1) < 0.999
+      Math.min(view.across, view.down) * pixelsOf(this.canvas) < 0.999
         ? " Max-pooled to the screen; zoom in for every cell."
         : "";
     return `${rows.length} × ${columns.length} tokens. Scroll to zoom, drag to move, double click to show all.${pooled}`;
@@ -461,7 +461,7 @@ class Head {
   image() {
     const { rows, columns } = this.header,
       { across, down } = this.view,
-      ratio = window.devicePixelRatio || 1;
+      ratio = pixelsOf(this.canvas);
     const h = Math.ceil(rows.length * Math.min(1, down * ratio)),
       w = Math.ceil(columns.length * Math.min(1, across * ratio)),
       key = `${h} ${w}`;

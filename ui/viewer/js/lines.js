@@ -47,7 +47,7 @@ class Lines {
     this.stage.onscroll = () => this.scrolled();
     this.sides.forEach((side, s) => {
       const at = event =>
-        clamp(Math.floor((event.clientY - side.getBoundingClientRect().top) / this.row), 0, side.childElementCount - 1);
+        clamp(Math.floor((pointerOf(event).y - boxOf(side).top) / this.row), 0, side.childElementCount - 1);
       side.onpointermove = event => this.isolate(s, at(event));
       side.onclick = event => this.holding.toggle(cellOn(s, at(event)));
       side.onpointerleave = side.onblur = () => this.isolate(s, null);
@@ -242,8 +242,8 @@ class Lines {
   levelWith(map, count) {
     if (!map?.element.isConnected || isFull(this.root) || map.row < LOWEST_ROW - 4 || count * map.row > WINDOW)
       return null;
-    const box = this.root.getBoundingClientRect(),
-      other = map.element.getBoundingClientRect();
+    const box = boxOf(this.root),
+      other = boxOf(map.element);
     const beside = other.width && (other.right <= box.left || other.left >= box.right),
       top = other.top + map.top - box.top;
     return beside && top >= this.bar.offsetHeight + 31 && top < 320 ? { row: map.row, top } : null;

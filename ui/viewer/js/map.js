@@ -49,10 +49,12 @@ class NetworkMap {
 
   // A deep network is wider than the page.
   reveal(part) {
-    const inner = this.frame.querySelector(`[data-part="${part}"]`)?.getBoundingClientRect(),
-      outer = this.frame.getBoundingClientRect();
-    if (inner && inner.right > outer.right) this.frame.scrollLeft += inner.right - outer.right + 24;
-    if (inner && inner.left < outer.left) this.frame.scrollLeft += inner.left - outer.left - 24;
+    const node = this.frame.querySelector(`[data-part="${part}"]`);
+    if (!node) return;
+    const inner = boxOf(node),
+      outer = boxOf(this.frame);
+    if (inner.right > outer.right) this.frame.scrollLeft += inner.right - outer.right + 24;
+    if (inner.left < outer.left) this.frame.scrollLeft += inner.left - outer.left - 24;
   }
 
   index(name, kind, layer = null) {
@@ -82,7 +84,7 @@ class NetworkMap {
       { parts } = this.header;
     if (Number.isNaN(at)) return;
     const stack = part => (part.kind === "encoder" ? "encoder" : "decoder");
-    const box = part => this.frame.querySelector(`[data-part="${part}"]`).getBoundingClientRect(),
+    const box = part => boxOf(this.frame.querySelector(`[data-part="${part}"]`)),
       x = part => box(part).x + box(part).width / 2;
     const others = parts.map((_, i) => i).filter(i => stack(parts[i]) !== stack(parts[at]));
     const nearest = () =>

@@ -219,8 +219,8 @@ class Overview {
 
   // scrollIntoView would move the whole page; only the frame may scroll.
   reveal(cell) {
-    const inner = cell.getBoundingClientRect(),
-      outer = this.frame.getBoundingClientRect();
+    const inner = boxOf(cell),
+      outer = boxOf(this.frame);
     if (String(this.selected) === this.revealed || !outer.width) return;
     this.revealed = String(this.selected);
     const shift = (low, high, from, to) => (low < from + 8 ? low - from - 8 : high > to - 8 ? high - to + 8 : 0);

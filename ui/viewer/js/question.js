@@ -1,5 +1,5 @@
 // A question of a lesson, and its answer beside the guess. Pupils' phones load these files too, so they stand on core.js
-// alone: `element` is any element inside of one with the class "hl".
+// and prose.js alone: `element` is any element inside of one with the class "hl".
 //
 // posed, truth and guess are the plain values that transformer/lessons documents. What is to be guessed is not in
 // `posed`.
@@ -91,7 +91,7 @@ function tellWord(element, posed, truth, guess, tally) {
   const box = el("div", { class: "words told", role: "list" }),
     theme = themeOf(element.closest(".hl"));
   posed.labels.forEach((label, i) => {
-    const share = truth.row?.[i] ?? null,
+    const share = truth.row ? truth.row[i] / 100 : null,
       word = el("span", { class: "word" }, label);
     if (share !== null) {
       const [r, g, b] = colourOf(theme, share);
@@ -103,7 +103,7 @@ function tellWord(element, posed, truth, guess, tally) {
     mark(item, i === guess, i === truth.answer);
     box.append(item);
   });
-  element.replaceChildren(ofWhich(posed), box, matrix(posed, truth.row ?? null));
+  element.replaceChildren(ofWhich(posed), box, matrix(posed, truth.row));
 }
 
 // What was guessed and what is right, in the look and in words.
@@ -120,7 +120,7 @@ const ofClass = (tally, i) => (tally?.counts?.[i] ? `${tally.counts[i]} of the c
 
 function askChoice(element, posed, onGuess, guess) {
   const box = el("div", { class: "choices-of", "aria-label": "Answers" });
-  const buttons = posed.choices.map(text => el("button", { type: "button" }, text));
+  const buttons = posed.choices.map(text => el("button", { type: "button" }, el("span", {}, ...spans(text))));
   box.append(...buttons);
   radios(box, buttons, guess, onGuess);
   element.replaceChildren(box);
@@ -129,7 +129,7 @@ function askChoice(element, posed, onGuess, guess) {
 function tellChoice(element, posed, truth, guess, tally) {
   const box = el("div", { class: "choices-of told", role: "list" });
   posed.choices.forEach((text, i) => {
-    const item = el("div", { role: "listitem" }, el("span", {}, text));
+    const item = el("div", { role: "listitem" }, el("span", {}, ...spans(text)));
     if (ofClass(tally, i)) item.append(el("small", {}, ofClass(tally, i)));
     mark(item, i === guess, i === truth.answer);
     box.append(item);
@@ -139,7 +139,7 @@ function tellChoice(element, posed, truth, guess, tally) {
 
 // ---- a number --------------------------------------------------------------------------------------
 
-const withUnit = (value, unit) => `${+value.toFixed(4)}${unit ? NBSP + unit : ""}`.replace("-", "\u2212");
+const withUnit = (value, unit) => `${+value.toPrecision(3)}${unit ? NBSP + unit : ""}`.replace("-", "\u2212");
 
 function askNumber(element, posed, onGuess, guess) {
   const { least, most, step, unit } = posed;

@@ -12,8 +12,11 @@ function tellHead(element, posed, truth, guess, tally) {
   cells.forEach((cell, i) => {
     const is = place => !!place && (place[0] - 1) * posed.heads + place[1] - 1 === i;
     cell.setAttribute("role", "img");
-    if (ofClass(tally, i)) cell.append(el("small", {}, ofClass(tally, i)));
     mark(cell, is(guess), is(truth.answer));
+    if (ofClass(tally, i)) cell.append(el("small", {}, ofClass(tally, i)));
+    const measured = truth.values[Math.floor(i / posed.heads)][i % posed.heads];
+    if (!cell.querySelector("small")) cell.append(el("small"));
+    cell.querySelector("small").prepend(`${hundredths(measured)} `);
   });
   element.replaceChildren(ofHeads(posed), node);
 }
@@ -39,8 +42,18 @@ function headGrid(element, posed, tag) {
   posed.thumbnails.forEach((row, layer) => {
     node.append(el("span", { class: "muted layer" }, `${layer + 1}`));
     row.forEach((weights, head) => {
-      const cell = el(tag, { "aria-label": `Layer ${layer + 1}, head ${head + 1}` }, painted(weights, theme));
-      if (tag === "button") cell.type = "button";
+      const cell = el(
+        tag,
+        { "aria-label": `Layer ${layer + 1}, head ${head + 1}` },
+        painted(
+          weights.map((one, i) => one.map((value, j) => (posed.masked[i][j] ? null : value))),
+          theme,
+        ),
+      );
+      if (tag === "button") {
+        cell.type = "button";
+        cell.append(el("small", { "aria-hidden": "true" })); // the place of what is said of it then
+      }
       cells.push(cell);
       node.append(cell);
     });
@@ -68,47 +81,31 @@ function colourOf(theme, weight) {
   return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
 }
 
-// The whole pattern of the head that a question is about, with the asked row hidden until `row` is given.
+// The whole pattern of the head that a question is about. The asked row is hidden until `row` is given, in per cent of
+// the keys that it may look at, which are the first.
 function matrix(posed, row) {
   const { picture } = posed,
     node = el("figure", { class: "matrix" });
   if (!picture) return node;
-  const asked = picture.weights.findIndex(
-    (one, i) => one.every(value => value === null) && !picture.masked?.[i]?.every(Boolean),
+  const { asked, masked } = picture;
+  const weights = picture.weights.map((one, i) =>
+    one.map((value, j) => (masked[i][j] ? null : i !== asked ? value : row ? row[j] / 100 : 0)),
   );
-  const weights = picture.weights.map((one, i) => (i === asked && row ? row : one));
   const labels = el("div", { class: "rows", "aria-hidden": "true" });
   picture.rows.forEach((text, i) => labels.append(el("span", i === asked ? { class: "asked" } : {}, text)));
   const sheet = el("div", { class: "sheet-of", role: "img" });
   sheet.setAttribute("aria-label", `The pattern of this head${row ? "" : ", without the row that is asked for"}`);
   sheet.style.setProperty("--rows", picture.rows.length);
-  node.append(labels, sheet);
+  const frame = el("div", { class: row ? "asked-row told" : "asked-row" }, row ? "" : "the row that is asked for");
+  frame.style.top = `${(100 * asked) / picture.rows.length}%`;
+  frame.style.height = `${100 / picture.rows.length}%`;
+  sheet.append(frame);
+  const note = row ? "All rows of this head, as it ran." : "The other rows are this head\u2019s own, as it ran.";
+  node.append(labels, sheet, el("figcaption", { class: "muted" }, note));
+  // The colours are those of the page that it will stand on.
   requestAnimationFrame(() => {
     const root = node.closest(".hl");
-    if (root)
-      sheet.prepend(
-        painted(
-          weights.map((one, i) =>
-            one.map((value, j) =>
-              picture.masked?.[i]?.[j] && !(i === asked) ? null : i === asked && !row ? 0 : (value ?? 0),
-            ),
-          ),
-          themeOf(root),
-        ),
-      );
+    if (root) sheet.prepend(painted(weights, themeOf(root)));
   });
-  if (asked >= 0) {
-    const frame = el("div", { class: row ? "asked-row told" : "asked-row" }, row ? "" : "the row that is asked for");
-    frame.style.top = `${(100 * asked) / picture.rows.length}%`;
-    frame.style.height = `${100 / picture.rows.length}%`;
-    sheet.append(frame);
-  }
-  node.append(
-    el(
-      "figcaption",
-      { class: "muted" },
-      row ? "All rows of this head, as it ran." : "The other rows are this head\u2019s own, as it ran.",
-    ),
-  );
   return node;
 }

@@ -26,7 +26,7 @@ function askOrder(element, posed, onGuess, guess) {
           "li",
           {},
           el("span", { class: "grip", "aria-hidden": "true" }, "\u2261"),
-          el("span", { class: "what" }, text),
+          el("span", { class: "what" }, ...spans(text)),
           button("up", "\u2191", -1),
           button("down", "\u2193", 1),
         );
@@ -66,7 +66,7 @@ function askOrder(element, posed, onGuess, guess) {
 function tellOrder(element, posed, truth, guess, tally) {
   const list = el("ol", { class: "order told" });
   truth.answer.forEach((item, at) => {
-    const row = el("li", { class: "its" }, el("span", { class: "what" }, posed.items[item]));
+    const row = el("li", { class: "its" }, el("span", { class: "what" }, ...spans(posed.items[item])));
     if (guess) {
       const mine = guess.indexOf(item);
       row.append(

@@ -1,11 +1,11 @@
 // Draw the row: a bar over each word, which together are 100 %.
 
-const FEWEST_PIXELS = 38; // of a column; with less the words stand below each other
+const FEWEST_PIXELS = 26; // of a column; with less the words stand below each other,
+const UPRIGHT_FROM = 48; // and with less than this they are tilted
 const USUAL_TOP = 60; // per cent, where no bar needs more
 
 function askRow(element, posed, onGuess, guess) {
-  const count = posed.labels.length,
-    hidden = hiddenOf(posed);
+  const count = posed.labels.length;
   let bars = guess ? guess.slice() : Array(count).fill(0),
     most = topOf(bars);
   const rest = el("span", { role: "status" }),
@@ -18,17 +18,14 @@ function askRow(element, posed, onGuess, guess) {
       value = el("small"),
       track = el("div", { class: "track" }, bar, value);
     const node = el("div", { class: "bar-of" }, track, el("span", { class: "label" }, label));
-    if (hidden[at]) node.classList.add("cannot");
-    else {
-      track.setAttribute("role", "slider");
-      track.tabIndex = 0;
-      for (const [name, text] of Object.entries({
-        label: `${label}, ${ordinal(at + 1)} word`,
-        valuemin: 0,
-        valuemax: 100,
-      }))
-        track.setAttribute(`aria-${name}`, text);
-    }
+    track.setAttribute("role", "slider");
+    track.tabIndex = 0;
+    for (const [name, text] of Object.entries({
+      label: `${label}, ${ordinal(at + 1)} word`,
+      valuemin: 0,
+      valuemax: 100,
+    }))
+      track.setAttribute(`aria-${name}`, text);
     if (label === posed.query) node.classList.add("asking");
     return { node, track, bar, value };
   });
@@ -42,19 +39,16 @@ function askRow(element, posed, onGuess, guess) {
       bar.style.setProperty("--share", `${(100 * Math.min(bars[at], most)) / most}%`);
       value.style.setProperty("--share", `${(100 * Math.min(bars[at], most)) / most}%`);
       value.textContent = bars[at] ? `${bars[at]}` : "";
-      if (!hidden[at]) {
-        track.setAttribute("aria-valuenow", bars[at]);
-        track.setAttribute("aria-valuetext", `${bars[at]} per cent, ${left} to give`);
-      }
+      track.setAttribute("aria-valuenow", bars[at]);
+      track.setAttribute("aria-valuetext", `${bars[at]} per cent, ${left} to give`);
     });
     scaled(axis, most);
     onGuess(left ? null : bars.slice());
   };
   const axis = el("div", { class: "axis muted", "aria-hidden": "true" }),
     stage = el("div", { class: "bars" }, axis, ...sliders.map(({ node }) => node));
-  stage.style.setProperty("--count", count);
+  stage.style.setProperty("--count", columnsOf(posed));
   sliders.forEach(({ track }, at) => {
-    if (hidden[at]) return;
     let before = null;
     const drag = event => {
       const box = track.getBoundingClientRect(),
@@ -87,17 +81,15 @@ function askRow(element, posed, onGuess, guess) {
         most = topOf(bars);
         show();
       } else {
-        let next = at + to;
-        while (hidden[next]) next += to;
-        sliders[next]?.track.focus();
+        sliders[at + to]?.track.focus();
       }
     };
   });
   out.onclick = () => {
-    bars = sharedOut(bars, hidden);
+    bars = sharedOut(bars);
     most = topOf(bars);
     show();
-    (sliders.find(({ bar }, at) => bar && !hidden[at]) ?? sliders[0]).track.focus();
+    sliders[0].track.focus();
   };
   const how = el(
     "div",
@@ -105,7 +97,7 @@ function askRow(element, posed, onGuess, guess) {
     "Drag a bar, or use the arrow keys. When all is given, a bar takes from the others.",
   );
   element.replaceChildren(ofWhich(posed), head, how, stage, matrix(posed, null));
-  listedWhereNarrow(stage, count);
+  fitted(stage, columnsOf(posed));
   show();
 }
 
@@ -116,11 +108,16 @@ function tellRow(element, posed, truth, guess, tally) {
   const axis = el("div", { class: "axis muted", "aria-hidden": "true" }),
     stage = el("div", { class: "bars told", role: "list" }, axis);
   scaled(axis, most);
-  stage.style.setProperty("--count", its.length);
+  stage.style.setProperty("--count", columnsOf(posed));
   posed.labels.forEach((label, at) => {
     const track = el("div", { class: "track" });
     const bar = (name, value, spread = null) => {
-      const node = el("div", { class: name }, el("i"), el("small", {}, `${Math.round(value)}`));
+      const node = el(
+        "div",
+        { class: name },
+        el("i"),
+        el("small", {}, Math.round(value) ? `${Math.round(value)}` : ""),
+      );
       node.style.setProperty("--share", `${(100 * value) / most}%`);
       if (spread !== null) {
         node.append(el("s"));
@@ -154,21 +151,13 @@ function tellRow(element, posed, truth, guess, tally) {
     legend(guess, tally, "what you drew", "what the head does"),
     apart,
     stage,
-    matrix(
-      posed,
-      its.map(value => value / 100),
-    ),
+    matrix(posed, its),
   );
-  listedWhereNarrow(stage, its.length);
+  fitted(stage, columnsOf(posed));
 }
 
-// Which words the asked row may not look at.
-function hiddenOf({ labels, picture }) {
-  const asked = picture?.weights.findIndex(
-    (row, i) => row.every(value => value === null) && !picture.masked?.[i]?.every(Boolean),
-  );
-  return labels.map((_, at) => !!picture?.masked?.[asked]?.[at]);
-}
+// As many columns as the picture below has, so that a bar stands over its own: a masked row looks at the first few.
+const columnsOf = ({ labels, picture }) => Math.max(labels.length, picture?.columns.length ?? 0);
 
 const topOf = bars => (Math.max(...bars) > USUAL_TOP ? 100 : USUAL_TOP);
 
@@ -196,11 +185,10 @@ function withBar(bars, at, value) {
 }
 
 // What is still to give, given to the bars by their size; where there are none, to all alike.
-function sharedOut(bars, hidden) {
+function sharedOut(bars) {
   const given = bars.reduce((a, b) => a + b, 0);
-  const open = hidden.filter(one => !one).length;
   return wholes(
-    bars.map((bar, i) => (hidden[i] ? 0 : given ? (bar * 100) / given : 100 / open)),
+    bars.map(bar => (given ? (bar * 100) / given : 100 / bars.length)),
     100,
   );
 }
@@ -214,10 +202,13 @@ function wholes(values, total) {
   return floors;
 }
 
-// Words that have no room beside each other stand below each other.
-function listedWhereNarrow(stage, count) {
-  const fit = () =>
-    stage.classList.toggle("listed", stage.clientWidth > 0 && stage.clientWidth < count * FEWEST_PIXELS + 72);
+// Words that have no room beside each other are tilted; where even that has none they stand below each other.
+function fitted(stage, count) {
+  const fit = () => {
+    const wide = (stage.clientWidth - 72) / count;
+    stage.classList.toggle("listed", stage.clientWidth > 0 && wide < FEWEST_PIXELS);
+    stage.classList.toggle("tilted", wide >= FEWEST_PIXELS && wide < UPRIGHT_FROM);
+  };
   new ResizeObserver(fit).observe(stage);
   fit();
 }

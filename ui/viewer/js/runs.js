@@ -34,7 +34,7 @@ class Runs {
     list.onscroll = () => (this.scrolled = list.scrollTop);
     if (!button || this.selected === this.revealed) return;
     this.revealed = this.selected;
-    const top = button.getBoundingClientRect().top - list.getBoundingClientRect().top,
+    const top = boxOf(button).top - boxOf(list).top,
       bottom = top + button.offsetHeight;
     if (top < 0) list.scrollTop += top - 30;
     else if (bottom > list.clientHeight) list.scrollTop += bottom - list.clientHeight + 8;

@@ -51,12 +51,12 @@ function tellNumbers(root, tip) {
     const shown = event.target.shown;
     if (!shown) return tip.hide();
     const i = clamp(Math.floor((event.offsetX / event.target.clientWidth) * shown.n), 0, shown.n - 1);
-    const box = event.target.getBoundingClientRect(),
-      outer = tip.node.parentElement.getBoundingClientRect();
+    const box = boxOf(event.target),
+      outer = boxOf(tip.node.parentElement);
     const value = el("span", { class: "value" }, plain(shown.values[i], 4));
     const place = `number ${i + 1} of ${shown.values.length}`;
     tip.show(
-      { x: event.clientX - outer.left - 6, y: box.bottom - outer.top + 6, w: 12, h: 0 },
+      { x: pointerOf(event).x - outer.left - 6, y: box.bottom - outer.top + 6, w: 12, h: 0 },
       [value],
       [shown.name, ", ", place],
     );

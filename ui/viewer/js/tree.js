@@ -252,8 +252,8 @@ class TreeView {
 
   hover(event) {
     const shown = this.at(event, i => {
-      const outer = this.root.getBoundingClientRect(),
-        box = this.items.get(i).getBoundingClientRect();
+      const outer = boxOf(this.root),
+        box = boxOf(this.items.get(i));
       const at = { x: box.left - outer.left, y: box.top - outer.top, w: box.width, h: box.height };
       this.tooltip.show(at, [bold(this.tree.label[i])], ...this.facts(i).map(fact => [fact]));
     });

@@ -1,0 +1,5 @@
+"""What do you expect? Guess first, then look: lessons that ask, and then show what the model did."""
+
+from ui.lessons.body import body
+
+body()

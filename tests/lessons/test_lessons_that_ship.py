@@ -1,0 +1,62 @@
+"""Every step of every lesson is computed from the shipped models, and what its texts claim holds."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from transformer import Translator
+from transformer.lessons import Lesson, Measuring, Step, base, check_guess, failing, introduction, judge, pose, shelf
+from transformer.lessons import truth as true_answer
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = shelf(ROOT / "lessons")
+STEPS = [pytest.param(lesson, step, id=f"{lesson.name}-{step.name}") for lesson in LESSONS for step in lesson.steps]
+
+
+@cache
+def translator(name: str) -> Translator:
+    return Translator.load(ROOT / "checkpoints" / name)
+
+
+def measuring(step: Step) -> Measuring:
+    return Measuring(translator, lambda name: ROOT / "checkpoints" / name, base(step))
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_a_step_is_computed_and_its_claims_hold(lesson: Lesson, step: Step) -> None:
+    measured = measuring(step)
+    posed, truth = pose(step, measured), true_answer(step, measured)
+    json.dumps([posed, truth], allow_nan=False)
+    assert failing(step, measured) == []
+    assert posed["question"]
+    assert truth["explanation"]
+    for text in (introduction(step, measured), posed["question"], truth["explanation"]):
+        assert "{" not in text
+    right: Any = truth["answer"]
+    if step.ask == "row":
+        right = [value * 100 / sum(right) for value in right]
+    judged = judge(posed, truth, check_guess(posed, right))
+    assert judged["right"]
+    assert judged["score"] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_a_question_does_not_tell_its_answer(lesson: Lesson, step: Step) -> None:
+    measured = measuring(step)
+    posed, truth = pose(step, measured), true_answer(step, measured)
+    assert not posed.keys() & {"answer", "row", "values", "explanation", "smallest"}
+    if step.ask in ("word", "row"):
+        asked = posed["picture"]["asked"]
+        assert set(posed["picture"]["weights"][asked]) == {None}
+    if step.explanation:
+        assert truth["explanation"] not in json.dumps(posed, ensure_ascii=False)
+
+
+def test_no_two_lessons_have_one_number_and_all_kinds_of_question_are_asked() -> None:
+    assert len({lesson.number for lesson in LESSONS}) == len(LESSONS)
+    assert {step.ask for lesson in LESSONS for step in lesson.steps} == {
+        *("word", "row", "head", "number", "choice", "order")
+    }

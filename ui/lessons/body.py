@@ -1,0 +1,77 @@
+"""The Lessons page: the list of lessons, or one step of one of them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from transformer.lessons import Lesson
+from ui.lessons import shelf, step
+from ui.lessons.components import lessons as lessons_component
+from ui.lessons.view import LessonsView
+from ui.state.view import current, update, write_address
+from ui.widgets.copy_link import copy_link
+from ui.widgets.errors import plain_errors
+from ui.widgets.frame import heading
+from ui.widgets.sidebar import sidebar
+
+# One step alone: Streamlit's own menu leads elsewhere too.
+_ALONE = "<style>.stAppHeader, [data-testid='stSidebar'] { display: none; }</style>"
+
+
+def body() -> None:
+    view = current(LessonsView)
+    if view.only:
+        st.html(_ALONE)
+    else:
+        sidebar(view, [])
+        with st.sidebar:
+            copy_link()
+    with plain_errors():
+        lessons, wrong = shelf.shelf()
+        lesson = next((one for one in lessons if one.name == view.lesson), None)
+        if lesson is None:
+            _list(lessons, wrong, view)
+        else:
+            _step(lesson, len(lessons), view)
+    write_address()
+
+
+def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
+    heading("Lessons", "What do you expect? Guess first, then look.")
+    if view.lesson:
+        st.info(f"There is no lesson of that name here. These are {len(lessons)}.", icon=":material/info:")
+    for complaint in wrong:
+        st.warning(complaint, icon=":material/error:", title="A lesson can’t be read")
+    if not lessons:
+        st.info("There is no lesson in lessons/ yet; docs/lessons.md says how one is written.", icon=":material/info:")
+        return
+    header = {
+        "lessons": [
+            {
+                "name": lesson.name,
+                "number": lesson.number,
+                "title": lesson.title,
+                "question": lesson.question,
+                "minutes": lesson.minutes,
+                "steps": [{"name": one.name, "ask": one.ask} for one in lesson.steps],
+            }
+            for lesson in lessons
+        ],
+        "done": view.done,
+    }
+    lessons_component(header, key="lessons", on_open=lambda name, at: update(lesson=name, step=at))
+
+
+def _step(lesson: Lesson, of: int, view: LessonsView) -> None:
+    chosen = lesson.steps[lesson.step(view.step or "")]
+    actions = heading(lesson.title, f"Lesson {lesson.number} of {of}")
+    if not view.only:
+        with actions:
+            st.button("All lessons", icon=":material/chevron_left:", type="tertiary", on_click=_leave)
+        with st.sidebar:
+            st.caption(f"Model, chosen by the lesson: {chosen.model}")
+    step.section(lesson, chosen, of, view)
+
+
+def _leave() -> None:
+    update(lesson=None, step=None)

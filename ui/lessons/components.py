@@ -1,0 +1,41 @@
+"""The Lessons page's own components: the list, and one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from ui.viewer.component import component
+from ui.viewer.packing import pack
+
+QUESTION = ("question_head", "question_row", "question_order", "question")
+_STYLES = ("question", "lessons")
+_LIST = component(
+    "lessons", "mountLessons", "icons", "prose", "progress", *QUESTION, "lesson", "lessons", styles=_STYLES
+)
+_STEP = component("lesson", "mountLesson", "icons", "prose", "progress", *QUESTION, "lessons", "lesson", styles=_STYLES)
+
+
+def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str], None]) -> None:
+    """The list; `on_open` gets the names of a lesson and of a step."""
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"lesson": str(lesson), "step": str(step)}:
+                on_open(lesson, step)
+
+    _LIST(data=pack(header, {}), key=key, on_pick_change=picked)
+
+
+def step(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
+    """One step; `on_pick` gets {"guess": what was guessed}, {"skip": True}, {"again": True}, {"step": name} or
+    {"list": True}. It comes from a browser: a guess may be anything that JSON can say."""
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"guess": _} | {"skip": True} | {"again": True} | {"list": True} | {"step": str()} as pick:
+                on_pick(pick)
+
+    _STEP(data=pack(header, {}), key=key, on_pick_change=picked)

@@ -1,0 +1,51 @@
+"""The lessons that there are, and what the library says of their steps, computed once for everybody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformer.lessons import Lesson, Measuring, Step, base, introduction, pose, read, truth
+from ui.state import models
+from ui.state.cache import kept
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A step as its model has it. `truth` goes to no browser before a guess has come from there."""
+
+    text: str
+    posed: dict[str, Any]
+    truth: dict[str, Any]
+
+
+def shelf() -> tuple[list[Lesson], list[str]]:
+    """The lessons in their order, and what is wrong with the files that can't be read."""
+    lessons, wrong = [], []
+    for path in sorted(models.LESSONS.glob("[!.]*.md")):
+        try:
+            lessons.append(_read(path, path.stat().st_mtime_ns))
+        except (ValueError, OSError) as error:
+            wrong.append(str(error))
+    return sorted(lessons, key=lambda lesson: (lesson.number, lesson.name)), wrong
+
+
+def asked(lesson: Lesson, step: Step) -> Asked:
+    """The question with its answer. Raises ValueError where the model is not there, or can't answer."""
+    models.translator(step.model)  # it says where there is none
+    path = models.LESSONS / f"{lesson.name}.md"
+    return _asked(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
+
+
+@kept(100, turn=False, seconds=3600)
+def _read(path: Path, changed: int) -> Lesson:
+    return read(path)
+
+
+@kept(100, "Asking the model", seconds=3600)
+def _asked(path: Path, changed: int, name: str, version: tuple[int, ...]) -> Asked:
+    lesson = _read(path, changed)
+    step = lesson.steps[lesson.step(name)]
+    measuring = Measuring(models.translator, models.model_folder, base(step))
+    return Asked(introduction(step, measuring), pose(step, measuring), truth(step, measuring))

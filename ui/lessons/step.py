@@ -1,0 +1,74 @@
+"""One step of a lesson: the question, then the answer beside the guess. The answer is sent when a guess has come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from transformer.lessons import Lesson, Step, check_guess, judge
+from ui.lessons import shelf
+from ui.lessons.components import step as step_component
+from ui.lessons.view import LessonsView
+from ui.state.view import update
+
+TOLD = "lesson-told"  # in the session: the guess of each step that was revealed, None where it was shown without one
+REFUSED = "lesson-refused"  # why the last guess was not taken
+
+
+def section(lesson: Lesson, step: Step, of: int, view: LessonsView) -> None:
+    """Draws the step; raises ValueError where its model can't answer."""
+    if refused := st.session_state.pop(REFUSED, None):
+        st.warning(refused, icon=":material/error:")
+    asked = shelf.asked(lesson, step)
+    header = {
+        "lesson": {"name": lesson.name, "title": lesson.title, "number": lesson.number},
+        "of": of,
+        "steps": [{"name": one.name, "title": one.title, "ask": one.ask} for one in lesson.steps],
+        "at": lesson.steps.index(step),
+        "text": asked.text,
+        "question": asked.posed["question"],
+        "hint": step.hint,
+        "posed": asked.posed,
+        "own": own_address(step),
+        "only": view.only,
+        "told": _answer(lesson, step, asked),
+    }
+    step_component(header, key="lesson", on_pick=partial(_picked, lesson, step, view.only))
+
+
+def own_address(step: Step) -> str:
+    """The same view on its own page, with the box for a sentence."""
+    return f"{step.page}?{urlencode({'model': step.model, **step.query})}"
+
+
+def _answer(lesson: Lesson, step: Step, asked: shelf.Asked) -> dict[str, Any] | None:
+    """What may be known after the answer, or None before it."""
+    guesses = st.session_state.get(TOLD, {})
+    if (lesson.name, step.name) not in guesses:
+        return None
+    guess = guesses[lesson.name, step.name]
+    judged = None if guess is None else judge(asked.posed, asked.truth, guess)
+    return {"guess": guess, "truth": asked.truth, "judged": judged}
+
+
+def _picked(lesson: Lesson, step: Step, only: bool, pick: Mapping[str, Any]) -> None:
+    told = st.session_state.setdefault(TOLD, {})
+    place = (lesson.name, step.name)
+    match pick:
+        case {"guess": guess}:
+            try:
+                told[place] = check_guess(shelf.asked(lesson, step).posed, guess)
+            except ValueError as error:
+                st.session_state[REFUSED] = str(error)
+        case {"skip": True}:
+            told[place] = None
+        case {"again": True}:
+            told.pop(place, None)
+        case {"step": name} if not only and name in [one.name for one in lesson.steps]:
+            update(step=name)
+        case {"list": True} if not only:
+            update(lesson=None, step=None)

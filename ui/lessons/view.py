@@ -1,0 +1,47 @@
+"""What the Lessons page shows, as an address spells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from ui.state.view import View
+
+LONGEST_PROGRESS = 4000  # characters
+_NAME = re.compile(r"[\w.-]{1,80}")
+
+
+@dataclass(frozen=True)
+class LessonsView(View):
+    """The list of lessons, or one step of one of them. A step brings its model and its sentence, so what other pages
+    show is in no address of this page."""
+
+    PAGE: ClassVar[str | None] = "lessons"
+
+    lesson: str | None = None  # None is the list
+    step: str | None = None  # None is the first
+    only: bool = False  # that step and nothing else, as on a worksheet
+    done: str = ""  # progress that a link brings to this browser; from then on the browser keeps it
+
+    @classmethod
+    def own(cls, query: Mapping[str, str]) -> dict[str, object]:
+        lesson = _name(query.get("lesson"))
+        return {
+            "lesson": lesson,
+            "step": _name(query.get("step")) if lesson else None,
+            "only": lesson is not None and query.get("only") == "1",
+            "done": query.get("done", "")[:LONGEST_PROGRESS],
+        }
+
+    def to_query(self) -> dict[str, str]:
+        shared = {field.name for field in fields(View)} | {"done"}
+        return {name: value for name, value in super().to_query().items() if name not in shared}
+
+    def to_keep(self) -> dict[str, str]:
+        return super().to_query()
+
+
+def _name(text: str | None) -> str | None:
+    return text if text and _NAME.fullmatch(text) else None

@@ -1,0 +1,140 @@
+// The list of lessons, with what this browser's owner has done of each.
+
+const ASKED_BY = { word: "hand", choice: "hand", row: "bars", head: "grid", number: "gauge", order: "list" };
+const ASKED_AS = { word: "guess", choice: "guess", row: "draw", head: "choose", number: "estimate", order: "order" };
+
+function mountLessons(root, payload, emit) {
+  return mounted(LessonsView, root, payload, emit);
+}
+
+class LessonsView {
+  /** @type {Emit} */ emit;
+
+  constructor(root) {
+    this.root = root;
+    this.list = el("ol", { class: "lessons" });
+    this.note = el("span", { role: "status" });
+    this.copy = el(
+      "button",
+      { type: "button", class: "link" },
+      icon("copy", 16),
+      el("span", {}, "Copy link with my progress"),
+    );
+    this.copy.onclick = () => this.copyLink();
+    root.replaceChildren(
+      el(
+        "div",
+        { class: "lessons-note" },
+        el("span", {}, "Every step asks, then shows what the model did. Start anywhere; nothing is graded."),
+        el("span", {}, this.note, this.copy),
+      ),
+      this.list,
+    );
+    this.list.onkeydown = event => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key],
+        links = [...this.list.querySelectorAll("a")];
+      if (!step) return;
+      event.preventDefault();
+      links[clamp(links.indexOf(event.target) + step, 0, links.length - 1)].focus();
+    };
+  }
+
+  dispose() {}
+
+  update({ header: { lessons, done } }) {
+    this.lessons = lessons;
+    themeOf(this.root);
+    if (done && done !== this.taken) takeProgress((this.taken = done), lessons);
+    const all = progress();
+    this.list.replaceChildren(...lessons.map(lesson => this.row(lesson, all[lesson.name] ?? {})));
+    const finished = lessons.filter(({ name, steps }) => steps.every(step => all[name]?.[step.name])).length;
+    this.note.textContent = `${finished} of ${lessons.length} done, kept in this browser only`;
+    this.copy.hidden = !progressText(lessons, all);
+  }
+
+  row({ name, number, title, question, minutes, steps }, done) {
+    const next = steps.findIndex(step => !done[step.name]),
+      begun = steps.some(step => done[step.name]),
+      at = next < 0 ? 0 : next;
+    const kinds = [...new Map(steps.map(step => [ASKED_AS[step.ask], ASKED_BY[step.ask]]))].slice(0, 3);
+    const right = steps.filter(step => (done[step.name]?.score ?? 0) >= 0.5).length;
+    const state =
+      begun && next > 0
+        ? `Go on at step ${at + 1}`
+        : begun && next < 0
+          ? `${right} of ${steps.length} as guessed`
+          : `${steps.length} steps`;
+    const dots = steps.map((step, i) => el("i", { class: done[step.name] ? "full" : begun && i === at ? "next" : "" }));
+    const link = el(
+      "a",
+      {
+        href: `?${new URLSearchParams({ lesson: name, step: steps[at].name })}`,
+        class: begun && next >= 0 ? "begun" : "",
+      },
+      el("span", { class: "thumb-of", "aria-hidden": "true" }, glyph(steps)),
+      el(
+        "span",
+        { class: "about" },
+        el("b", {}, el("span", { class: "nth" }, `${number}`), title),
+        el("small", {}, question),
+      ),
+      el("span", { class: "kinds" }, ...kinds.map(([text, sign]) => el("span", {}, icon(sign, 16), text))),
+      el("span", { class: "minutes" }, `${minutes}${NBSP}min`),
+      el(
+        "span",
+        { class: "state" },
+        el("span", { class: "dots", "aria-hidden": "true" }, ...dots),
+        el("small", {}, state),
+      ),
+      icon("forward", 18),
+    );
+    link.onclick = event => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      this.emit("pick", { lesson: name, step: steps[at].name });
+    };
+    return el("li", {}, link);
+  }
+
+  async copyLink() {
+    const address = new URL(location.href);
+    address.search = new URLSearchParams({ done: progressText(this.lessons, progress()) }).toString();
+    const said = this.copy.lastElementChild;
+    await copyText(address.href);
+    said.textContent = "Copied";
+    setTimeout(() => (said.textContent = "Copy link with my progress"), 2000);
+  }
+}
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // not allowed outside https and localhost
+    const field = document.body.appendChild(el("textarea"));
+    field.value = text;
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  }
+}
+
+// What a lesson asks for, as a small picture: one column for each step, as high as its kind is demanding.
+function glyph(steps) {
+  const high = { choice: 10, word: 14, number: 18, order: 22, head: 26, row: 30 },
+    wide = 34 / steps.length;
+  return svg(
+    "svg",
+    { viewBox: "0 0 40 40", width: 40, height: 40 },
+    ...steps.map(({ ask }, i) =>
+      svg("rect", {
+        x: 3 + i * wide,
+        y: 35 - high[ask],
+        width: Math.max(1, wide - 1.5),
+        height: high[ask],
+        rx: 1,
+        class: ask,
+      }),
+    ),
+  );
+}

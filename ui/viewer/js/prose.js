@@ -1,0 +1,22 @@
+// The little Markdown of lessons as elements: paragraphs, lists, **strong**, *emphasis* and `code`.
+
+function prose(text) {
+  const node = el("div", { class: "prose" });
+  for (const block of text.trim().split(/\n\s*\n/)) {
+    const lines = block.split("\n").map(line => line.trim());
+    if (lines.every(line => /^[-*] /.test(line)))
+      node.append(el("ul", {}, ...lines.map(line => el("li", {}, ...spans(line.slice(2))))));
+    else if (block.trim()) node.append(el("p", {}, ...spans(lines.join(" "))));
+  }
+  return node;
+}
+
+const SPAN = /(\*\*.+?\*\*|\*[^*\s](?:[^*]*[^*\s])?\*|`[^`]+`)/;
+
+function spans(text) {
+  return text.split(SPAN).map((part, i) => {
+    if (i % 2 === 0) return part;
+    if (part.startsWith("**")) return el("strong", {}, part.slice(2, -2));
+    return part.startsWith("*") ? el("em", {}, part.slice(1, -1)) : el("code", {}, part.slice(1, -1));
+  });
+}

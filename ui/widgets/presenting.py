@@ -1,0 +1,66 @@
+"""Large type for a projector, on all pages: an entry under the menu, and a key.
+
+The page is zoomed so that nothing on it is written in less than 18 of the window's pixels, and pictures grow with it.
+It is the browser's matter alone: the tab remembers it, and no address has it.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_ENTRY = st.components.v2.component(
+    "headlight_presenting",
+    html="""
+<button type="button" aria-pressed="false" title="For a projector: everything half as large again">
+  <svg viewBox="0 0 24 24" width="18" height="18" fill="none" stroke="currentColor" stroke-width="1.7"
+    stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M3 19L8.500 5L14 19M5 14.500h7"/>
+    <path d="M15.500 19l3-8l3 8M16.500 16.500h4"/></svg>
+  <span>Large type</span><kbd>L</kbd>
+</button>
+""",
+    css="""
+button { all: unset; box-sizing: border-box; cursor: pointer; width: 100%; padding: 0.3rem 0.5rem; display: flex;
+  gap: 0.6rem; align-items: center; font-size: 0.93rem; color: var(--st-text-color);
+  border-radius: var(--st-base-radius); }
+button:hover { color: var(--st-primary-color); }
+button[aria-pressed="true"] { color: var(--st-primary-color); font-weight: 600; }
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+span { flex: 1; }
+kbd { font: inherit; font-size: 0.87rem; padding: 0 0.4rem; border: 1px solid var(--st-border-color);
+  border-radius: 4px; }
+""",
+    js="""
+const KEPT = "headlight-large-type";
+
+export default function ({ parentElement }) {
+  const button = parentElement.querySelector("button"), page = document.documentElement;
+  const show = (large) => {
+    page.toggleAttribute("data-large-type", large);
+    button.setAttribute("aria-pressed", large);
+    sessionStorage.setItem(KEPT, large ? "1" : "");
+  };
+  // The menu gives its room to the pictures; it can be opened again.
+  const toggle = () => {
+    const large = !page.hasAttribute("data-large-type");
+    if (large) document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+    show(large);
+  };
+  show(sessionStorage.getItem(KEPT) === "1");
+  button.onclick = toggle;
+  const pressed = (event) => {
+    const other = event.ctrlKey || event.metaKey || event.altKey || event.repeat;
+    if (event.key.toLowerCase() !== "l" || other) return;
+    const at = event.composedPath()[0];
+    if (!at.closest?.("input:not([type=range]), textarea, select, [contenteditable], [role=combobox]")) toggle();
+  };
+  document.addEventListener("keydown", pressed);
+  return () => document.removeEventListener("keydown", pressed);
+}
+""",
+)
+
+
+def presenting() -> None:
+    """Draws the entry."""
+    with st.sidebar:
+        _ENTRY(key="presenting")
