@@ -36,9 +36,8 @@ const pause = ms => new Promise(done => setTimeout(done, ms));
 async function begin() {
   const code = new URLSearchParams(location.search).get("code");
   try {
-    const { status, error } = code ? await ask("", { code }) : await ask("/me");
-    if (status === 200) return follow();
-    if (status < 500 || code === null) return drawForm(code ? error : "", code ?? "");
+    const { status, error, said } = code ? await ask("", { code }) : await ask("/me");
+    if (status < 500) return status === 200 && said.code ? follow() : drawForm(error, code ?? "");
   } catch {
     // the network is away
   }
@@ -74,9 +73,8 @@ async function again() {
   source = null;
   await pause(500 + 1000 * Math.random()); // not all at once
   try {
-    const { status, error } = await ask("/me");
-    if (status === 410) return drawEnd(error);
-    if (status === 200) return follow();
+    const { status, said } = await ask("/me");
+    if (status === 200) return said.code ? follow() : drawEnd();
   } catch {
     // the network is away
   }
@@ -94,7 +92,7 @@ function take(news) {
   if (news.phase === "ended") {
     source.close();
     source = null;
-    return drawEnd("");
+    return drawEnd();
   }
   const { shown } = news;
   const same = screen_ !== null && screen_.step === shown.step && screen_.round === shown.round;
@@ -168,12 +166,12 @@ function drawForm(error, code = "") {
   input.focus();
 }
 
-function drawEnd(why) {
+function drawEnd() {
   screen_ = null;
   CONNECTION.textContent = "";
   PLACE.textContent = "Headlight";
   MAIN.replaceChildren(
-    el("div", { class: "middle", role: "status" }, el("h1", {}, "The class is over"), el("p", {}, why || "Nothing of it is kept.")),
+    el("div", { class: "middle", role: "status" }, el("h1", {}, "The class is over"), el("p", {}, "Nothing of it is kept.")),
   );
 }
 
@@ -199,13 +197,10 @@ function content(s) {
 const middle = (head, text) => el("div", { class: "middle", role: "status" }, el("h1", {}, head), el("p", {}, text));
 
 function title(s) {
-  const box = el("div", {}, el("h1", {}, plain(s.question)));
+  const box = el("div", {}, el("h1", {}, ...spans(s.question)));
   if (s.round > 1) box.append(el("p", { class: "of" }, "Once more, after talking."));
   return box;
 }
-
-// The emphasis of a lesson's Markdown is left out: a question is one or two sentences.
-const plain = text => text.replaceAll(/(\*\*|\*|`)(\S(?:.*?\S)?)\1/g, "$2");
 
 function asking(s) {
   const box = el("div", { class: "drawn" }),
@@ -238,7 +233,7 @@ function answered(s) {
   const done = el("div", { role: "status" }, el("h1", {}, "Answered"), el("p", {}, "Wait for the teacher."));
   const foot = el("div", { class: "foot" }, el("p", {}, "Nobody sees whose answer this is."));
   if (s.phase === "ask") foot.append(change);
-  return [el("div", { class: "done" }, el("i", { "aria-hidden": "true" }, "\u2713"), done), el("p", { class: "of" }, plain(s.question)), box, foot];
+  return [el("div", { class: "done" }, el("i", { "aria-hidden": "true" }, "\u2713"), done), el("p", { class: "of" }, ...spans(s.question)), box, foot];
 }
 
 function told(s) {
@@ -247,7 +242,7 @@ function told(s) {
   setTimeout(() => drawTruth(box, s.posed, s.truth, mine.guess, s.tally));
   if (mine.judged) parts.push(score(mine.judged));
   parts.push(box);
-  if (s.truth.explanation) parts.push(el("p", { class: "why" }, plain(s.truth.explanation)));
+  if (s.truth.explanation) parts.push(el("div", { class: "why" }, prose(s.truth.explanation)));
   parts.push(el("div", { class: "foot" }, el("p", {}, "The next question comes by itself.")));
   return parts;
 }

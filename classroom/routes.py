@@ -41,7 +41,7 @@ SWEEPS = 600.0  # seconds
 
 _HERE = Path(__file__).parent
 _VIEWER = _HERE.parent / "ui" / "viewer"
-_SCRIPTS = "core", "question_head", "question_row", "question_order", "question"
+_SCRIPTS = "core", "prose", "question_head", "question_row", "question_order", "question"
 _FONTS = _HERE.parent / "static" / "fonts"
 
 
@@ -165,7 +165,11 @@ class Classroom:
         return answer
 
     async def _me(self, request: Request) -> Response:
-        code, _ = await self._pupil(request)
+        """Which class the browser is in; None is no answer that a browser would report as an error."""
+        try:
+            code, _ = await self._pupil(request)
+        except Gone:
+            return JSONResponse({"code": None})
         return JSONResponse({"code": codes.spelt(code)})
 
     async def _answer(self, request: Request) -> Response:
