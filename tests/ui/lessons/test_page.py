@@ -1,0 +1,128 @@
+"""The Lessons page without a browser: what is sent to one, before a guess and after it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from transformer.lessons import Measuring, base, read, truth
+from ui.lessons import step as step_part
+from ui.state import models
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = str(ROOT / "pages" / "lessons.py")
+PLACE = ("it", "draw-its-row")
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(PAGE, default_timeout=300)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app
+
+
+def sent(app: AppTest) -> list[bytes]:
+    assert not app.exception and not app.error
+    return [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name != "copy_link"]
+
+
+def header(app: AppTest) -> dict[str, Any]:
+    (message,) = sent(app)
+    size = int.from_bytes(message[:4], "little")
+    found: dict[str, Any] = json.loads(message[4 : 4 + size])
+    return found
+
+
+def the_truth() -> dict[str, Any]:
+    lesson = read(ROOT / "lessons" / "it.md")
+    step = lesson.steps[lesson.step(PLACE[1])]
+    return truth(step, Measuring(models.translator, models.model_folder, base(step)))
+
+
+def test_the_list_has_every_lesson_and_no_answer() -> None:
+    app = opened()
+    app.run()
+    lessons = header(app)["lessons"]
+    assert [lesson["number"] for lesson in lessons] == list(range(1, 11))
+    assert all(lesson["steps"] for lesson in lessons)
+
+
+def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
+    answer = the_truth()
+    shares, text = (json.dumps(answer[name]).encode() for name in ("answer", "explanation"))
+    app = opened(lesson="it", step=PLACE[1])
+    app.run()
+    before = header(app)
+    asked = before["posed"]["picture"]["asked"]
+    assert before["told"] is None and set(before["posed"]["picture"]["weights"][asked]) == {None}
+    assert not any(shares in message or text in message for message in sent(app))
+    count = len(answer["answer"])
+    app.session_state[step_part.TOLD] = {PLACE: [100.0 / count] * count}
+    app.run()
+    (message,) = sent(app)
+    assert shares in message and text in message
+    judged = header(app)["told"]["judged"]
+    assert judged["overlap"] == judged["evenly"]  # it was shared out evenly
+
+
+def test_shown_without_a_guess_nothing_is_judged() -> None:
+    app = opened(lesson="it", step=PLACE[1])
+    app.session_state[step_part.TOLD] = {PLACE: None}
+    app.run()
+    told = header(app)["told"]
+    assert told["guess"] is None and told["judged"] is None and told["truth"] == the_truth()
+
+
+@pytest.mark.parametrize("guess", [[1], "tired", None, [float("nan")] * 15, {"a": 1}])
+def test_a_guess_that_answers_nothing_reveals_nothing(guess: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(step_part.st, "session_state", state)
+    lesson = read(ROOT / "lessons" / "it.md")
+    step_part._picked(lesson, lesson.steps[lesson.step(PLACE[1])], False, {"guess": guess})
+    assert state[step_part.TOLD] == {} and state[step_part.REFUSED]
+
+
+def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes: list[object] = []
+    monkeypatch.setattr(step_part.st, "session_state", {})
+    monkeypatch.setattr(step_part, "update", lambda **change: changes.append(change))
+    lesson = read(ROOT / "lessons" / "it.md")
+    for pick in ({"step": lesson.steps[1].name}, {"list": True}):
+        step_part._picked(lesson, lesson.steps[0], True, pick)
+        assert changes == []
+    step_part._picked(lesson, lesson.steps[0], False, {"step": lesson.steps[1].name})
+    assert changes == [{"step": lesson.steps[1].name}]
+    app = opened(lesson="it", only="1")
+    app.run()
+    assert not app.sidebar.children and not app.button and header(app)["only"] is True
+
+
+def test_a_file_that_cannot_be_read_is_named_beside_the_lessons_that_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(ROOT / "lessons" / "it.md", tmp_path)
+    (tmp_path / "mine.md").write_text("---\ntitle: Mine\n---\n\n## A step\nask: guess\n", "utf-8")
+    monkeypatch.setattr(models, "LESSONS", tmp_path)
+    app = opened()
+    app.run()
+    assert [lesson["name"] for lesson in header(app)["lessons"]] == ["it"]
+    (warning,) = app.warning
+    assert re.search(r"mine\.md, line \d+: ", warning.value)
+
+
+def test_a_link_to_a_lesson_that_is_not_here_shows_those_that_are() -> None:
+    app = opened(lesson="nowhere")
+    app.run()
+    assert "no lesson of that name" in app.info[0].value and len(header(app)["lessons"]) == 10
+
+
+def test_the_link_to_ones_own_sentence_is_the_same_view() -> None:
+    lesson = read(ROOT / "lessons" / "it.md")
+    address = step_part.own_address(lesson.steps[1])
+    assert address.startswith("attention?model=english-french&kind=encoder&layer=2&head=2&text=The+animal")
