@@ -202,6 +202,11 @@ class Classes:
         self._mine(state, secret)
         return [self._asked(code, state, step) for step in state.rounds]
 
+    def tallies(self, code: str, step: str) -> list[dict[str, Any]]:
+        """Of each round of a step that was opened, with its guesses; nobody but the teacher's page asks."""
+        asked = self._asked(code, self.store.state(code)[1], step)
+        return [{**one.tally, "guesses": one.guesses} for one in asked.rounds]
+
     def _asked(self, code: str, state: State, step: str) -> Asked:
         question = Question(**self.store.document(code, f"question {step}"))
         rounds = []

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from classroom import codes
 from classroom.classes import LASTS, Classes, Refused, Shown
-from classroom.store import Full, Gone, store
+from classroom.store import AWAY, Full, Gone, store
 from classroom.tally import tally
 from classroom.watch import Watch
 from transformer.charts.colours import THEMES
@@ -108,7 +108,7 @@ class Classroom:
                 return _refusal(400, str(error))
             except ClientDisconnect:
                 return Response(status_code=400)
-            except (OSError, *_AWAY) as error:
+            except AWAY as error:
                 return _refusal(503, f"The class can’t be reached just now ({type(error).__name__}).")
 
         return answer
@@ -239,17 +239,6 @@ class Classroom:
 
     def _pupils(self, code: str) -> set[str]:
         return self._watch().classes.store.pupils(code)
-
-
-def _away() -> tuple[type[Exception], ...]:
-    import sqlite3
-
-    from redis import RedisError
-
-    return sqlite3.OperationalError, RedisError
-
-
-_AWAY = _away()
 
 
 def _event(shown: Shown, code: str, pupil: str) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from redis import RedisError
 
 Json = Any
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,6 +53,7 @@ class State:
         return cls(**values | {"revealed": tuple(values["revealed"])})
 
 
+AWAY = (OSError, sqlite3.OperationalError, RedisError)  # the store itself can't be reached
 Act = Callable[[State], tuple[State, Mapping[str, Json]]]  # the state after it, and documents that are written with it
 Slot = tuple[str, int]  # a step and a round of it
 
