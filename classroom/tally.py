@@ -47,7 +47,7 @@ def in_words(posed: Posed, guess: Any) -> str:
         case "word":
             return str(posed["labels"][guess])
         case "choice":
-            return str(posed["choices"][guess])
+            return str(posed["choices"][guess]).replace("**", "")  # the only emphasis that a choice has
         case "head":
             return f"layer {guess[0]}, head {guess[1]}"
         case "number":

@@ -27,6 +27,7 @@ from ui.widgets.spreadsheet import csv_text
 from ui.widgets.text import literal
 
 REFUSED = "class-refused"  # in the session: why the last act was not done
+ACTED = "class-acted"  # something was done in the fragment
 EVERY = timedelta(seconds=1)  # between two counts
 
 
@@ -66,9 +67,8 @@ def leave() -> None:
 
 
 def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
-    view = st.session_state["view"]
-    if (view.code, view.step or step.name) != (code, step.name) or REFUSED in st.session_state:
-        st.rerun()  # the whole page: a pick here has changed it
+    if st.session_state.pop(ACTED, False):
+        st.rerun()  # the whole page: the step, the results and what was refused stand around this
     try:
         shown, joined = classes.counts(code, secret)
     except (Gone, Refused, *AWAY) as error:
@@ -102,6 +102,7 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
 
 def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[str, Any]) -> None:
     classes = Classes(store())
+    st.session_state[ACTED] = True
     with _said():
         match pick:
             case {"act": "open"}:

@@ -101,7 +101,7 @@ class ClassScreen {
       column.setAttribute("aria-label", label);
       const pile = el("div", { class: "pile" }, bold(many ? String(many) : ""));
       for (let n = 0; n < many; n++) pile.append(el("i"));
-      column.append(pile, el("span", {}, words[i]));
+      column.append(pile, el("span", {}, ...spans(words[i])));
       columns.append(column);
     });
     figure.append(columns);
