@@ -41,7 +41,7 @@ SWEEPS = 600.0  # seconds
 
 _HERE = Path(__file__).parent
 _VIEWER = _HERE.parent / "ui" / "viewer"
-_SCRIPTS = "core", "prose", "question_head", "question_row", "question_order", "question"
+_SCRIPTS = "core", "prose", "question_head", "question_row", "question_order", "question", "pupil"
 _FONTS = _HERE.parent / "static" / "fonts"
 
 
@@ -311,7 +311,7 @@ def _files() -> dict[str, str]:
     """The page's script and style, the same that a lesson is drawn with."""
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
     sources = [(_VIEWER / "js" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
-    script = "\n".join([f"const PALETTE = {palette};", *sources, (_HERE / "pupil.js").read_text(encoding="utf-8")])
+    script = "\n".join([f"const PALETTE = {palette};", *sources, "pupilPage(document.body);"])
     styles = [_VIEWER / "viewer.css", _VIEWER / "question.css", _HERE / "pupil.css"]
     return {
         "pupil.js": f'(() => {{\n"use strict";\n{script}\n}})();\n',

@@ -110,7 +110,13 @@ class ClassScreen {
 
   drawBar() {
     const { joined, answered, locked, truth, open, at, steps, looking } = this.header;
-    const state = !open ? "This step is not asked yet." : truth ? "Revealed." : locked ? "Answers are closed." : "Answers are open.";
+    const state = !open
+      ? "This step is not asked yet."
+      : truth
+        ? "Revealed."
+        : locked
+          ? "Answers are closed."
+          : "Answers are open.";
     const said = el("span", { class: "said muted" }, open ? `${state} ${answered} of ${joined} answered` : state);
     const button = (label, pick, kind = "second", off = false) => {
       const node = el("button", { type: "button", class: kind }, label);
@@ -123,7 +129,14 @@ class ClassScreen {
     if (at > 0) calls.push(button("Back", { step: steps[at - 1].name }));
     if (open) {
       calls.push(button("Talk, then ask again", { act: "again" }));
-      calls.push(button(locked && !truth ? "Open answers" : "Lock answers", { act: locked ? "unlock" : "lock" }, "second", !!truth));
+      calls.push(
+        button(
+          locked && !truth ? "Open answers" : "Lock answers",
+          { act: locked ? "unlock" : "lock" },
+          "second",
+          !!truth,
+        ),
+      );
       calls.push(button("Reveal", { act: "reveal" }, truth ? "second" : "primary", !!truth));
     } else calls.push(button("Ask this step", { act: "open" }, "primary"));
     const next = steps[at + 1];
