@@ -15,10 +15,10 @@ RUN pip install --no-cache-dir --require-hashes --no-deps --only-binary :all: -r
 COPY . .
 # Nothing runs as root, and only what people bring and train is written: mount volumes there to keep it.
 RUN useradd --create-home headlight \
-    && mkdir -p runs models static \
-    && chown -R headlight runs models static checkpoints
+    && mkdir -p runs models classes static \
+    && chown -R headlight runs models classes static checkpoints
 USER headlight
-VOLUME ["/headlight/runs", "/headlight/models"]
+VOLUME ["/headlight/runs", "/headlight/models", "/headlight/classes"]
 
 # Others reach it, so it starts only with HEADLIGHT_PASSWORD, HEADLIGHT_PUBLIC=1, or --no-password after the command.
 ENV HOST=0.0.0.0 PORT=8501

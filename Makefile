@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run serve desktop test check fuzz lint format lock audit screenshots bench browser clean
+.PHONY: help run serve desktop test check fuzz lint format lock audit screenshots bench browser redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -53,11 +53,11 @@ desktop: $(APP_READY) ## Open the app in its own window
 test check: export PYTHONDONTWRITEBYTECODE :=
 
 # Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
-test: lint browser ## Run every linter and all tests
+test: lint browser redis ## Run every linter and all tests
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # In under ninety seconds. Other processes, each of which imports torch and Streamlit for three, are left to `make test`.
-check: lint ## Run every linter and the tests that need no browser and are not slow
+check: lint redis ## Run every linter and the tests that need no browser and are not slow
 	@$(BIN)/python -m pytest --ignore tests/browser -m "not browser and not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and the JavaScript, and the latter's format
@@ -105,12 +105,15 @@ bench: $(APP_READY) browser ## Compare with the alternatives, into benchmarks/re
 		&& $(INSEQ)/bin/python $(LOCKED) requirements-inseq.lock \
 		&& $(INSEQ)/bin/python $(PIP) --requirement requirements-inseq.txt; } \
 		|| { rm -rf $(INSEQ); echo "Inseq does not install here; the benchmarks go on without it."; }
-	@for name in showing start stepping recording memory atlas why; do $(BIN)/python -m benchmarks $$name; done
+	@for name in showing start stepping recording memory atlas why class; do $(BIN)/python -m benchmarks $$name; done
 	@for name in training decoding quality beside classroom; do \
 		$(BIN)/python -m benchmarks $$name $${HEADLIGHT_MULTI30K:+--multi30k "$$HEADLIGHT_MULTI30K"}; done
 
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { $(call apt_install,chromium); }
+
+redis:
+	@command -v redis-server >/dev/null || { $(call apt_install,redis-server); }
 
 clean: ## Remove the virtual environment and the caches
 	rm -rf $(VENV) $(JOEYNMT) $(TOOLS) $(SCRIPTS)/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,7 @@
 """`python -m benchmarks NAME`: measures, prints, and writes benchmarks/results/NAME.json and NAME.svg."""
 
 import argparse
+from importlib import import_module
 
 from benchmarks import (
     atlas,
@@ -31,6 +32,8 @@ def main() -> None:
     start.add_arguments(names.add_parser("start", help="from starting it to the first heatmap, cold and warm"))
     beside.add_arguments(names.add_parser("beside", help="training while its page is watched"))
     classroom.add_arguments(names.add_parser("classroom", help="a class of thirty beside a training"))
+    class_ = import_module("benchmarks.class")  # a word of the language can't be imported by a statement
+    class_.add_arguments(names.add_parser("class", help="a class of sixty that answers a lesson together"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
     worker.add_arguments(names.add_parser("worker", help="memory of a training over thousands of updates"))
     atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))

@@ -72,7 +72,7 @@ def run(
     """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "seconds": seconds, "pupils": pupils}
     result |= {"training": not no_training, "huge": huge}
-    with tempfile.TemporaryDirectory() as folder, _beside(Path(folder), not no_training, multi30k):
+    with tempfile.TemporaryDirectory() as folder, beside_training(Path(folder), not no_training, multi30k):
         os.environ |= production.environment()
         with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
             register = Register()
@@ -175,7 +175,7 @@ def _probe(url: str, until: float, register: Register) -> None:
 
 
 @contextmanager
-def _beside(folder: Path, training: bool, multi30k: Path | None) -> Iterator[None]:
+def beside_training(folder: Path, training: bool, multi30k: Path | None) -> Iterator[None]:
     """A run that trains meanwhile, and the app's runs in that folder."""
     os.environ["HEADLIGHT_RUNS"] = str(folder / "runs")
     recipe = endless(multi30k)

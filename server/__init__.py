@@ -1,4 +1,4 @@
-"""Which requests are answered: host names, the password, and response headers. Nothing about models or pages."""
+"""Which requests are answered: host names, pupils, the password, and response headers. Nothing of models and pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from starlette.middleware import Middleware
 from streamlit import App, cli_util, config
 from streamlit.web.server import server_util
 
+from classroom.routes import Classroom
 from server.access import Access, access
+from server.attempts import Attempts
 from server.closed import Closed
 from server.headers import Headers
 from server.hosts import Hosts
@@ -44,6 +46,7 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
     if public:  # any session could fill the memory with files, even if no page offers an upload
         message = "This is a public demonstration: uploads are switched off."
         guards.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", message=message))
+    guards.append(Middleware(Classroom, base=base, attempts=Attempts()))  # pupils have no password
     if given.password:
         guards.append(Middleware(Login, password=given.password, base=base))
     return [*guards, Middleware(Page)]

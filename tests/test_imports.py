@@ -1,6 +1,7 @@
 """Imports run one way: navigation -> pages -> ui -> transformer, and downwards inside `ui` and the library.
 
-`server`, which answers before all of them, imports none of them.
+`server`, which answers before all of them, imports none of them but `classroom`, the service of a class, which the
+pages use as well.
 
 A room is `app`, a page, a folder of `ui/`, or a file or folder of `transformer/` ("transformer.layers"). `MAY_IMPORT`
 says which rooms of the library each may import, `SHARED` which of `ui/`; the sources are parsed, never run.
@@ -67,13 +68,15 @@ OF_STATE = {"session_state", "query_params", "cache_data", "cache_resource", "sp
 FORBIDDEN = {
     "pages": {"torch"},
     "server": {"torch"},
+    "classroom": {"torch", "streamlit"},
     "transformer": {"streamlit"},
     "transformer.charts": {"torch", "streamlit"},
 }
 # Who may never import whom among the top rooms.
 _TOP = {"app", "navigation", "server"}
 UPWARDS = {
-    "transformer": {"ui", "pages", *_TOP},
+    "transformer": {"ui", "pages", "classroom", *_TOP},
+    "classroom": {"ui", "pages", *_TOP},
     "ui": {"pages", *_TOP},
     "pages": _TOP,
     "server": {"transformer", "ui", "pages", "app", "navigation"},
@@ -125,7 +128,7 @@ def drawn(path: Path) -> Iterator[tuple[int, str]]:
 
 def sources(root: Path) -> list[Path]:
     """The files whose imports have a direction; a room that is not there yet has none."""
-    folders = [root / top for top in ("pages", "server", "ui", "transformer")]
+    folders = [root / top for top in ("pages", "server", "classroom", "ui", "transformer")]
     return sorted([*root.glob("*.py"), *(path for folder in folders for path in folder.rglob("*.py"))])
 
 
@@ -203,6 +206,9 @@ def test_the_order_has_no_circle() -> None:
         ("ui/heads/body.py", "from ui.training.view import TrainingView"),
         ("ui/checkpoints/compare.py", "from ui import attention"),
         ("server/login.py", "from ui.state.public import public"),
+        ("classroom/routes.py", "from server.attempts import Attempts"),
+        ("classroom/store.py", "import streamlit as st"),
+        ("transformer/model.py", "from classroom.store import store"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.lessons import Lesson
-from ui.lessons import shelf, step
+from ui.lessons import shelf, step, teaching
 from ui.lessons.components import lessons as lessons_component
 from ui.lessons.handouts import handouts
 from ui.lessons.view import LessonsView
@@ -25,8 +25,9 @@ def body() -> None:
         st.html(_ALONE)
     else:
         sidebar(view, [])
-        with st.sidebar:
-            copy_link()
+        if not view.code:  # the link to a class is its teacher's alone
+            with st.sidebar:
+                copy_link()
     with plain_errors():
         lessons, wrong = shelf.shelf()
         lesson = next((one for one in lessons if one.name == view.lesson), None)
@@ -66,12 +67,19 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
 def _step(lesson: Lesson, of: int, view: LessonsView) -> None:
     chosen = lesson.steps[lesson.step(view.step or "")]
     actions = heading(lesson.title, f"Lesson {lesson.number} of {of}")
-    if not view.only:
+    if view.code and not view.only:
         with actions:
+            st.button("Leave the class", icon=":material/chevron_left:", type="tertiary", on_click=teaching.leave)
+        teaching.section(lesson, chosen, view)
+        return
+    if not view.only:
+        with actions, st.container(horizontal=True):
+            st.button("Start a class", icon=":material/groups:", on_click=teaching.start_class, args=(lesson, chosen))
             st.button("All lessons", icon=":material/chevron_left:", type="tertiary", on_click=_leave)
         with st.sidebar:
             handouts(lesson)
             st.caption(f"Model, chosen by the lesson: {chosen.model}")
+    teaching.refusal()
     step.section(lesson, chosen, of, view)
 
 

@@ -17,6 +17,10 @@ _LIST = component(
 )
 _STEP = component("lesson", "mountLesson", "icons", "prose", "progress", *QUESTION, "lessons", "lesson", styles=_STYLES)
 
+_CLASS = component(
+    "class", "mountClass", "icons", "prose", *QUESTION, "class_screen", styles=("question", "lessons", "class")
+)
+
 
 def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str], None]) -> None:
     """The list; `on_open` gets the names of a lesson and of a step."""
@@ -27,6 +31,17 @@ def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str]
                 on_open(lesson, step)
 
     _LIST(data=pack(header, {}), key=key, on_pick_change=picked)
+
+
+def class_room(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
+    """A class's screen; `on_pick` gets {"step": name}, or {"act": open, lock, unlock, reveal, again or release}."""
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"act": str()} | {"step": str()} as pick:
+                on_pick(pick)
+
+    _CLASS(data=pack(header, {}), key=key, on_pick_change=picked)
 
 
 def step(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:

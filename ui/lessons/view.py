@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+from classroom import codes
 from ui.state.view import View
 
 LONGEST_PROGRESS = 4000  # characters
@@ -25,6 +26,9 @@ class LessonsView(View):
     only: bool = False  # that step and nothing else, as on a worksheet
     done: str = ""  # progress that a link brings to this browser; from then on the browser keeps it
 
+    code: str | None = None  # of a class that does this lesson
+    teacher: str | None = None  # the secret of whoever teaches it
+
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
         lesson = _name(query.get("lesson"))
@@ -33,6 +37,8 @@ class LessonsView(View):
             "step": _name(query.get("step")) if lesson else None,
             "only": lesson is not None and query.get("only") == "1",
             "done": query.get("done", "")[:LONGEST_PROGRESS],
+            "code": codes.read(query.get("code")) if lesson else None,
+            "teacher": _name(query.get("teacher")) if lesson else None,
         }
 
     def to_query(self) -> dict[str, str]:

@@ -12,6 +12,7 @@ from ui.state.models import translator
 from ui.state.view import View, reseed, update, widget_key
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
+from ui.widgets.look_here import look_here
 from ui.widgets.text import on_sentences
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -21,6 +22,7 @@ def sidebar(view: View, names: list[str]) -> None:
     """Draws the logo, the choice of a model among `names`, its facts, and the link."""
     theme = st.context.theme.type or "light"
     st.logo(ASSETS / f"headlight-{theme}.svg", size="large")
+    look_here()
     if not names:
         return
     chosen = view.model if view.model in names else names[0]

@@ -1,0 +1,39 @@
+"""What lets somebody into a class: the code that is read aloud, and the secrets that nobody reads."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+
+DIGITS = 8  # at the six guesses a minute that server/attempts.py allows, one of a hundred million is not found
+
+
+def new_code() -> str:
+    return f"{secrets.randbelow(10**DIGITS):0{DIGITS}d}"
+
+
+def spelt(code: str) -> str:
+    """The code as it is shown: two groups of four."""
+    return f"{code[:4]} {code[4:]}"
+
+
+def read(typed: object) -> str | None:
+    """The code that somebody typed, however it is spaced, or None where it can't be one."""
+    code = re.sub(r"[\s-]", "", typed) if isinstance(typed, str) and len(typed) <= 40 else ""
+    return code if re.fullmatch(rf"[0-9]{{{DIGITS}}}", code) else None
+
+
+def new_secret() -> str:
+    """22 characters that fit into an address, a cookie and a key."""
+    return secrets.token_urlsafe(16)
+
+
+def digest(secret: str) -> str:
+    """What is kept of a teacher's secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def same(secret: str, kept: str) -> bool:
+    return hmac.compare_digest(digest(secret), kept)

@@ -1,0 +1,319 @@
+"""What pupils reach: the page at /join, and what its script asks. Nothing else of the app is behind it.
+
+It answers before the password is asked for. A pupil's browser holds a cookie, which says which class it is in and which
+of its pupils it is; what it is sent and what it may say follow from that alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from string import Template
+from typing import Any, Protocol
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from classroom import codes
+from classroom.classes import LASTS, Classes, Refused, Shown
+from classroom.store import AWAY, Full, Gone, store
+from classroom.tally import tally
+from classroom.watch import Watch
+from transformer.charts.colours import THEMES
+from transformer.lessons.judging import judge
+
+COOKIE = "headlight_pupil"
+LONGEST = 64 * 1024  # bytes of an answer: a row over a thousand words
+STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not heard of yet
+BEAT = 10.0  # seconds of silence after which the page is told that the connection stands
+PACE = 0.1  # seconds between two answers of one pupil
+SWEEPS = 600.0  # seconds
+
+_HERE = Path(__file__).parent
+_VIEWER = _HERE.parent / "ui" / "viewer"
+_SCRIPTS = "core", "prose", "question_head", "question_row", "question_order", "question", "pupil"
+_FONTS = _HERE.parent / "static" / "fonts"
+
+
+class Attempts(Protocol):
+    """How many wrong codes an address may try: server/attempts.py."""
+
+    def wait(self, address: str) -> int: ...
+    def wrong(self, address: str) -> None: ...
+
+
+class Classroom:
+    """Answers whatever is asked below /join; the rest goes on to the app behind it."""
+
+    def __init__(self, app: ASGIApp, attempts: Attempts, base: str = ""):
+        self.app, self.path = app, f"{base}/join"
+        self.attempts = attempts
+        self.threads = ThreadPoolExecutor(4, "class")
+        self.watch: Watch | None = None
+        self.streams: Counter[str] = Counter()
+        self.last: dict[str, float] = {}  # when each pupil answered
+        self.sweeper: asyncio.Task[None] | None = None
+        self.files = _files()
+        self.page = Template((_HERE / "page.html").read_text(encoding="utf-8")).substitute(
+            at=self.path, version=hashlib.sha256("".join(self.files.values()).encode()).hexdigest()[:16]
+        )
+        self.router = Router(
+            [
+                Route(self.path, self._page),
+                Route(self.path, self._told(self._join), methods=["POST"]),
+                Route(f"{self.path}/me", self._told(self._me)),
+                Route(f"{self.path}/stream", self._told(self._stream)),
+                Route(f"{self.path}/answer", self._told(self._answer), methods=["POST"]),
+                Route(f"{self.path}/picture", self._told(self._picture)),
+                Route(f"{self.path}/{{name}}", self._file),
+            ],
+            redirect_slashes=False,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] != "http" or not (path == self.path or path.startswith(f"{self.path}/")):
+            return await self.app(scope, receive, send)
+        if self.sweeper is None:
+            self.sweeper = asyncio.create_task(self._sweep())
+        await self.router({**scope, "root_path": ""}, receive, send)
+
+    def _watch(self) -> Watch:
+        """The store is opened when somebody first comes: a server without classes has no file of them."""
+        if self.watch is None:
+            self.watch = Watch(Classes(store()), self.threads)
+        return self.watch
+
+    def _told(self, act: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """What goes wrong, as a sentence and a status."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await act(request)
+            except Gone as error:
+                return _refusal(410, str(error.args[0]))
+            except (Refused, Full) as error:
+                return _refusal(409, str(error))
+            except ValueError as error:
+                return _refusal(400, str(error))
+            except ClientDisconnect:
+                return Response(status_code=400)
+            except AWAY as error:
+                return _refusal(503, f"The class can’t be reached just now ({type(error).__name__}).")
+
+        return answer
+
+    async def _sweep(self) -> None:
+        while True:
+            with contextlib.suppress(Exception):  # it tries again
+                await self._watch().apart(self._watch().classes.store.sweep)
+            now = time.monotonic()
+            self.last = {pupil: at for pupil, at in self.last.items() if now - at < SWEEPS}
+            await asyncio.sleep(SWEEPS)
+
+    # ---- what is asked
+
+    async def _page(self, request: Request) -> Response:
+        return HTMLResponse(self.page, headers={"Cache-Control": "no-store"})
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        lasting = {"Cache-Control": "public, max-age=31536000, immutable"}  # its address names its content
+        if name in self.files:
+            kind = "text/javascript" if name.endswith(".js") else "text/css"
+            return Response(self.files[name], media_type=kind, headers=lasting)
+        if name.endswith(".woff2") and name in {path.name for path in _FONTS.glob("*.woff2")}:
+            return Response((_FONTS / name).read_bytes(), media_type="font/woff2", headers=lasting)
+        return _refusal(404, "There is nothing here.")
+
+    async def _join(self, request: Request) -> Response:
+        code = codes.read(_field(await _json(request), "code"))
+        address, watch = request.client.host if request.client else "", self._watch()
+        if wait := self.attempts.wait(address):
+            refusal = _refusal(429, f"Too many wrong codes. Try again in {wait} s.")
+            refusal.headers["Retry-After"] = str(wait)
+            return refusal
+        known = _cookie(request)
+        try:
+            if code is None:
+                raise Gone
+            inside = known is not None and known[0] == code and known[1] in await watch.apart(self._pupils, code)
+            pupil = known[1] if known and inside else await watch.apart(watch.classes.join, code)
+        except Gone:
+            self.attempts.wrong(address)
+            return _refusal(404, "No class has this code. Look at the eight digits again.")
+        answer = JSONResponse({"code": codes.spelt(code)})
+        answer.set_cookie(
+            COOKIE,
+            f"{code}.{pupil}",
+            max_age=int(LASTS),
+            path=self.path,
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
+        return answer
+
+    async def _me(self, request: Request) -> Response:
+        """Which class the browser is in; None is no answer that a browser would report as an error."""
+        try:
+            code, _ = await self._pupil(request)
+        except Gone:
+            return JSONResponse({"code": None})
+        return JSONResponse({"code": codes.spelt(code)})
+
+    async def _answer(self, request: Request) -> Response:
+        code, pupil = await self._pupil(request)
+        given = await _json(request)
+        step, round_ = _field(given, "step"), _field(given, "round")
+        if not isinstance(step, str) or type(round_) is not int:
+            raise ValueError("An answer names its step and its round.")
+        now = time.monotonic()
+        if now - self.last.get(pupil, 0.0) < PACE:
+            return _refusal(429, "One answer at a time.")
+        self.last[pupil] = now
+        watch = self._watch()
+        await watch.apart(watch.classes.answer, code, pupil, step, round_, _field(given, "guess"))
+        return JSONResponse({})
+
+    async def _picture(self, request: Request) -> Response:
+        code, pupil = await self._pupil(request)
+        picture = await self._watch().apart(self._watch().classes.picture, code, pupil)
+        if picture is None:
+            return _refusal(404, "No picture is shown just now.")
+        return Response(picture, media_type="image/png", headers={"Cache-Control": "no-store"})
+
+    async def _stream(self, request: Request) -> Response:
+        code, pupil = await self._pupil(request)
+        if self.streams[pupil] >= STREAMS:
+            return _refusal(429, "This class is open in too many tabs: close some.")
+        return StreamingResponse(
+            self._events(code, pupil),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},  # a proxy must not collect them
+        )
+
+    async def _events(self, code: str, pupil: str) -> AsyncIterator[str]:
+        watch = self._watch()
+        self.streams[pupil] += 1
+        try:
+            async with watch.listening(code):
+                # Said before this stream began; what is said later, the page knows itself or a change brings.
+                shown = await watch.apart(watch.classes.shown, code)
+                yield _event(shown, code, pupil)
+                seen = shown.version
+                while True:
+                    if not await watch.next(code, seen, BEAT):
+                        yield "event: beat\ndata:\n\n"
+                        continue
+                    now = watch.now.get(code)
+                    if now is None:
+                        break
+                    yield _event(now, code, pupil)
+                    seen = now.version
+        except Gone:
+            pass
+        finally:
+            self.streams[pupil] -= 1
+            self.streams += Counter()  # without those that are at nothing
+        yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
+
+    # ---- what follows from the cookie
+
+    async def _pupil(self, request: Request) -> tuple[str, str]:
+        """The class and the pupil that a browser is. Raises Gone for anybody else."""
+        known = _cookie(request)
+        if known is None or known[1] not in await self._watch().apart(self._pupils, known[0]):
+            raise Gone("This browser is in no class: join one with its code.")
+        return known
+
+    def _pupils(self, code: str) -> set[str]:
+        return self._watch().classes.store.pupils(code)
+
+
+def _event(shown: Shown, code: str, pupil: str) -> str:
+    mine: dict[str, Any] = {"guess": shown.answers.get(pupil)}
+    if shown.question and shown.truth and mine["guess"] is not None:
+        mine["judged"] = judge(shown.question.posed, shown.truth, mine["guess"])
+    return f'data: {{"shown": {_common(shown, code)}, "mine": {json.dumps(mine)}}}\n\n'
+
+
+_written: dict[int, tuple[Shown, str]] = {}
+
+
+def _common(shown: Shown, code: str) -> str:
+    """What all pupils of a class are sent, written once: `posed` may hold the pictures of many heads."""
+    kept = _written.get(id(shown))
+    if kept and kept[0] is shown:
+        return kept[1]
+    while len(_written) >= 100:
+        _written.pop(next(iter(_written)))
+    text = json.dumps(_screen(shown, code))
+    _written[id(shown)] = shown, text
+    return text
+
+
+def _screen(shown: Shown, code: str) -> Mapping[str, Any]:
+    state, question = shown.state, shown.question
+    screen: dict[str, Any] = {"code": codes.spelt(code), "title": state.title, "phase": "wait"}
+    if question:
+        screen |= asdict(question) | {"round": state.round, "phase": "locked" if state.locked else "ask"}
+        if shown.truth:
+            together = tally(question.posed, list(shown.answers.values()))
+            screen |= {"phase": "told", "truth": shown.truth, "tally": together}
+    if state.looking:
+        screen |= {"look": {"title": shown.picture, "number": state.look}}
+    return screen
+
+
+def _cookie(request: Request) -> tuple[str, str] | None:
+    code, _, pupil = request.cookies.get(COOKIE, "").partition(".")
+    read = codes.read(code)
+    return (read, pupil) if read and pupil else None
+
+
+def _refusal(status: int, sentence: str) -> Response:
+    return JSONResponse({"error": sentence}, status, headers={"Cache-Control": "no-store"})
+
+
+def _field(given: Any, name: str) -> Any:
+    return given.get(name) if isinstance(given, dict) else None
+
+
+async def _json(request: Request) -> Any:
+    """The body. Raises ValueError where it is too long, or no JSON: a page of another site can't send that unasked."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise ValueError("An answer is sent as application/json.")
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise ValueError("Pages of other sites can’t answer here.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST:
+            raise ValueError(f"An answer has at most {LONGEST // 1024} kB.")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValueError("That is no JSON.") from None
+
+
+def _files() -> dict[str, str]:
+    """The page's script and style, the same that a lesson is drawn with."""
+    palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
+    sources = [(_VIEWER / "js" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = "\n".join([f"const PALETTE = {palette};", *sources, "pupilPage(document.body);"])
+    styles = [_VIEWER / "viewer.css", _VIEWER / "question.css", _HERE / "pupil.css"]
+    return {
+        "pupil.js": f'(() => {{\n"use strict";\n{script}\n}})();\n',
+        "pupil.css": "\n".join(path.read_text(encoding="utf-8") for path in styles),
+    }

@@ -1,0 +1,240 @@
+"""The rules of a class, on both stores: what counts, what is refused, what is kept and what is not."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from classroom import classes as rules
+from classroom import codes
+from classroom.classes import LASTS, Classes, Question, Refused, rows
+from classroom.store import Full, Gone, Store
+
+WORD = {"ask": "word", "labels": ["the", "cat", "=sat"], "query": "it"}
+TRUTH = {"answer": 1, "row": [20.0, 70.0, 10.0], "explanation": "It looks at “cat”."}
+FIRST = Question("first", "Which word?", "Where does **it** look?", WORD, number=1, of=2)
+HOW_MUCH = {"ask": "number", "least": 0, "most": 100, "step": 1, "unit": "%"}
+NUMBER = Question("second", "How much?", "How much?", HOW_MUCH)
+
+
+def begun(classes: Classes) -> tuple[str, str]:
+    code, secret = classes.start("A lesson")
+    classes.open(code, secret, FIRST)
+    return code, secret
+
+
+def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
+    code, secret = begun(classes)
+    ann, ben, _ = (classes.join(code) for _ in range(3))
+    for pupil, guess in ((ann, 0), (ann, 1), (ben, 2)):  # the last answer counts, and counts once
+        classes.answer(code, pupil, "first", 1, guess)
+    shown, joined = classes.counts(code, secret)
+    assert (joined, shown.answers, shown.truth) == (3, {ann: 1, ben: 2}, None)
+    classes.again(code, secret, "first")
+    assert classes.shown(code).answers == {}
+    classes.answer(code, ben, "first", 2, 1)
+    classes.reveal(code, secret, "first", TRUTH)
+    assert classes.shown(code).truth == TRUTH
+    (asked,) = classes.results(code, secret)
+    assert [one.tally["counts"] for one in asked.rounds] == [[0, 1, 1], [0, 1, 0]]
+    assert rows([asked])[1:] == [["Which word?", 1, "=sat"], ["Which word?", 1, "cat"], ["Which word?", 2, "cat"]]
+    classes.end(code, secret)
+    for act in (lambda: classes.shown(code), lambda: classes.join(code), lambda: classes.results(code, secret)):
+        with pytest.raises(Gone):
+            act()
+
+
+def test_the_truth_is_in_the_store_only_after_the_reveal(classes: Classes) -> None:
+    code, secret = begun(classes)
+    assert classes.store.document(code, "truth first") is None
+    classes.reveal(code, secret, "first", TRUTH)
+    assert classes.store.document(code, "truth first") == TRUTH
+    classes.again(code, secret, "first")
+    assert classes.store.document(code, "truth first") is None and classes.shown(code).truth is None
+
+
+def test_an_answer_is_refused_when_it_is_locked_revealed_or_over(classes: Classes) -> None:
+    code, secret = begun(classes)
+    pupil = classes.join(code)
+    classes.answer(code, pupil, "first", 1, 2)
+    classes.lock(code, secret)
+    with pytest.raises(Refused):
+        classes.answer(code, pupil, "first", 1, 0)
+    classes.lock(code, secret, False)
+    classes.answer(code, pupil, "first", 1, 1)
+    classes.reveal(code, secret, "first", TRUTH)
+    classes.lock(code, secret, False)  # the answer is known: unlocking does not open it again
+    for step, round_ in (("first", 1), ("first", 2), ("second", 1)):
+        with pytest.raises(Refused):
+            classes.answer(code, pupil, step, round_, 0)
+    classes.open(code, secret, NUMBER)
+    with pytest.raises(Refused):
+        classes.answer(code, pupil, "first", 1, 0)
+    classes.open(code, secret, replace(FIRST, posed={"ask": "choice", "choices": ["a"]}))  # back to what was asked
+    assert classes.shown(code).question == FIRST and classes.shown(code).answers == {pupil: 1}
+    with pytest.raises(Refused):
+        classes.answer(code, pupil, "first", 1, 0)
+
+
+@pytest.mark.parametrize("guess", [3, -1, True, 1.0, "1", None, [1], {"a": 1}, 10**400])
+def test_a_guess_that_is_none_is_not_taken(classes: Classes, guess: object) -> None:
+    code, _ = begun(classes)
+    pupil = classes.join(code)
+    with pytest.raises(ValueError):
+        classes.answer(code, pupil, "first", 1, guess)
+    assert classes.shown(code).answers == {}
+
+
+def test_nothing_is_done_without_the_teacher_s_secret(classes: Classes) -> None:
+    code, secret = begun(classes)
+    _, other = begun(classes)
+    before = classes.store.state(code)
+    for wrong in ("", other, secret[:-1], codes.digest(secret)):
+        acts: list[Callable[[], object]] = [
+            lambda wrong=wrong: classes.open(code, wrong, NUMBER),
+            lambda wrong=wrong: classes.lock(code, wrong),
+            lambda wrong=wrong: classes.reveal(code, wrong, "first", TRUTH),
+            lambda wrong=wrong: classes.again(code, wrong, "first"),
+            lambda wrong=wrong: classes.look(code, wrong, "A", rules.PNG),
+            lambda wrong=wrong: classes.release(code, wrong),
+            lambda wrong=wrong: classes.end(code, wrong),
+            lambda wrong=wrong: classes.counts(code, wrong),
+            lambda wrong=wrong: classes.results(code, wrong),
+        ]
+        for act in acts:
+            with pytest.raises(Refused):
+                act()
+    assert classes.store.state(code) == before
+    assert secret not in str(before)
+
+
+def test_classes_do_not_mix(classes: Classes) -> None:
+    (one, secret), (two, _) = begun(classes), begun(classes)
+    pupil = classes.join(one)
+    with pytest.raises(Gone):
+        classes.answer(two, pupil, "first", 1, 1)
+    with pytest.raises(Gone):
+        classes.answer(one, "made-up", "first", 1, 1)
+    classes.answer(one, pupil, "first", 1, 1)
+    assert classes.shown(two).answers == {} and classes.store.pupils(two) == set()
+    classes.look(one, secret, "A picture", rules.PNG)
+    assert classes.picture(one, pupil) == rules.PNG
+    assert classes.picture(two, pupil) is None and classes.picture(one, "made-up") is None
+    classes.end(one, secret)
+    assert classes.shown(two).question == FIRST
+
+
+def test_a_picture_is_shown_until_it_is_released(classes: Classes) -> None:
+    code, secret = begun(classes)
+    pupil = classes.join(code)
+    for wrong in (b"<svg onload='alert(1)'/>", rules.PNG + bytes(rules.LONGEST_PICTURE)):
+        with pytest.raises(Refused):
+            classes.look(code, secret, "A", wrong)
+    classes.look(code, secret, "Layer 2", rules.PNG + b"1")
+    assert (classes.shown(code).picture, classes.picture(code, pupil)) == ("Layer 2", rules.PNG + b"1")
+    classes.release(code, secret)
+    assert classes.picture(code, pupil) is None and classes.store.document(code, "picture") is None
+
+
+def test_a_class_ends_by_itself_after_a_day_and_nothing_is_left(opened: Callable[[], Store]) -> None:
+    store = opened()
+    late = Classes(store, clock=lambda: time.time() - LASTS + 1.2)
+    code, secret = begun(late)
+    pupil = late.join(code)
+    late.answer(code, pupil, "first", 1, 1)
+    deadline = time.monotonic() + 10
+    with pytest.raises(Gone):
+        while time.monotonic() < deadline:
+            late.shown(code)
+            time.sleep(0.1)
+    with pytest.raises(Gone):
+        late.answer(code, pupil, "first", 1, 1)
+    with pytest.raises(Gone):
+        late.reveal(code, secret, "first", TRUTH)
+    deadline = time.monotonic() + 10
+    while left(store) and time.monotonic() < deadline:  # Redis keeps what has ended for less than a second more
+        store.sweep()
+        time.sleep(0.1)
+    assert left(store) == []
+
+
+def left(store: Store) -> list[object]:
+    from classroom.sqlite import Sqlite
+
+    if isinstance(store, Sqlite):
+        tables = ("classes", "documents", "pupils", "answers")
+        return [row for table in tables for row in store._open().execute(f"SELECT * FROM {table}")]
+    return list(store.redis.keys("*"))  # type: ignore[attr-defined]
+
+
+def test_there_is_room_for_so_many(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "MOST_PUPILS", 2)
+    monkeypatch.setattr(rules, "MOST_CLASSES", 1)
+    monkeypatch.setattr(rules, "MOST_ROUNDS", 2)
+    monkeypatch.setattr(rules, "MOST_STEPS", 1)
+    code, secret = begun(classes)
+    classes.join(code), classes.join(code)
+    with pytest.raises(Full):
+        classes.join(code)
+    with pytest.raises(Full):
+        classes.start("Another")
+    with pytest.raises(Refused):
+        classes.open(code, secret, NUMBER)
+    classes.again(code, secret, "first")
+    with pytest.raises(Refused):
+        classes.again(code, secret, "first")
+    classes.end(code, secret)
+    classes.start("Another")
+
+
+def test_a_code_is_taken_once(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter(["00000001", "00000001", "00000002"])
+    monkeypatch.setattr(codes, "new_code", lambda: next(drawn))
+    assert [classes.start("A")[0], classes.start("B")[0]] == ["00000001", "00000002"]
+
+
+def test_processes_see_each_other_and_lose_nothing(opened: Callable[[], Store]) -> None:
+    """Sixty answers through four connections at once, while the teacher locks and opens: what was taken is there."""
+    code, secret = begun(Classes(opened()))
+    taken: dict[str, int] = {}
+    errors: list[BaseException] = []
+
+    def pupils() -> None:
+        mine = Classes(opened())
+        try:
+            for _ in range(15):
+                pupil = mine.join(code)
+                for guess in (0, 1, 2):
+                    try:
+                        mine.answer(code, pupil, "first", 1, guess)
+                        taken[pupil] = guess
+                    except Refused:
+                        pass
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=pupils) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    teacher, versions = Classes(opened()), []
+    for _ in range(10):
+        for locked in (True, False):
+            teacher.lock(code, secret, locked)
+            versions.append(teacher.store.versions([code])[code])
+    for thread in threads:
+        thread.join()
+    shown, joined = teacher.counts(code, secret)
+    assert errors == [] and joined == 60 and shown.answers == taken
+    assert versions == sorted(set(versions))
+
+
+@pytest.mark.parametrize("typed", ["1234 5678", "12345678", " 1234-5678 "])
+def test_a_code_may_be_spaced_in_any_way(typed: str) -> None:
+    assert codes.read(typed) == "12345678" and codes.spelt("12345678") == "1234 5678"
+
+
+@pytest.mark.parametrize("typed", ["", "1234567", "123456789", "١٢٣٤٥٦٧٨", "abcd efgh", None, 12345678, " " * 99])
+def test_what_is_no_code_is_none(typed: object) -> None:
+    assert codes.read(typed) is None

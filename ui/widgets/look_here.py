@@ -1,0 +1,100 @@
+"""What the teacher of a class has open goes to the pupils' screens, as a picture, until it is released.
+
+Pupils have no access to the app, so nothing of it can be sent but how it looks. The browser itself takes the picture of
+the tab that the teacher agrees to share: whatever the page is, it is what the teacher sees and nothing more.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import streamlit as st
+
+from classroom import codes
+from classroom.classes import Classes, Refused
+from classroom.store import AWAY, Gone, store
+
+_KEY = "look-here"
+_BUTTON = st.components.v2.component(
+    "headlight_look_here",
+    html='<button type="button">Look here</button><p role="status"></p>',
+    css="""
+button { font: inherit; font-size: 0.93rem; width: 100%; padding: 0.45rem 0.75rem; cursor: pointer;
+  color: var(--st-text-color); background: transparent; border: 1px solid var(--st-border-color);
+  border-radius: var(--st-base-radius); }
+button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+p { margin: 0.3rem 0 0; font-size: 0.87rem; color: var(--st-text-color); }
+p:empty { display: none; }
+""",
+    js="""
+const WIDEST = 1600;  // pixels: a phone shows no more
+
+export default function ({ parentElement, setTriggerValue }) {
+  const button = parentElement.querySelector("button"), said = parentElement.querySelector("p");
+  button.title = "Shows a picture of this page on the pupils' screens";
+  button.onclick = async () => {
+    said.textContent = "";
+    if (!navigator.mediaDevices?.getDisplayMedia) {
+      said.textContent = "Browsers share a tab only over https or at localhost: open this page so.";
+      return;
+    }
+    let stream;
+    try {
+      stream = await navigator.mediaDevices.getDisplayMedia({ video: true, preferCurrentTab: true });
+      const video = document.createElement("video");
+      video.muted = true;
+      video.srcObject = stream;
+      await video.play();
+      await new Promise(done => setTimeout(done, 400));  // the browser's own question goes away first
+      const scale = Math.min(1, WIDEST / video.videoWidth), canvas = document.createElement("canvas");
+      canvas.width = Math.round(video.videoWidth * scale);
+      canvas.height = Math.round(video.videoHeight * scale);
+      canvas.getContext("2d").drawImage(video, 0, 0, canvas.width, canvas.height);
+      const title = document.querySelector("h1")?.innerText ?? "Headlight";
+      setTriggerValue("picture", { title, png: canvas.toDataURL("image/png").split(",")[1] });
+    } catch (error) {
+      said.textContent = error.name === "NotAllowedError" ? "Nothing was shared." : `No picture: ${error.message}`;
+    } finally {
+      stream?.getTracks().forEach(track => track.stop());
+    }
+  };
+}
+""",
+)
+
+
+def look_here() -> None:
+    """Draws it where this session teaches a class."""
+    kept = st.session_state.get("kept", {})
+    code, secret = codes.read(kept.get("code")), kept.get("teacher")
+    if code is None or not secret:
+        return
+    try:
+        shown, _ = Classes(store()).counts(code, secret)
+    except (Gone, Refused, *AWAY):
+        return  # the Lessons page says it
+    with st.sidebar:
+        st.caption(f"Class {codes.spelt(code)}")
+        _BUTTON(key=_KEY, on_picture_change=lambda: _look(code, secret))
+        if refused := st.session_state.pop("look-refused", None):
+            st.warning(refused, icon=":material/error:")
+        if shown.state.looking:
+            st.button("Release the screens", width="stretch", on_click=_release, args=(code, secret))
+
+
+def _look(code: str, secret: str) -> None:
+    match st.session_state[_KEY].get("picture"):
+        case {"title": str(title), "png": str(text)}:
+            try:
+                Classes(store()).look(code, secret, title, base64.b64decode(text, validate=True))
+            except (Gone, Refused, binascii.Error, *AWAY) as error:
+                st.session_state["look-refused"] = f"The picture was not shown. {error}"
+
+
+def _release(code: str, secret: str) -> None:
+    try:
+        Classes(store()).release(code, secret)
+    except (Gone, Refused, *AWAY) as error:
+        st.session_state["look-refused"] = str(error)
