@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from torch import Tensor
 
@@ -187,7 +187,7 @@ def with_pruned(tap: Tap | None, kept: tuple[int, ...], count: int) -> Tap | Non
 Intervention = Ablate | Scale | Uniform | Replace
 
 
-def switches_off(one: Tap) -> bool:
+def switches_off(one: Tap) -> TypeGuard[Ablate | Scale]:
     """Whether nothing is left of the head."""
     return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
 

@@ -13,7 +13,7 @@ Everything is plain JSON. A question of each kind, as it may be sent before the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -22,14 +22,15 @@ CLOSE = 0.1  # of a slider's range: a number so near counts as right
 SAME_ROW = 75  # per cent of overlap from which a drawn row counts as right
 
 Json = dict[str, Any]
+Given = Mapping[str, Any]
 
 
-def check_guess(posed: Json, guess: object) -> Any:
+def check_guess(posed: Given, guess: object) -> Any:
     """The guess as it is judged. Raises ValueError for what does not answer the question: it comes from a browser."""
     return _CHECKS[posed["ask"]](posed, guess)
 
 
-def judge(posed: Json, truth: Json, guess: Any) -> Json:
+def judge(posed: Given, truth: Given, guess: Any) -> Json:
     """How a guess that was checked compares with the truth.
 
     `right`, `score` from 0 to 1, and a `sentence` that says it; of a row also its `overlap` and that of spreading
@@ -64,35 +65,35 @@ def _list(value: object, count: int) -> list[object]:
     return value
 
 
-def _check_row(posed: Json, guess: object) -> list[float]:
+def _check_row(posed: Given, guess: object) -> list[float]:
     row = [_number(value) for value in _list(guess, len(posed["labels"]))]
     if min(row) < 0 or abs(sum(row) - 100) > 1:
         raise ValueError("A row shares out 100 per cent, and none of it is negative.")
     return row
 
 
-def _check_head(posed: Json, guess: object) -> list[int]:
+def _check_head(posed: Given, guess: object) -> list[int]:
     places = zip(_list(guess, 2), (posed["layers"], posed["heads"]), strict=True)
     if any(type(place) is not int or not 1 <= place <= most for place, most in places):
         raise ValueError(f"A guess is a layer from 1 to {posed['layers']} and a head from 1 to {posed['heads']}.")
     return guess  # type: ignore[return-value]
 
 
-def _check_number(posed: Json, guess: object) -> float:
+def _check_number(posed: Given, guess: object) -> float:
     value = _number(guess)
     if not posed["least"] <= value <= posed["most"]:
         raise ValueError(f"A guess lies from {posed['least']} to {posed['most']}.")
     return value
 
 
-def _check_order(posed: Json, guess: object) -> list[int]:
+def _check_order(posed: Given, guess: object) -> list[int]:
     order = [_index(len(posed["items"]), place, "items") for place in _list(guess, len(posed["items"]))]
     if len(set(order)) < len(order):
         raise ValueError("An order has every item once.")
     return order
 
 
-_CHECKS: dict[str, Callable[[Json, Any], Any]] = {
+_CHECKS: dict[str, Callable[[Given, Any], Any]] = {
     "word": lambda posed, guess: _index(len(posed["labels"]), guess, "words"),
     "row": _check_row,
     "head": _check_head,
@@ -109,7 +110,7 @@ def _judged(right: bool, score: float, sentence: str, **more: Any) -> Json:
     return {"right": right, "score": round(score, 4), "sentence": sentence, **more}
 
 
-def _judge_word(posed: Json, truth: Json, guess: int) -> Json:
+def _judge_word(posed: Given, truth: Given, guess: int) -> Json:
     row, labels = truth["row"], posed["labels"]
     most = max(row)
     right = row[guess] == most
@@ -117,7 +118,7 @@ def _judge_word(posed: Json, truth: Json, guess: int) -> Json:
     return _judged(right, row[guess] / most, f"{words}, the most." if right else f"{words}, not the most.")
 
 
-def _judge_row(posed: Json, truth: Json, guess: list[float]) -> Json:
+def _judge_row(posed: Given, truth: Given, guess: list[float]) -> Json:
     row: list[float] = truth["answer"]
     common, even = overlap(guess, row), overlap([100 / len(row)] * len(row), row)
     sentence = f"{common:.0f} % of your row lies where the head looks; shared out evenly, it would be {even:.0f} %."
@@ -132,7 +133,7 @@ def _judge_row(posed: Json, truth: Json, guess: list[float]) -> Json:
     )
 
 
-def _judge_head(posed: Json, truth: Json, guess: list[int]) -> Json:
+def _judge_head(posed: Given, truth: Given, guess: list[int]) -> Json:
     values, (layer, head) = truth["values"], guess
     flat = sorted((value for row in values for value in row), reverse=not truth.get("smallest"))
     place = flat.index(values[layer - 1][head - 1]) + 1
@@ -141,7 +142,7 @@ def _judge_head(posed: Json, truth: Json, guess: list[int]) -> Json:
     return _judged(right, 1 - (place - 1) / len(flat), sentence, place=place)
 
 
-def _judge_number(posed: Json, truth: Json, guess: float) -> Json:
+def _judge_number(posed: Given, truth: Given, guess: float) -> Json:
     off, unit = guess - truth["answer"], f" {posed['unit']}".rstrip()
     span = posed["most"] - posed["least"]
     right = abs(off) <= max(CLOSE * span, posed["step"] / 2)
@@ -150,12 +151,12 @@ def _judge_number(posed: Json, truth: Json, guess: float) -> Json:
     return _judged(right, max(0.0, 1 - abs(off) / span), sentence, difference=round(off, 4))
 
 
-def _judge_choice(posed: Json, truth: Json, guess: int) -> Json:
+def _judge_choice(posed: Given, truth: Given, guess: int) -> Json:
     right = guess == truth["answer"]
     return _judged(right, float(right), "As you expected." if right else "Not as you expected.")
 
 
-def _judge_order(posed: Json, truth: Json, guess: list[int]) -> Json:
+def _judge_order(posed: Given, truth: Given, guess: list[int]) -> Json:
     place = {item: i for i, item in enumerate(truth["answer"])}
     pairs = list(combinations(guess, 2))
     kept = sum(place[first] < place[second] for first, second in pairs)
@@ -164,7 +165,7 @@ def _judge_order(posed: Json, truth: Json, guess: list[int]) -> Json:
     return _judged(right, kept / len(pairs), sentence)
 
 
-_JUDGES: dict[str, Callable[[Json, Json, Any], Json]] = {
+_JUDGES: dict[str, Callable[[Given, Given, Any], Json]] = {
     "word": _judge_word,
     "row": _judge_row,
     "head": _judge_head,
