@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from transformer import Trace, Translator
 from transformer.analysis.sites import by_kind, kind_of
-from transformer.analysis.text_diff import text_diff
 from transformer.charts.why import Drawing, Map, bars, maps
-from transformer.checkpoints.examples import examples
 from transformer.taps import Site
 from transformer.trace import Kind
-from ui.state.atlases import known_roles
+from ui.state.atlases import Place, known_roles
 from ui.state.view import reseed, take, update, widget_key
 from ui.state.why_measured import why_measured
+from ui.why.cause import Cause, proposals
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture
-from ui.why.passes import Swapped, first_difference_of, swapped_of
+from ui.why.passes import Swapped, swapped_of
 from ui.why.tables import Row, table
 from ui.why.view import STATES, WhyView
 from ui.widgets.sentence import difference
@@ -29,55 +27,6 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal, plural, signed
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
-MOST = 8  # proposals
-
-
-class Cause(NamedTuple):
-    """The other sentence, and where it first makes the model write something else (None: nowhere)."""
-
-    text: str
-    ids: tuple[int, ...]
-    first: int | None
-
-
-def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause | None:
-    """The sentence to swap with: the one that was typed, else the first that is proposed; None where there is none.
-
-    Raises ValueError where the model cannot read it.
-    """
-    if view.corrupted is not None:
-        text = view.corrupted
-    elif offered := proposals(model, trace):
-        text = offered[0]
-    else:
-        return None
-    ids = tuple(model.encode(text))
-    try:
-        return Cause(text, ids, first_difference_of(name, trace, ids)[0])
-    except ValueError:  # it leads to the same words; another step or token may still be asked about
-        return Cause(text, ids, None)
-
-
-def proposals(model: Translator, trace: Trace) -> list[str]:
-    """Sentences that differ in one word and are equally long, as the model reads them: what the grammar of English
-    proposes for this one, and the model's examples that are like it."""
-    # Imported late: behind it is the grammar, for which the first page would wait.
-    from transformer.data.grammars.english_french.minimal import swaps
-
-    of_grammar = swaps(trace.text) if model.card.get("source") == "English" else []
-    alike = [example.text for example in examples(model.card) if _one_word(trace.text, example.text)]
-    unknown = model.checkpoint.source_tokenizer.unk_id
-    fitting = []
-    for text in dict.fromkeys([*of_grammar, *alike]):
-        ids = model.encode(text)
-        if len(ids) == len(trace.source) and unknown not in ids:
-            fitting.append(text)
-    return fitting[:MOST]
-
-
-def _one_word(text: str, other: str) -> bool:
-    changed = [piece for op, piece in text_diff(text, other) if op != "equal"]
-    return len(changed) == 2 and all(len(piece.split()) == 1 for piece in changed)
 
 
 def section(
@@ -223,16 +172,33 @@ def _compared(alone: float, together: float) -> str:
     return f"One by one they add up to {_percent(alone)}: {how}. "
 
 
+def _antecedents(name: str) -> set[Place]:
+    """The heads that the Heads page names after antecedents."""
+    known = known_roles(name)
+    of = {} if known is None else known.of
+    return {place for place, roles in of.items() if any("antecedent" in role.name for role in roles)}
+
+
 def _named(name: str, found: Swapped) -> str:
-    """Whether the heads that the Heads page names after antecedents are among them."""
-    if (known := known_roles(name)) is None:
+    """Whether the heads that are named after antecedents are among the best."""
+    if not (named := _antecedents(name)):
         return ""
-    named = {place for place, roles in known.of.items() if any("antecedent" in role.name for role in roles)}
-    if not named:
-        return "The Heads page names no head of this model after antecedents."
     both = [at for at in found.top if (kind_of(at[0]), at[0].layer, at[1]) in named]
     told = ", ".join(_head_name(*at) for at in both) or "none"
     return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {told}."
+
+
+def _named_over(name: str, heads: Mapping[str, int], pairs: int) -> str:
+    """The same over that many pairs; `heads` are counts by "kind layer head"."""
+    counts = {place: heads.get(f"{place[0]} {place[1] + 1} {place[2] + 1}", 0) for place in sorted(_antecedents(name))}
+    if not counts:
+        return ""
+    told = "; ".join(
+        f"{KINDS[kind]} {layer + 1}, head {head + 1}, in {count}" for (kind, layer, head), count in counts.items()
+    )
+    most = max(counts.values())
+    moral = "" if 2 * most >= pairs else " A head that looks at the antecedent need not be the one that decides."
+    return f"Those that the Heads page names after antecedents: {told}.{moral}"
 
 
 def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
@@ -309,8 +275,8 @@ def _over_corpus(name: str) -> str | None:
     share = f"{_percent(restored['mean'])} ± {round(100 * restored['spread'])}"
     return (
         f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
-        f"{facts['top']} best heads together restore {share}. Most often among them: {KINDS[kind]} {layer}, head "
-        f"{head}, in {count} pairs."
+        f"{facts['top']} best heads of each pair together restore {share}. Most often among them: "
+        f"{KINDS[kind]} {layer}, head {head}, in {count} pairs. " + _named_over(name, heads, facts["pairs"])
     )
 
 
