@@ -256,11 +256,11 @@ def maps(
     )
     room, rest = (width(end) * SMALL / PLAIN for end in ends)
     broken = room + 112 + rest > across  # into two lines, the second word under the bar
-    at = (0.0, y + 29) if broken else (room + 112, y + 9)
+    left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
     parts.append(_text(0, y + 9, ends[0], look.muted))
     parts.append(f'<g transform="translate({room + 8:.1f} {y + 1:.1f})">{stops}</g>')
-    parts.append(_text(*at, ends[1], look.muted))
-    reach, y = max(reach, at[0] + rest, room + 108), at[1] - 9
+    parts.append(_text(left, line, ends[1], look.muted))
+    reach, y = max(reach, left + rest, room + 108), line - 9
     return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, percent))
 
 

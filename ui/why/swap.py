@@ -19,7 +19,7 @@ from ui.state.why_measured import why_measured
 from ui.why.cause import Cause, proposals
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture
-from ui.why.passes import Swapped, swapped_of
+from ui.why.passes import Swapped, states_of, swapped_of
 from ui.why.tables import Row, table
 from ui.why.view import STATES, WhyView
 from ui.widgets.sentence import difference
@@ -88,11 +88,11 @@ def section(
         alone = sum(_share(found, at) for at in found.top)
         st.caption(_compared(alone, found.together) + _named(name, found))
     _identities(trace, cause, found)
-    states = _states(view, trace, found, theme)
+    pictures = [heads, top, *_states(name, view, trace, cause, step, instead, theme)]
     if (over := _over_corpus(name)) is not None:
         st.caption(over)
     with st.expander("As tables"):
-        for picture in (heads, top, states):
+        for picture in pictures:
             table(picture.rows, f"why-table-{picture.title}")
     with st.expander("How it is measured"):
         st.markdown(
@@ -106,7 +106,7 @@ def section(
             "between them those that were exchanged one for one; what was added or left out has no partner, and stays "
             "as the other sentence has it."
         )
-    return [heads, top, states]
+    return pictures
 
 
 def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
@@ -217,22 +217,23 @@ def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
     )
 
 
-def _states(view: WhyView, trace: Trace, found: Swapped, theme: str) -> Picture:
-    """One layer's state of one token at a time."""
-    labels = {
-        "encoder": trace.source.labels,
-        "decoder": trace.reads.labels[: found.patching.states["decoder"].shape[1]],
-    }
+def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int, theme: str) -> list[Picture]:
+    """One layer's state of one token at a time; computed when it is looked at, since it is a run for each."""
+    opened = st.expander("One layer's state of one token", key="why-states-opened", on_change="rerun")
+    if not opened.open:
+        return []
+    states = states_of(name, trace, cause.ids, step, instead)
+    labels = {"encoder": trace.source.labels, "decoder": trace.reads.labels[: step + 1]}
     names = {"encoder": "Encoder, tokens of the source", "decoder": "Decoder, what was written so far"}
 
     def draw(theme: str, across: int) -> Drawing:
-        values = found.patching.states[view.states].T  # a row for each token
+        values = states[view.states].T  # a row for each token
         columns = ["emb.", *(str(layer) for layer in range(1, values.shape[1]))]
         grid = Map("after layer", values, list(labels[view.states]), columns)
         ends = "0", "100 % of the difference returns"
         return maps([grid], theme, ends=ends, limit=1.0, diverging=False, across=across, percent=True)
 
-    with st.expander("One layer's state of one token"):
+    with opened:
         key = widget_key("states")
         st.segmented_control(
             "Stack",
@@ -258,10 +259,10 @@ def _states(view: WhyView, trace: Trace, found: Swapped, theme: str) -> Picture:
             "Share": float(value),
         }
         for stack in STATES
-        for layer, row in enumerate(found.patching.states[stack])
+        for layer, row in enumerate(states[stack])
         for label, value in zip(labels[stack], row, strict=True)
     ]
-    return Picture("One state given back at a time", draw, rows)
+    return [Picture("One state given back at a time", draw, rows)]
 
 
 def _over_corpus(name: str) -> str | None:
