@@ -138,7 +138,13 @@ def _chosen(group: Group, least: float, most: float, furthest: float) -> tuple[l
 
 
 def waterfall(
-    effects: Sequence[Effect], towards: str, theme: str, *, opened: bool = False, across: int = 440
+    effects: Sequence[Effect],
+    towards: str,
+    theme: str,
+    *,
+    opened: bool = False,
+    total_name: str = "Difference",
+    across: int = 440,
 ) -> Drawing:
     """The effects one after another, and what they come to; `opened` with what each is made of below it."""
     look = theme_named(theme)
@@ -178,7 +184,7 @@ def waterfall(
             )
         y += 30
     parts.append(f'<path d="M0 {y + 0.5}H{across}" stroke="{look.line}"/>')
-    parts.append(_text(0, y + 21, "Difference", look.text, weight=600))
+    parts.append(_text(0, y + 21, total_name, look.text, weight=600))
     parts.append(_bar(x(min(0.0, total)), y + 7, max(1.5, abs(total) * scale), 18, look.text))
     parts.append(_text(across, y + 21, signed(total, plus=True), look.text, anchor="end", weight=600))
     told = ", ".join(f"{effect.name} {signed(effect.value, plus=True)}" for effect in effects)
