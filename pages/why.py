@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui.state import models
 from ui.why import layers, origins, rather, steps, swap
+from ui.why.cause import cause_of
 from ui.why.downloads import Picture, export
 from ui.why.view import WhyView
 from ui.widgets.errors import plain_errors
@@ -21,7 +22,7 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
         far_note(name, model, text)
     cause, pictures, about = None, list[Picture](), dict[str, str]()
     with plain_errors():
-        cause = swap.cause_of(name, model, view, trace)
+        cause = cause_of(name, model, view, trace)
     step = steps.chosen(view, trace, (cause and cause.first) or 0)
     about["Token"] = f"{trace.writes.labels[step]}, number {step + 1}"
     with plain_errors():

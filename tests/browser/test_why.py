@@ -72,6 +72,7 @@ def test_what_is_drawn_is_computed_and_what_is_chosen_is_in_the_address(page: Pa
     page.keyboard.press("Enter")
     page.wait_for_url("**head=2**")
     assert (query(page)["kind"], query(page)["layer"]) == (["decoder"], ["2"])
+    assert "instead" not in query(page)  # nobody chose another token
     expect(page.get_by_text("Decoder self-attention, layer 2, head 2:")).to_be_visible()
     page.go_back()
     page.wait_for_url(lambda url: "head=" not in url)

@@ -138,7 +138,13 @@ def _chosen(group: Group, least: float, most: float, furthest: float) -> tuple[l
 
 
 def waterfall(
-    effects: Sequence[Effect], towards: str, theme: str, *, opened: bool = False, across: int = 440
+    effects: Sequence[Effect],
+    towards: str,
+    theme: str,
+    *,
+    opened: bool = False,
+    total_name: str = "Difference",
+    across: int = 440,
 ) -> Drawing:
     """The effects one after another, and what they come to; `opened` with what each is made of below it."""
     look = theme_named(theme)
@@ -178,7 +184,7 @@ def waterfall(
             )
         y += 30
     parts.append(f'<path d="M0 {y + 0.5}H{across}" stroke="{look.line}"/>')
-    parts.append(_text(0, y + 21, "Difference", look.text, weight=600))
+    parts.append(_text(0, y + 21, total_name, look.text, weight=600))
     parts.append(_bar(x(min(0.0, total)), y + 7, max(1.5, abs(total) * scale), 18, look.text))
     parts.append(_text(across, y + 21, signed(total, plus=True), look.text, anchor="end", weight=600))
     told = ", ".join(f"{effect.name} {signed(effect.value, plus=True)}" for effect in effects)
@@ -256,11 +262,11 @@ def maps(
     )
     room, rest = (width(end) * SMALL / PLAIN for end in ends)
     broken = room + 112 + rest > across  # into two lines, the second word under the bar
-    second = (0.0, y + 29) if broken else (room + 112, y + 9)
+    left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
     parts.append(_text(0, y + 9, ends[0], look.muted))
     parts.append(f'<g transform="translate({room + 8:.1f} {y + 1:.1f})">{stops}</g>')
-    parts.append(_text(*second, ends[1], look.muted))
-    reach, y = max(reach, second[0] + rest, room + 108), second[1] - 9
+    parts.append(_text(left, line, ends[1], look.muted))
+    reach, y = max(reach, left + rest, room + 108), line - 9
     return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, percent))
 
 

@@ -245,6 +245,6 @@ def over_corpus(name: str) -> str:
         f"{best} at {signed(most['mean'])} ± {most['spread']:.2f}"
     )  # fmt: skip
     return (
-        f"Over {facts['sentences']} sentences of {facts['corpus']}, it agrees with leaving words out at a rank "
-        f"correlation of {signed(own['mean'])} ± {own['spread']:.2f}; {compared}. "
+        f"Over {facts['sentences']} sentences of {facts['corpus']}, the mean of all heads agrees with leaving words "
+        f"out at a rank correlation of {signed(own['mean'])} ± {own['spread']:.2f}; {compared}. "
     )

@@ -58,6 +58,11 @@ def swapped_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int)
     return _swapped(name, version(name), *_ids(trace), corrupted, step, instead)
 
 
+def states_of(name: str, trace: Trace, corrupted: Ids, step: int, instead: int) -> dict[str, np.ndarray]:
+    """What one state of one token restores: by stack [L + 1, N]. Raises ValueError as `swapped_of`."""
+    return _states(name, version(name), *_ids(trace), corrupted, step, instead)
+
+
 def _ids(trace: Trace) -> tuple[Ids, Ids]:
     return tuple(trace.source.ids), tuple(trace.target.ids)
 
@@ -100,7 +105,7 @@ def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) 
 def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int) -> Swapped:
     model = translator(name).model
     pairs = why.partners(source, corrupted)
-    found = why.patching(model, source, corrupted, target, step, instead, pairs)
+    found = why.patching(model, source, corrupted, target, step, instead, pairs, states=False)
     heads = [(site, head) for site, shares in found.restored.items() for head in range(len(shares))]
     top = sorted(heads, key=lambda at: -found.restored[at[0]][at[1]])[:TOP]
     (together,) = why.restored_by(model, source, corrupted, target, step, instead, [top], pairs)
@@ -109,3 +114,11 @@ def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: I
         for side, ids in enumerate((source, corrupted))
     )
     return Swapped(found, top, together, (alone[0], alone[1]))
+
+
+@kept(20, "Giving back one state after the other")
+def _states(
+    name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int
+) -> dict[str, np.ndarray]:
+    pairs = why.partners(source, corrupted)
+    return why.patching(translator(name).model, source, corrupted, target, step, instead, pairs).states

@@ -88,11 +88,16 @@ def section(
     gradients: list[Row] = [{"Source token": label, "Logits": value} for label, value in pairs]
 
     def by_gradient(theme: str, across: int) -> Drawing:
-        return waterfall([Effect(label, value) for label, value in pairs], token, theme, across=across)
+        return waterfall(
+            [Effect(label, value) for label, value in pairs], token, theme, total_name="Sum", across=across
+        )
 
     with st.expander("Gradient × input of the difference, over the source tokens"):
         drawn(partial(by_gradient, theme), WIDTH, key="why-gradient")
-        st.caption("To first order, in logits. What it leaves out: the prefix, and all that is not linear.")
+        st.caption(
+            "To first order, in logits. The sum is not the difference: it leaves out the prefix, and all that is not "
+            "linear."
+        )
     with st.expander("As tables"):
         table(falls.rows, "why-parts")
         table(heads.rows, "why-by-head")

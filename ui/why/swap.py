@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from transformer import Trace, Translator
 from transformer.analysis.sites import by_kind, kind_of
-from transformer.analysis.text_diff import text_diff
 from transformer.charts.why import Drawing, Map, bars, maps
-from transformer.checkpoints.examples import examples
 from transformer.taps import Site
 from transformer.trace import Kind
-from ui.state.atlases import known_roles
+from ui.state.atlases import Place, known_roles
 from ui.state.view import reseed, take, update, widget_key
 from ui.state.why_measured import why_measured
+from ui.why.cause import Cause, proposals
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture
-from ui.why.passes import Swapped, first_difference_of, swapped_of
+from ui.why.passes import Swapped, states_of, swapped_of
 from ui.why.tables import Row, table
 from ui.why.view import STATES, WhyView
 from ui.widgets.sentence import difference
@@ -29,55 +27,6 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal, plural, signed
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
-MOST = 8  # proposals
-
-
-class Cause(NamedTuple):
-    """The other sentence, and where it first makes the model write something else (None: nowhere)."""
-
-    text: str
-    ids: tuple[int, ...]
-    first: int | None
-
-
-def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause | None:
-    """The sentence to swap with: the one that was typed, else the first that is proposed; None where there is none.
-
-    Raises ValueError where the model cannot read it.
-    """
-    if view.corrupted is not None:
-        text = view.corrupted
-    elif offered := proposals(model, trace):
-        text = offered[0]
-    else:
-        return None
-    ids = tuple(model.encode(text))
-    try:
-        return Cause(text, ids, first_difference_of(name, trace, ids)[0])
-    except ValueError:  # it leads to the same words; another step or token may still be asked about
-        return Cause(text, ids, None)
-
-
-def proposals(model: Translator, trace: Trace) -> list[str]:
-    """Sentences that differ in one word and are equally long, as the model reads them: what the grammar of English
-    proposes for this one, and the model's examples that are like it."""
-    # Imported late: behind it is the grammar, for which the first page would wait.
-    from transformer.data.grammars.english_french.minimal import swaps
-
-    of_grammar = swaps(trace.text) if model.card.get("source") == "English" else []
-    alike = [example.text for example in examples(model.card) if _one_word(trace.text, example.text)]
-    unknown = model.checkpoint.source_tokenizer.unk_id
-    fitting = []
-    for text in dict.fromkeys([*of_grammar, *alike]):
-        ids = model.encode(text)
-        if len(ids) == len(trace.source) and unknown not in ids:
-            fitting.append(text)
-    return fitting[:MOST]
-
-
-def _one_word(text: str, other: str) -> bool:
-    changed = [piece for op, piece in text_diff(text, other) if op != "equal"]
-    return len(changed) == 2 and all(len(piece.split()) == 1 for piece in changed)
 
 
 def section(
@@ -139,11 +88,11 @@ def section(
         alone = sum(_share(found, at) for at in found.top)
         st.caption(_compared(alone, found.together) + _named(name, found))
     _identities(trace, cause, found)
-    states = _states(view, trace, found, theme)
+    pictures = [heads, top, *_states(name, view, trace, cause, step, instead, theme)]
     if (over := _over_corpus(name)) is not None:
         st.caption(over)
     with st.expander("As tables"):
-        for picture in (heads, top, states):
+        for picture in pictures:
             table(picture.rows, f"why-table-{picture.title}")
     with st.expander("How it is measured"):
         st.markdown(
@@ -157,7 +106,7 @@ def section(
             "between them those that were exchanged one for one; what was added or left out has no partner, and stays "
             "as the other sentence has it."
         )
-    return [heads, top, states]
+    return pictures
 
 
 def _choice(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
@@ -223,16 +172,33 @@ def _compared(alone: float, together: float) -> str:
     return f"One by one they add up to {_percent(alone)}: {how}. "
 
 
+def _antecedents(name: str) -> set[Place]:
+    """The heads that the Heads page names after antecedents."""
+    known = known_roles(name)
+    of = {} if known is None else known.of
+    return {place for place, roles in of.items() if any("antecedent" in role.name for role in roles)}
+
+
 def _named(name: str, found: Swapped) -> str:
-    """Whether the heads that the Heads page names after antecedents are among them."""
-    if (known := known_roles(name)) is None:
+    """Whether the heads that are named after antecedents are among the best."""
+    if not (named := _antecedents(name)):
         return ""
-    named = {place for place, roles in known.of.items() if any("antecedent" in role.name for role in roles)}
-    if not named:
-        return "The Heads page names no head of this model after antecedents."
     both = [at for at in found.top if (kind_of(at[0]), at[0].layer, at[1]) in named]
     told = ", ".join(_head_name(*at) for at in both) or "none"
     return f"The Heads page names {plural(len(named), 'head')} after antecedents; among these: {told}."
+
+
+def _named_over(name: str, heads: Mapping[str, int], pairs: int) -> str:
+    """The same over that many pairs; `heads` are counts by "kind layer head"."""
+    counts = {place: heads.get(f"{place[0]} {place[1] + 1} {place[2] + 1}", 0) for place in sorted(_antecedents(name))}
+    if not counts:
+        return ""
+    told = "; ".join(
+        f"{KINDS[kind]} {layer + 1}, head {head + 1}, in {count}" for (kind, layer, head), count in counts.items()
+    )
+    most = max(counts.values())
+    moral = "" if 2 * most >= pairs else " A head that looks at the antecedent need not be the one that decides."
+    return f"Those that the Heads page names after antecedents: {told}.{moral}"
 
 
 def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
@@ -251,22 +217,23 @@ def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
     )
 
 
-def _states(view: WhyView, trace: Trace, found: Swapped, theme: str) -> Picture:
-    """One layer's state of one token at a time."""
-    labels = {
-        "encoder": trace.source.labels,
-        "decoder": trace.reads.labels[: found.patching.states["decoder"].shape[1]],
-    }
+def _states(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int, theme: str) -> list[Picture]:
+    """One layer's state of one token at a time; computed when it is looked at, since it is a run for each."""
+    opened = st.expander("One layer's state of one token", key="why-states-opened", on_change="rerun")
+    if not opened.open:
+        return []
+    states = states_of(name, trace, cause.ids, step, instead)
+    labels = {"encoder": trace.source.labels, "decoder": trace.reads.labels[: step + 1]}
     names = {"encoder": "Encoder, tokens of the source", "decoder": "Decoder, what was written so far"}
 
     def draw(theme: str, across: int) -> Drawing:
-        values = found.patching.states[view.states].T  # a row for each token
+        values = states[view.states].T  # a row for each token
         columns = ["emb.", *(str(layer) for layer in range(1, values.shape[1]))]
         grid = Map("after layer", values, list(labels[view.states]), columns)
         ends = "0", "100 % of the difference returns"
         return maps([grid], theme, ends=ends, limit=1.0, diverging=False, across=across, percent=True)
 
-    with st.expander("One layer's state of one token"):
+    with opened:
         key = widget_key("states")
         st.segmented_control(
             "Stack",
@@ -292,10 +259,10 @@ def _states(view: WhyView, trace: Trace, found: Swapped, theme: str) -> Picture:
             "Share": float(value),
         }
         for stack in STATES
-        for layer, row in enumerate(found.patching.states[stack])
+        for layer, row in enumerate(states[stack])
         for label, value in zip(labels[stack], row, strict=True)
     ]
-    return Picture("One state given back at a time", draw, rows)
+    return [Picture("One state given back at a time", draw, rows)]
 
 
 def _over_corpus(name: str) -> str | None:
@@ -309,8 +276,8 @@ def _over_corpus(name: str) -> str | None:
     share = f"{_percent(restored['mean'])} ± {round(100 * restored['spread'])}"
     return (
         f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
-        f"{facts['top']} best heads together restore {share}. Most often among them: {KINDS[kind]} {layer}, head "
-        f"{head}, in {count} pairs."
+        f"{facts['top']} best heads of each pair together restore {share}. Most often among them: "
+        f"{KINDS[kind]} {layer}, head {head}, in {count} pairs. " + _named_over(name, heads, facts["pairs"])
     )
 
 

@@ -93,6 +93,24 @@ def test_what_is_given_back_is_the_librarys(model: Translator, exchanged: str) -
     assert whole == (len(source) == len(corrupted)) or "have no partner" in texts(app)
 
 
+def test_one_state_at_a_time_is_the_librarys(model: Translator) -> None:
+    text, other = TEXTS[0], TEXTS[0].replace("little", "dogs")
+    trace = model.trace(text, text)
+    app = AppTest.from_file(str(PAGE), default_timeout=300)
+    app.session_state["why-states-opened"] = True
+    for name, value in {"text": text, "target": text, "step": "3", "corrupted": other, "states": "decoder"}.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception and not app.error
+    asked = model.model, trace.source.ids, model.encode(other), trace.target.ids, 2, rival(model, trace, 2)
+    found = why.patching(*asked).states
+    shown = table(app, "Stack", "After")["Share"].tolist()
+    expected = [*found["encoder"].ravel(), *found["decoder"].ravel()]
+    assert shown == pytest.approx(expected, abs=1e-6, nan_ok=True)
+    drawn = picture(app, "why-states")
+    assert all(f">{round(100 * share)}<".replace("-", "−") in drawn for share in found["decoder"].ravel())
+
+
 def test_a_sentence_that_is_the_same_or_that_cannot_be_read_is_told(model: Translator) -> None:
     same = opened(text=TEXTS[0], target=TEXTS[0], corrupted=TEXTS[0])
     assert any("Both sentences are the same" in one.value for one in same.info)

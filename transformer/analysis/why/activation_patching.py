@@ -37,7 +37,7 @@ class Patching:
     `restored` has for each site the shares of its heads [H], each given at every token, a pruned one not a number;
     `analysis.sites.by_kind` makes [L, H] of them. `states` has for each stack [L + 1, N] the residual stream at one
     token, after the embedding and after each layer; a source token without a partner in the corrupted source is not a
-    number. `everything` and `nothing` are what has to be 1 and 0.
+    number; it is empty where no states were asked for. `everything` and `nothing` are what has to be 1 and 0.
     """
 
     step: int
@@ -128,14 +128,16 @@ def patching(
     step: int | None = None,
     instead: int | None = None,
     pairs: Pairs | None = None,
+    states: bool = True,
 ) -> Patching:
     """Puts each head's output and each state of the run on `source` into the run on `corrupted`, one at a time.
 
     `target`, from [SOS] to [EOS], is read in both runs up to `step`, and the difference of logits is between the token
     that it has there and `instead`. Without a `step`, the first one at which the corrupted run would rather write
     something else; without `instead`, what it would rather write there. `pairs` are the places of `source` and
-    `corrupted` that belong together; not needed where both are equally long. Raises ValueError where the two runs do
-    not differ, and for a step, token or pair that there is not.
+    `corrupted` that belong together; not needed where both are equally long. Without `states`, which cost a row for
+    each token and layer, only heads are given back. Raises ValueError where the two runs do not differ, and for a step,
+    token or pair that there is not.
     """
     pairs = aligned(source, corrupted) if pairs is None else pairs
     step, instead = _question(model, corrupted, target, step, instead)
@@ -147,7 +149,7 @@ def patching(
     sites = {site: _every(by_head, site, attention_at(model, site).n_heads) for site in model.sites()}
     places = list(runs.true[1])
     tokens = {stack: runs.places(stack)[0] for stack in ("encoder", "decoder")}
-    each = [(place, token) for place in places for token in tokens[place.stack]]
+    each = [(place, token) for place in places for token in tokens[place.stack]] if states else []
     by_place = dict(zip(each, share(runs.with_states, [[one] for one in each]), strict=True))
     whole = [(Place("encoder", 0), token) for token in tokens["encoder"]]
     everything, nothing = share(runs.with_states, [whole, []])
@@ -158,7 +160,7 @@ def patching(
         share.true,
         share.corrupted,
         sites,
-        {stack: _table(by_place, places, stack, length) for stack, length in _lengths(runs)},
+        {stack: _table(by_place, places, stack, length) for stack, length in _lengths(runs)} if states else {},
         everything,
         nothing,
     )

@@ -1,0 +1,61 @@
+"""The other sentence of "Swap the cause": the one that was typed, or one that is proposed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from transformer import Trace, Translator
+from transformer.analysis.text_diff import text_diff
+from transformer.checkpoints.examples import examples
+from ui.why.passes import first_difference_of
+from ui.why.view import WhyView
+
+MOST = 8  # proposals
+
+
+class Cause(NamedTuple):
+    """The other sentence, and where it first makes the model write something else (None: nowhere)."""
+
+    text: str
+    ids: tuple[int, ...]
+    first: int | None
+
+
+def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause | None:
+    """The sentence to swap with: the one that was typed, else the first that is proposed; None where there is none.
+
+    Raises ValueError where the model cannot read it.
+    """
+    if view.corrupted is not None:
+        text = view.corrupted
+    elif offered := proposals(model, trace):
+        text = offered[0]
+    else:
+        return None
+    ids = tuple(model.encode(text))
+    try:
+        return Cause(text, ids, first_difference_of(name, trace, ids)[0])
+    except ValueError:  # it leads to the same words; another step or token may still be asked about
+        return Cause(text, ids, None)
+
+
+def proposals(model: Translator, trace: Trace) -> list[str]:
+    """Sentences that differ in one word and are equally long, as the model reads them: what the grammar of English
+    proposes for this one, and the model's examples that are like it."""
+    # Imported late: behind it is the grammar, for which the first page would wait.
+    from transformer.data.grammars.english_french.minimal import swaps
+
+    of_grammar = swaps(trace.text) if model.card.get("source") == "English" else []
+    alike = [example.text for example in examples(model.card) if _one_word(trace.text, example.text)]
+    unknown = model.checkpoint.source_tokenizer.unk_id
+    fitting = []
+    for text in dict.fromkeys([*of_grammar, *alike]):
+        ids = model.encode(text)
+        if len(ids) == len(trace.source) and unknown not in ids:
+            fitting.append(text)
+    return fitting[:MOST]
+
+
+def _one_word(text: str, other: str) -> bool:
+    changed = [piece for op, piece in text_diff(text, other) if op != "equal"]
+    return len(changed) == 2 and all(len(piece.split()) == 1 for piece in changed)
