@@ -29,8 +29,8 @@ SMALL = """() => {
       if (![...node.childNodes].some(one => one.nodeType === 3 && one.textContent.trim())) continue;
       if (box.width < 3 || box.height < 3 || style.clipPath !== "none" || !node.checkVisibility()) continue;
       if (node.closest("style, script, math, .katex, sub, .annotation-text")) continue;
-      const scaled = node.ownerSVGElement && node.getScreenCTM();
-      const drawn = scaled ? Math.hypot(scaled.a, scaled.b) : node.currentCSSZoom;
+      const matrix = node.ownerSVGElement && node.getScreenCTM();
+      const drawn = matrix ? Math.hypot(matrix.a, matrix.b) : node.currentCSSZoom;
       const size = parseFloat(style.fontSize) * drawn;
       if (size < 17.9) found.push([size, node.tagName, node.textContent].join(" "));
     }

@@ -167,6 +167,8 @@ def test_bars_share_out_a_hundred_per_cent(new_page: Opener) -> None:
     assert page.evaluate("withBar([0, 100, 0], 0, 250)") == [100, 0, 0]
     assert page.evaluate("sharedOut([0, 0, 0])") == [34, 33, 33]
     assert page.evaluate("sharedOut([10, 30, 0])") == [25, 75, 0]
+    shown = "value => withUnit(value, { unit: '%', step: 1 })"
+    assert [page.evaluate(shown, value) for value in (0.004, 0, 97.21)] == ["under 1\u00a0%", "0\u00a0%", "97.2\u00a0%"]
     # A teacher's text is never markup of the page.
     hostile = "<img src=x onerror=alert(1)> **bold** and *so*"
     html = page.evaluate("it => prose(it).innerHTML", hostile)
