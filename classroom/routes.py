@@ -244,7 +244,7 @@ class Classroom:
 def _event(shown: Shown, code: str, pupil: str) -> str:
     mine: dict[str, Any] = {"guess": shown.answers.get(pupil)}
     if shown.question and shown.truth and mine["guess"] is not None:
-        mine["judged"] = judge(shown.question.posed, shown.truth, mine["guess"])
+        mine["judged"] = judge(dict(shown.question.posed), dict(shown.truth), mine["guess"])
     return f'data: {{"shown": {_common(shown, code)}, "mine": {json.dumps(mine)}}}\n\n'
 
 
