@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from classroom import codes
 from classroom.classes import LASTS, Classes, Refused, Shown
-from classroom.store import AWAY, Full, Gone, store
+from classroom.store import AWAY, Full, Gone, store, used
 from classroom.tally import tally
 from classroom.watch import Watch
 from transformer.charts.colours import THEMES
@@ -82,14 +82,16 @@ class Classroom:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
+        if (
+            scope["type"] == "http" and self.sweeper is None
+        ):  # whoever asks for whatever: a class ends with nobody there
+            self.sweeper = asyncio.create_task(self._sweep())
         if scope["type"] != "http" or not (path == self.path or path.startswith(f"{self.path}/")):
             return await self.app(scope, receive, send)
-        if self.sweeper is None:
-            self.sweeper = asyncio.create_task(self._sweep())
         await self.router({**scope, "root_path": ""}, receive, send)
 
     def _watch(self) -> Watch:
-        """The store is opened when somebody first comes: a server without classes has no file of them."""
+        """The store is opened when somebody first comes."""
         if self.watch is None:
             self.watch = Watch(Classes(store()), self.threads)
         return self.watch
@@ -115,8 +117,9 @@ class Classroom:
 
     async def _sweep(self) -> None:
         while True:
-            with contextlib.suppress(Exception):  # it tries again
-                await self._watch().apart(self._watch().classes.store.sweep)
+            with contextlib.suppress(*AWAY, ValueError):  # it tries again
+                if used():
+                    await self._watch().apart(self._watch().classes.store.sweep)
             now = time.monotonic()
             self.last = {pupil: at for pupil, at in self.last.items() if now - at < SWEEPS}
             await asyncio.sleep(SWEEPS)

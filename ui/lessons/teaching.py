@@ -44,8 +44,8 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
     """The class at one step of the lesson. Raises ValueError where the step's model can't answer."""
     refusal()
     code, secret = view.code or "", view.teacher or ""
-    classes = Classes(store())
     try:
+        classes = Classes(store())
         classes.counts(code, secret)
     except (Gone, Refused, *AWAY) as error:
         st.info(f"{_sentence(error)} What was not downloaded is gone.", icon=":material/info:")
