@@ -20,6 +20,7 @@ from transformer.checkpoints.refused import Refused
 from transformer.data.corpora import FORMS, PARTS, open_split
 from transformer.exercises import commands as exercises
 from transformer.files import write_json
+from transformer.lessons import commands as lessons
 from transformer.memory import keep_freed
 from transformer.model import count_parameters
 from transformer.quoting import LONGEST, short, worded
@@ -104,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     atlas.add_verbs(verb)
     why.add_verbs(verb)
     exercises.add_verbs(verb)
+    lessons.add_verbs(verb)
 
     sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
     _takes_corpus(sub)

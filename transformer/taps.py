@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from torch import Tensor
 
@@ -142,7 +142,7 @@ def reads_whole_pass(tap: Tap | None) -> bool:
 Intervention = Ablate | Scale | Uniform | Replace
 
 
-def switches_off(one: Intervention) -> bool:
+def switches_off(one: Tap) -> TypeGuard[Ablate | Scale]:
     """Whether nothing is left of the head."""
     return isinstance(one, Ablate) or (isinstance(one, Scale) and one.factor == 0)
 

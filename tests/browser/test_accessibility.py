@@ -1,4 +1,5 @@
-"""Every page in both themes as axe-core sees it (WCAG 2.1 A and AA), and every letter of the models that ship."""
+"""Every page in both themes as axe-core sees it (WCAG 2.1 A and AA), in large type, and every letter of the models that
+ship."""
 
 import json
 from pathlib import Path
@@ -18,6 +19,25 @@ OPTIONS = {
 }
 FOUND = """options => axe.run(document, options).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.map(node => `${id}: ${node.html.slice(0, 150)} ${node.any[0]?.message ?? ""}`)))"""
+# What is written in less than 18 of the window's pixels; indices of formulas, and what only a reader hears, may be.
+SMALL = """() => {
+  const found = [];
+  const look = root => {
+    for (const node of root.querySelectorAll("*")) {
+      if (node.shadowRoot) look(node.shadowRoot);
+      const box = node.getBoundingClientRect(), style = getComputedStyle(node);
+      if (![...node.childNodes].some(one => one.nodeType === 3 && one.textContent.trim())) continue;
+      if (box.width < 3 || box.height < 3 || style.clipPath !== "none" || !node.checkVisibility()) continue;
+      if (node.closest("style, script, math, .katex, sub, .annotation-text")) continue;
+      const matrix = node.ownerSVGElement && node.getScreenCTM();
+      const drawn = matrix ? Math.hypot(matrix.a, matrix.b) : node.currentCSSZoom;
+      const size = parseFloat(style.fontSize) * drawn;
+      if (size < 17.9) found.push([size, node.tagName, node.textContent].join(" "));
+    }
+  };
+  look(document);
+  return found;
+}"""
 # Whether each letter is drawn as something else than the box of a letter that no font has.
 DRAWN = """async letters => {
     await document.fonts.load("20px 'Noto Sans Devanagari'", "हिन्दी");
@@ -53,6 +73,18 @@ def test_axe_finds_nothing(page: Page, app_url: str) -> None:
         if wrong := page.evaluate(FOUND, {"runOnly": ["color-contrast"]}):
             found[f"{title}, dark"] = wrong
         page.emulate_media(color_scheme="light")
+        # In large type everything is legible from the last row, and nothing is beside the window.
+        assert page.evaluate(SMALL)  # or it would find nothing ever
+        page.keyboard.press("l")
+        expect(page.locator(":root[data-large-type]")).to_have_count(1)
+        wait_until_idle(page)
+        if small := page.evaluate(SMALL):
+            found[f"{title}, large"] = small
+        edges = "e => [e.scrollWidth - e.clientWidth, e.getBoundingClientRect().bottom]"
+        main = page.get_by_test_id("stMain").evaluate(edges)
+        if main != [0, 720]:
+            found[f"{title}, large, beside the window"] = main
+        page.keyboard.press("l")
     assert not found, json.dumps(found, indent=1)
 
 

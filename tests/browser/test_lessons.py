@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -92,12 +93,19 @@ def test_what_is_to_be_guessed_is_in_the_browser_only_after_the_guess(fresh_page
     assert answer["explanation"][:20] not in known and "what the head does" not in known
     answer_by_keyboard(page, step.ask)
     told(page)
+    expect(page.get_by_role("button", name="Next", exact=True)).to_be_focused()
     assert any(shares in message and why in message for message in messages)
     expect(page.locator(".verdict")).to_contain_text(re.compile(r"\d+.%overlap.*spread evenly \d+.%", re.S))
     wait_until_idle(page)
     assert page.evaluate(FOUND, OPTIONS) == []
+    # On paper.
+    page.get_by_role("button", name="Handout").click()
+    with page.expect_download() as given:
+        page.get_by_role("button", name="With the answers").click()
+    assert json.loads(why) in html.unescape(Path(given.value.path()).read_text("utf-8"))
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="With the answers")).to_have_count(0)
     # Where one came from, the list says how far one is, and the link brings it to another browser.
-    expect(page.get_by_role("button", name="Next", exact=True)).to_be_focused()
     page.get_by_role("button", name="All lessons").press("Enter")
     link = page.get_by_role("link", name=re.compile("What does “it” mean"))
     expect(link.locator(".dots .full")).to_have_count(1)
@@ -159,6 +167,8 @@ def test_bars_share_out_a_hundred_per_cent(new_page: Opener) -> None:
     assert page.evaluate("withBar([0, 100, 0], 0, 250)") == [100, 0, 0]
     assert page.evaluate("sharedOut([0, 0, 0])") == [34, 33, 33]
     assert page.evaluate("sharedOut([10, 30, 0])") == [25, 75, 0]
+    shown = "value => withUnit(value, { unit: '%', step: 1 })"
+    assert [page.evaluate(shown, value) for value in (0.004, 0, 97.21)] == ["under 1\u00a0%", "0\u00a0%", "97.2\u00a0%"]
     # A teacher's text is never markup of the page.
     hostile = "<img src=x onerror=alert(1)> **bold** and *so*"
     html = page.evaluate("it => prose(it).innerHTML", hostile)

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from transformer.analysis.sites import all_heads
 from transformer.model import Transformer
-from transformer.taps import Inputs, Intervention, Site, Tap, chain, switches_off
+from transformer.taps import Inputs, Site, Tap, chain, switches_off
 
 LARGEST = 2**24  # numbers in the largest tensor of a pass: 64 MiB, and about four such tensors live at once
 
@@ -51,7 +51,7 @@ def head_importance(
     tgt_ids: Sequence[int],
     largest: int = LARGEST,
     between: Callable[[], None] = lambda: None,
-    interventions: Sequence[Intervention] = (),
+    interventions: Sequence[Tap] = (),
 ) -> list[HeadEffect]:
     """Switches every head off alone, and says what that does to the target, the most harmful first.
 

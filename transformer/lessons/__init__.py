@@ -6,6 +6,7 @@ question = pose(lesson.steps[0], measuring)     # nothing in it tells the answer
 judge(question, truth(lesson.steps[0], measuring), check_guess(question, 3))
 """
 
+from transformer.lessons.handout import handout
 from transformer.lessons.judging import ASKS, check_guess, judge, overlap
 from transformer.lessons.measuring import Measuring
 from transformer.lessons.posing import base, failing, introduction, pose, truth
@@ -19,6 +20,7 @@ __all__ = [
     "base",
     "check_guess",
     "failing",
+    "handout",
     "introduction",
     "judge",
     "overlap",

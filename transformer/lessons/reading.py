@@ -31,6 +31,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl
@@ -196,7 +197,7 @@ def _steps(lines: list[Line], model: str, found: list[tuple[int, str]]) -> Itera
         if line.text.strip():
             found.append((line.number, "Text before the first step: begin one with “## Its name”."))
             break
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         before = len(found)
         step = _Reader(lines[start], lines[start + 1 : end], model, found).step()
         if len(found) == before:

@@ -8,10 +8,13 @@ from typing import ClassVar
 
 from transformer.analysis.masks import MASKS
 from transformer.analysis.network import PART_NAMES
+from transformer.broken import MISTAKES, RUNNABLE
 from transformer.trace import Kind
 from ui.state.view import LONGEST_TEXT, View, one_of, whole
 
 STAGES = 9
+# Those that are a change of the model: the parts are computed from it one by one, as the paper has them.
+BREAKABLE = tuple(name for name in RUNNABLE if MISTAKES[name].tap is None)
 LOOKS = ("word", "matrices", "heads", "scaling")  # what is shown of an attention
 MATRICES_OF = ("sentence", "batch", "tutorial")
 LONGEST_WORD = 40  # characters of a word that is cut merge by merge
@@ -22,7 +25,9 @@ class AnatomyView(View):
     """Everything that defines the Anatomy page; tokens and stages count from 1, rows of the lens from 0."""
 
     PAGE: ClassVar[str | None] = "anatomy"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part", "second"}
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"part", "second", "broken"}
+    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"broken"}
+    PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"query", "key", "lens"})
 
     # The decoder looking at itself begins with an embedding and has a mask: the whole story in one block.
@@ -38,6 +43,8 @@ class AnatomyView(View):
     second: str | None = None  # the other sentence of the padded batch
     mask: str = ""  # in the place of the model's own, which is ""
     cut: str | None = None  # the word that is cut into tokens; None is one of the sentence
+    MISTAKES: ClassVar[tuple[str, ...]] = BREAKABLE
+    broken: str = ""  # a mistake that the model is run with, which is "" for none
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
 
     def to_keep(self) -> dict[str, str]:
@@ -59,5 +66,6 @@ class AnatomyView(View):
             "second": query.get("second", "")[:LONGEST_TEXT] or None,
             "mask": one_of(query.get("mask"), MASKS, cls.mask),
             "cut": query["cut"][:LONGEST_WORD] if "cut" in query else None,
+            "broken": one_of(query.get("broken"), BREAKABLE, cls.broken),
             "lens": tuple(part for part in cell if part is not None) if len(cell) == 2 and None not in cell else (),
         }

@@ -13,6 +13,7 @@ from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
 from transformer.taps import chain
 from ui.attention.picture import Shown
 from ui.attention.view import told
+from ui.state.models import own_taps
 from ui.state.queue import TURNS
 from ui.state.view import widget_key
 from ui.widgets.text import signed
@@ -48,7 +49,7 @@ def _measure(shown: Shown) -> None:
     """Keeps what was found in the session, for the sentence at hand."""
     source, target = shown.plain.source.ids, shown.plain.target.ids
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
-    tap = chain(*(change.tap() for change in shown.changes))
+    tap = chain(*own_taps(shown.model), *(change.tap() for change in shown.changes))
     with TURNS.turn():
         agreement = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe, tap=tap)
         st.session_state["faithful"] = _key(shown), agreement

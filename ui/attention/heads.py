@@ -193,14 +193,14 @@ def _table(view: AttentionView, large: Panel, measures: Measures) -> None:
             for layer, head in places
         ]
     }
-    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=128)}
+    config: dict[str, Any] = {"Head": st.column_config.TextColumn(width=112)}
     for measure in MEASURES:
         label = measure.label
         values = getattr(measures, measure.name).ravel().tolist()
         table[label] = [None if np.isnan(value) else value for value in values]
         config[label] = st.column_config.ProgressColumn(
-            width=58,
-            format="%.2f",
+            width=66,
+            format="%.3f",
             min_value=0.0,
             max_value=max(measures.largest[measure.name], 1e-9),
             help=f"{measure.meaning} Unit: {measure.unit}.",

@@ -150,7 +150,7 @@ def panel(shown: Shown, view: AttentionView, place: Layout) -> Panel:
         place = layout(shown.plain, view.kind, view.words, view.hide)
     elif show == "value":
         source, target = shown.trace.source.ids, shown.trace.target.ids
-        tap = chain(*(change.tap() for change in shown.changes))
+        tap = chain(*models.own_taps(shown.model), *(change.tap() for change in shown.changes))
         with TURNS.turn():
             moved = value_weighted_patterns(shown.model.model, source, target, tap)[view.kind][layer]
         weights, name, limit = moved[head], "length", float(moved.max()) or 1.0

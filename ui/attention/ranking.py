@@ -64,8 +64,9 @@ def _effects(
     target: tuple[int, ...],
     interventions: tuple[Intervention, ...],
 ) -> list[HeadEffect]:
-    opened = models.translator(model).model
-    return head_importance(opened, source, target, between=TURNS.breathe, interventions=interventions)
+    opened = models.translator(model)
+    taps = (*models.own_taps(opened), *interventions)
+    return head_importance(opened.model, source, target, between=TURNS.breathe, interventions=taps)
 
 
 def name(effect: HeadEffect) -> str:

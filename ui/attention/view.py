@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
+from transformer.broken import RUNNABLE
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, switches_off
 from ui.state.view import LONGEST_TEXT, View, one_of, whole
@@ -85,9 +86,10 @@ class AttentionView(View):
     """Everything that defines the Attention page."""
 
     PAGE: ClassVar[str | None] = "attention"
-    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes", "second"}
+    OF_MODEL: ClassVar[frozenset[str]] = View.OF_MODEL | {"lines", "changes", "second", "broken"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"row", "column"})
-    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"changes", "second"}
+    SHOWN: ClassVar[frozenset[str]] = View.SHOWN | {"changes", "second", "broken"}
+    PASSING: ClassVar[frozenset[str]] = frozenset({"broken"})
 
     show: str = "raw"
     scale: str = "fixed"
@@ -99,6 +101,8 @@ class AttentionView(View):
     second: str | None = None  # a sentence to be shown beside the first, with the same head
     row: int | None = None  # the token that looks, from 1, and the one looked at, that are held
     column: int | None = None
+    MISTAKES: ClassVar[tuple[str, ...]] = RUNNABLE
+    broken: str = ""  # a mistake that the model is run with, which is "" for none
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
@@ -115,4 +119,5 @@ class AttentionView(View):
             "second": query["second"][:LONGEST_TEXT] if "second" in query else None,
             "row": whole(query.get("row", ""), 1, 9999),
             "column": whole(query.get("column", ""), 1, 9999),
+            "broken": one_of(query.get("broken"), RUNNABLE, cls.broken),
         }

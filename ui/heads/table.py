@@ -142,10 +142,10 @@ def _columns(
         columns[measure.label] = values
         columns[f"± {measure.label}"] = [_value(atlas, place, measure.name, "deviation") for place in rows]
         help = f"{measure.meaning} Unit: {measure.unit}."
-        digits = 4 if measure.name == "importance" else 2
+        digits = {"importance": 4}.get(measure.name, 3 if measure.unit == "share" else 2)
         if measure.unit == "share":
             config[measure.label] = st.column_config.ProgressColumn(
-                width=84, format="%.2f", min_value=0.0, max_value=1.0, help=help
+                width=84, format=f"%.{digits}f", min_value=0.0, max_value=1.0, help=help
             )
         else:
             config[measure.label] = st.column_config.NumberColumn(width=84, format=f"%.{digits}f", help=help)

@@ -7,6 +7,7 @@ import streamlit as st
 from transformer.lessons import Lesson
 from ui.lessons import shelf, step, teaching
 from ui.lessons.components import lessons as lessons_component
+from ui.lessons.handouts import handouts
 from ui.lessons.view import LessonsView
 from ui.state.view import current, update, write_address
 from ui.widgets.copy_link import copy_link
@@ -76,6 +77,7 @@ def _step(lesson: Lesson, of: int, view: LessonsView) -> None:
             st.button("Start a class", icon=":material/groups:", on_click=teaching.start_class, args=(lesson, chosen))
             st.button("All lessons", icon=":material/chevron_left:", type="tertiary", on_click=_leave)
         with st.sidebar:
+            handouts(lesson)
             st.caption(f"Model, chosen by the lesson: {chosen.model}")
     teaching.refusal()
     step.section(lesson, chosen, of, view)

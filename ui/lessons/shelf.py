@@ -38,6 +38,11 @@ def asked(lesson: Lesson, step: Step) -> Asked:
     return _asked(path, path.stat().st_mtime_ns, step.name, models.version(step.model))
 
 
+def measuring(step: Step) -> Measuring:
+    """What computes a step's answers, on the models that everybody shares."""
+    return Measuring(models.translator, models.model_folder, base(step))
+
+
 @kept(100, turn=False, seconds=3600)
 def _read(path: Path, changed: int) -> Lesson:
     return read(path)
@@ -47,5 +52,5 @@ def _read(path: Path, changed: int) -> Lesson:
 def _asked(path: Path, changed: int, name: str, version: tuple[int, ...]) -> Asked:
     lesson = _read(path, changed)
     step = lesson.steps[lesson.step(name)]
-    measuring = Measuring(models.translator, models.model_folder, base(step))
-    return Asked(introduction(step, measuring), pose(step, measuring), truth(step, measuring))
+    of = measuring(step)
+    return Asked(introduction(step, of), pose(step, of), truth(step, of))

@@ -19,12 +19,13 @@ import torch
 from transformer import Trace, Translator
 from transformer.access import confine
 from transformer.analysis import Check, check
+from transformer.broken import RUNNABLE, BrokenTranslator, break_translator
 from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.data.multi30k import usual_folder
 from transformer.data.split_folder import tatoeba_folder
 from transformer.files import read_json
 from transformer.quoting import quoted
-from transformer.taps import Intervention
+from transformer.taps import Intervention, Tap
 from transformer.training import RunFolder
 from ui.state.cache import kept
 from ui.state.public import card_without_places, public
@@ -45,6 +46,7 @@ SWITCH = 0.001
 UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
 RUN = "runs/"  # what the name of a run's best checkpoint begins with
 IMPORTED = "models/"  # and that of an imported model
+MADE = "+"  # between the name of a model and that of a mistake which it is run with
 FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
 
 
@@ -69,8 +71,25 @@ def _ended(run: Path) -> bool:
         return False
 
 
+def broken_name(name: str, mistake: str) -> str:
+    """The name of a model run with a mistake of `transformer.broken`: known wherever models are, and listed nowhere."""
+    return f"{name}{MADE}{mistake}"
+
+
+def _parted(name: str) -> tuple[str, str | None]:
+    """The name of the model as it is, and the mistake that it is run with."""
+    whole, made, mistake = name.rpartition(MADE)
+    return (whole, mistake) if made and mistake in RUNNABLE else (name, None)
+
+
+def own_taps(model: Translator) -> tuple[Tap, ...]:
+    """The taps that every pass of this model needs: one where it is broken by one."""
+    return (model.tap,) if isinstance(model, BrokenTranslator) and model.tap is not None else ()
+
+
 def model_folder(name: str) -> Path:
-    """The folder of a model of `model_names`."""
+    """The folder of a model of `model_names`, or of such a one that is broken."""
+    name, _ = _parted(name)
     if name.startswith(RUN):
         run = RunFolder(RUNS / name.removeprefix(RUN))
         return run.best() or run.checkpoints / "best"
@@ -114,8 +133,9 @@ def _prepared() -> None:
 
 
 def translator(name: str) -> Translator:
-    """A model by its folder's name, loaded again when its files change. Raises ValueError where it can't be."""
-    if name not in model_names():
+    """A model by its folder's name, loaded again when its files change. Raises ValueError where it can't be, and where
+    it can't be broken in that way."""
+    if _parted(name)[0] not in model_names():
         raise ValueError(f"There is no model {quoted(name)} in checkpoints/; choose one in the sidebar.")
     return _translator(name, version(name))
 
@@ -134,6 +154,9 @@ def _changed(file: Path) -> int:
 
 @kept(8, "Loading the model", seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
+    whole, mistake = _parted(name)
+    if mistake is not None:
+        return break_translator(_translator(whole, version), mistake)
     translator = Translator.load(model_folder(name))
     translator.checkpoint.card = card_without_places(translator.checkpoint.card)
     return translator
@@ -179,7 +202,8 @@ def _checks(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> list[Check]:
     shown = _trace(name, version, text, target, interventions)
-    return check(shown, _translator(name, version).model, interventions)
+    translator = _translator(name, version)
+    return check(shown, translator.model, (*own_taps(translator), *interventions))
 
 
 def _frozen(trace: Trace) -> Trace:

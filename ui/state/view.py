@@ -23,6 +23,9 @@ class View:
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset()  # and those that mean nothing for another sentence either
     # Where one of these changes, what the page chose itself stays chosen.
     SHOWN: ClassVar[frozenset[str]] = frozenset({"text", "target"})
+    # What is over when another page is opened, as long as no link says it again.
+    PASSING: ClassVar[frozenset[str]] = frozenset()
+    MISTAKES: ClassVar[tuple[str, ...]] = ()  # with which this page runs a model where `broken` names one
     PAGE: ClassVar[str | None] = None  # the name in the page's address, for what a model offers to this page
 
     model: str | None = None
@@ -96,6 +99,10 @@ def current(page: type[V]) -> V:
     """
     st.session_state.setdefault("opened", set()).add(page)
     query, kept = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
+    if st.session_state.get("page-class") is not page:
+        st.session_state["page-class"] = page
+        for name in page.PASSING:
+            kept.pop(name, None)
     if query and query != st.session_state.get("address") and not st.session_state.get("touched"):
         mine = {field.name for field in fields(page)}
         for name in mine:

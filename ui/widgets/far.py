@@ -29,7 +29,7 @@ def far_note(
     `log_prob_per_token` is of the model's own translation; without it, that of the trace that pages share is taken.
     `who` is Markdown. Raises ValueError where the model cannot read the text.
     """
-    if threshold_of(model.card) is None:
+    if threshold_of(model.card) is None or model.card.get("broken"):  # then that is why
         return
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())

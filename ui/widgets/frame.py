@@ -11,9 +11,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
-from ui.state.models import model_names, translator
+from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import PLACE
-from ui.state.view import V, confine, current, write_address
+from ui.state.view import V, View, confine, current, write_address
+from ui.widgets.break_it import break_it
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.mistakes import mistakes
@@ -50,6 +51,8 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     if model is None:  # its files are broken, as the page already says; another can be chosen
         write_address()
         st.stop()
+    if view.MISTAKES:
+        name, model = _with_mistake(name, model, view)
     mistakes(model)
     config = model.model.config
     stack = config.encoder if view.kind == "encoder" else config.decoder
@@ -57,6 +60,19 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     with plain_errors():
         yield Opened(view, name, model, actions)
     write_address()
+
+
+def _with_mistake(name: str, model: Translator, view: View) -> tuple[str, Translator]:
+    """The model that is shown: with that mistake, or as it is where there is none or it can't be made in this model."""
+    shown, broken = (name, model), view.to_query().get("broken", "")
+    if broken:
+        try:
+            shown = broken_name(name, broken), translator(broken_name(name, broken))
+        except ValueError as error:
+            st.info(str(error), icon=":material/info:")
+            broken = ""
+    break_it(broken, view.MISTAKES)
+    return shown
 
 
 @contextmanager

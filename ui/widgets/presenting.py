@@ -53,8 +53,11 @@ export default function ({ parentElement }) {
     const at = event.composedPath()[0];
     if (!at.closest?.("input:not([type=range]), textarea, select, [contenteditable], [role=combobox]")) toggle();
   };
+  // Streamlit runs this again where the theme changes, and cleans up only at the end.
+  document.removeEventListener("keydown", button.pressed);
   document.addEventListener("keydown", pressed);
-  return () => document.removeEventListener("keydown", pressed);
+  button.pressed = pressed;
+  return () => document.removeEventListener("keydown", button.pressed);
 }
 """,
 )

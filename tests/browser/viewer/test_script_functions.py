@@ -48,6 +48,30 @@ def test_before_a_search_ends_its_outcomes_are_those_known_so_far(call: Call) ->
     assert call(at % 3, tree) == [1, 1, 1, 4, 1, 3, 1, 1]
 
 
+# ---- large type ------------------------------------------------------------------------------------
+
+
+def test_boxes_and_the_pointer_are_told_in_the_pixels_that_we_draw_in(call: Call) -> None:
+    """Where the page is zoomed the browser tells both in the window's."""
+    seen = call(
+        """(() => {
+          document.body.style.zoom = 1.5;
+          const box = document.body.appendChild(el("div"));
+          Object.assign(box.style, { position: "absolute", left: "40px", top: "20px", width: "100px", height: "10px" });
+          const edges = box.getBoundingClientRect(), ours = boxOf(box);
+          let at = null;
+          box.onclick = event => { at = pointerOf(event); };
+          box.dispatchEvent(new MouseEvent("click", { clientX: edges.left + edges.width / 2, clientY: edges.top }));
+          const canvas = sized(box.appendChild(el("canvas")), 100, 10).canvas;
+          const found = [ours.x, ours.width, at.x - ours.x, at.y - ours.y, canvas.width, edges.width];
+          box.remove();
+          document.body.style.zoom = "";
+          return found;
+        })()"""
+    )
+    assert seen == [40, 100, 50, 0, 150, 150]
+
+
 # ---- colours ---------------------------------------------------------------------------------------
 
 

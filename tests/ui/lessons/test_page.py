@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from transformer.lessons import Measuring, base, read, truth
+from ui.lessons import handouts
 from ui.lessons import step as step_part
 from ui.state import models
 
@@ -120,6 +121,16 @@ def test_a_link_to_a_lesson_that_is_not_here_shows_those_that_are() -> None:
     app = opened(lesson="nowhere")
     app.run()
     assert "no lesson of that name" in app.info[0].value and len(header(app)["lessons"]) == 10
+
+
+def test_a_handout_has_every_step_and_only_the_teachers_has_the_answers() -> None:
+    lesson = read(ROOT / "lessons" / "it.md")
+    plain, answers = (handouts.page(lesson, with_answers) for with_answers in (False, True))
+    assert all(step.title in plain and step.title in answers for step in lesson.steps)
+    assert 'class="answer"' in answers and 'class="answer"' not in plain
+    app = opened(lesson="it")
+    app.run()
+    assert [one.proto.label for one in app.get("download_button")] == ["For the class", "With the answers"]
 
 
 def test_the_link_to_ones_own_sentence_is_the_same_view() -> None:

@@ -139,15 +139,20 @@ function tellChoice(element, posed, truth, guess, tally) {
 
 // ---- a number --------------------------------------------------------------------------------------
 
-const withUnit = (value, unit) => `${+value.toPrecision(3)}${unit ? NBSP + unit : ""}`.replace("-", "\u2212");
+// A number of the slider with its unit. One that is too small for its steps is not nothing.
+function withUnit(value, { unit, step }) {
+  const small = value > 0 && value < step / 2;
+  const text = (small ? `under ${step}` : `${+value.toPrecision(3)}`).replace("-", "\u2212");
+  return unit ? text + NBSP + unit : text;
+}
 
 function askNumber(element, posed, onGuess, guess) {
-  const { least, most, step, unit } = posed;
-  const said = el("output", { class: "number" }, guess === null ? "?" : withUnit(guess, unit));
+  const { least, most, step } = posed;
+  const said = el("output", { class: "number" }, guess === null ? "?" : withUnit(guess, posed));
   const rail = el("input", { type: "range", min: least, max: most, step, "aria-label": "Your guess" });
   rail.value = String(guess ?? least + (most - least) / 2);
   const take = () => {
-    said.textContent = withUnit(+rail.value, unit);
+    said.textContent = withUnit(+rail.value, posed);
     rail.setAttribute("aria-valuetext", said.textContent);
     onGuess(+rail.value);
   };
@@ -160,26 +165,26 @@ function askNumber(element, posed, onGuess, guess) {
   const ends = el(
     "div",
     { class: "ends muted" },
-    el("span", {}, withUnit(least, unit)),
-    el("span", {}, withUnit(most, unit)),
+    el("span", {}, withUnit(least, posed)),
+    el("span", {}, withUnit(most, posed)),
   );
   element.replaceChildren(said, rail, ends);
 }
 
 function tellNumber(element, posed, truth, guess, tally) {
-  const { least, most, unit } = posed,
+  const { least, most } = posed,
     line = el("div", { class: "line" });
   const at = value => `${(100 * clamp((value - least) / (most - least), 0, 1)).toFixed(2)}%`;
   for (const value of tally?.values ?? []) line.append(placed("i", "class", at(value)));
   if (guess !== null) line.append(placed("b", "mine", at(guess)));
   line.append(placed("b", "its", at(truth.answer)));
-  const said = el("div", { class: "number" }, withUnit(truth.answer, unit));
-  if (guess !== null) said.append(el("small", { class: "muted" }, `, you said ${withUnit(guess, unit)}`));
+  const said = el("div", { class: "number" }, withUnit(truth.answer, posed));
+  if (guess !== null) said.append(el("small", { class: "muted" }, `, you said ${withUnit(guess, posed)}`));
   const ends = el(
     "div",
     { class: "ends muted" },
-    el("span", {}, withUnit(least, unit)),
-    el("span", {}, withUnit(most, unit)),
+    el("span", {}, withUnit(least, posed)),
+    el("span", {}, withUnit(most, posed)),
   );
   element.replaceChildren(said, line, ends, legend(guess, tally, "your guess", "the model"));
 }

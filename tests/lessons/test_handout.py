@@ -1,0 +1,63 @@
+"""A lesson on paper needs nothing else, and tells its answers only to the teacher."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from transformer import Translator
+from transformer.__main__ import main
+from transformer.lessons import Measuring, Step, base, handout, parse_lesson, read, truth
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@cache
+def translator(name: str) -> Translator:
+    return Translator.load(ROOT / "checkpoints" / name)
+
+
+def measuring(step: Step) -> Measuring:
+    return Measuring(translator, lambda name: ROOT / "checkpoints" / name, base(step))
+
+
+def test_a_handout_is_one_file_with_every_question_and_no_answer() -> None:
+    lesson = read(ROOT / "lessons" / "it.md")
+    page, teachers = handout(lesson, measuring), handout(lesson, measuring, answers=True)
+    assert not re.search(r'(src|href)="(?!data:)', page)
+    assert "url(" not in page
+    assert page.count("<section>") == len(lesson.steps)
+    explained = truth(lesson.steps[1], measuring(lesson.steps[1]))["explanation"].split("“")[0]
+    assert explained not in page
+    assert explained in teachers
+    assert 'class="right"' not in page
+    row = truth(lesson.steps[2], measuring(lesson.steps[2]))["row"]
+    assert "".join(f"<td>{value:.0f}</td>" for value in row) in teachers
+    assert page.count("<td>?</td>") == 2 * len(row)
+
+
+def test_what_a_teacher_wrote_is_shown_and_not_obeyed() -> None:
+    text = (ROOT / "lessons" / "it.md").read_text().replace("French has no", "<script>alert(1)</script> French has no")
+    text = text.replace("title: What", "title: <b>What").replace("- … parce", "- <img src=x> … parce")
+    page = handout(parse_lesson(text, "it", "it.md"), measuring)
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "<b>What" not in page
+
+
+def test_the_command_checks_a_lesson_and_writes_its_handout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = (ROOT / "lessons" / "it.md").read_text()
+    mine = tmp_path / "mine.md"
+    mine.write_text(given.replace('"qu" to "street" < 0.5', '"qu" to "street" > 0.5'))
+    options = ["--checkpoints", str(ROOT / "checkpoints")]
+    assert main(["lesson", str(mine), *options]) == 1
+    said = capsys.readouterr().out
+    assert "What next?: holds" in said
+    assert "How often?: line " in said
+    assert "does not hold" in said
+    assert main(["lesson", str(mine), *options, "--handout", str(tmp_path / "mine.html")]) == 0
+    assert "What does “it” mean?" in (tmp_path / "mine.html").read_text()
+    mine.write_text("no lesson")
+    assert main(["lesson", str(mine), *options]) == 1
+    assert "mine.md, line 1: The file begins with" in capsys.readouterr().err

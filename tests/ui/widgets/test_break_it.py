@@ -1,0 +1,104 @@
+"""A model that is broken on a page: it is that model with that mistake, it says so, and it is whole elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
+from transformer import checkpoints
+from transformer.broken import MISTAKES, RUNNABLE, break_translator
+from ui.anatomy.view import AnatomyView
+from ui.attention.view import AttentionView
+from ui.state import models
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True)
+def shelf(shelves: Path) -> None:
+    for name, checkpoint in (("small", small_checkpoint()), ("t5", small_t5_checkpoint())):
+        checkpoint.card["examples"] = TEXTS[:2]
+        checkpoints.save(checkpoint, shelves / "checkpoints" / name)
+
+
+def opened(page: str, **query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=300)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception and not app.error
+    return app
+
+
+def told(app: AppTest) -> list[str]:
+    return [one.value for one in app.markdown if "Broken on purpose" in one.value]
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_the_trace_and_its_checks_are_those_of_the_broken_model(name: str) -> None:
+    of = models.broken_name("small", name)
+    trace = models.trace(of, TEXTS[0], TEXTS[1])
+    due = break_translator(models.translator("small"), name).trace(TEXTS[0], TEXTS[1])
+    for kind in ("encoder", "decoder", "cross"):
+        np.testing.assert_array_equal(trace.pattern(kind), due.pattern(kind))
+    assert of not in models.model_names() and "broken" not in models.translator("small").card
+    # What is computed again beside the picture has the mistake too.
+    held = {one.name: one.holds for one in models.checks(of, TEXTS[0], TEXTS[1])}
+    assert held["Recording changes nothing"]
+
+
+@pytest.mark.parametrize("page", ["attention", "anatomy"])
+def test_it_is_said_with_both_equations_and_can_be_mended(page: str) -> None:
+    made = MISTAKES["no-causal-mask"]
+    app = opened(page, model="small", broken=made.name)
+    assert len(told(app)) == 1
+    formulas = [one.value for one in app.latex]
+    assert any(made.right in one for one in formulas) and any(made.wrong in one for one in formulas)
+    assert app.query_params["broken"] == made.name
+    app.button(key="mend").click().run()
+    assert not told(app) and "broken" not in app.query_params
+
+
+def test_a_choice_in_the_sidebar_breaks_it() -> None:
+    app = opened("attention", model="small")
+    assert not told(app)
+    (box,) = [box for box in app.sidebar.selectbox if box.label == "Break it"]
+    box.set_value("no-scaling").run()
+    assert "not divided" in told(app)[0] and app.query_params["broken"] == "no-scaling"
+
+
+def test_another_page_is_whole_and_so_is_the_first_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ui.state import view as state
+
+    session: dict[str, Any] = {}
+    query: dict[str, str] = {"broken": "no-scaling", "text": "a"}
+
+    class Query(dict[str, str]):
+        def to_dict(self) -> dict[str, str]:
+            return dict(self)
+
+    monkeypatch.setattr(state.st, "session_state", session)
+    monkeypatch.setattr(state.st, "query_params", Query(query))
+    assert state.current(AttentionView).broken == "no-scaling"
+    monkeypatch.setattr(state.st, "query_params", Query())
+    assert state.current(AttentionView).broken == "no-scaling"  # the same page again
+    assert state.current(AnatomyView).broken == ""  # chosen in the menu
+    back = state.current(AttentionView)
+    assert back.broken == "" and back.text == "a"
+
+
+def test_anatomy_makes_the_mistakes_that_are_changes_of_the_model() -> None:
+    """Its parts are computed one by one as the paper has them, which a wrong equation inside of one is not."""
+    assert set(AnatomyView.MISTAKES) == {"no-causal-mask", "mask-thrown-away", "no-positions"}
+    assert AnatomyView.from_query({"broken": "no-scaling"}).broken == ""
+
+
+def test_what_cannot_be_broken_is_shown_whole_and_says_why() -> None:
+    app = opened("attention", model="t5", broken="no-scaling")
+    assert not told(app) and any("positions are a bias" in one.value for one in app.info)
+    assert opened("attention", model="small", broken="nonsense").query_params.get("broken") is None
