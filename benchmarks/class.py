@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,19 +61,22 @@ def run(pupils: int, steps: int, within: float, no_training: bool, name: str) ->
 class Server:
     """A server that can be killed and started again at the same address."""
 
-    command: list[str]
     port: int
     folder: Path
+    command: Sequence[str] = ()
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def start(self) -> None:
+    def launch(self) -> None:
         environment = {**os.environ, "HEADLIGHT_CLASSES": str(self.folder / "classes"), "HEADLIGHT_REDIS": ""}
         with (self.folder / "log.txt").open("ab") as log:
             self.process = subprocess.Popen(self.command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+
+    async def start(self) -> None:
+        self.launch()
         async with asyncio.timeout(180):
             while True:
                 try:
@@ -92,7 +95,7 @@ def app(folder: Path) -> Server:
     port = free_port()
     options = production.options() | {"server.port": str(port), "server.address": "127.0.0.1"}
     given = [f"--{name}={value}" for name, value in options.items() if value]
-    return Server([sys.executable, "-m", "streamlit", "run", "app.py", *given], port, folder)
+    return Server(port, folder, [sys.executable, "-m", "streamlit", "run", "app.py", *given])
 
 
 @dataclass
@@ -127,7 +130,7 @@ class Class:
 
 
 @asynccontextmanager
-async def gathered(url: str, folder: Path, count: int, title: str):
+async def gathered(url: str, folder: Path, count: int, title: str) -> AsyncIterator[Class]:
     classes = Classes(Sqlite(folder / "classes" / "classes.sqlite3"))
     code, secret = classes.start(title)
     pupils = [Pupil(url) for _ in range(count)]

@@ -17,7 +17,7 @@ LASTS = 24 * 3600.0  # seconds
 MOST_CLASSES = 50
 MOST_PUPILS = 120
 MOST_STEPS, MOST_ROUNDS = 60, 20
-LONGEST_QUESTION = 2_000_000  # characters of its JSON: the pictures of some hundred heads
+LONGEST_QUESTION = 1_000_000  # characters of its JSON: the pictures of some hundred heads
 LONGEST_PICTURE = 3_000_000  # bytes
 PNG = b"\x89PNG\r\n\x1a\n"
 

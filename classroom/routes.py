@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from classroom import codes
 from classroom.classes import LASTS, Classes, Refused, Shown
-from classroom.store import AWAY, Full, Gone, store
+from classroom.store import AWAY, Full, Gone, store, used
 from classroom.tally import tally
 from classroom.watch import Watch
 from transformer.charts.colours import THEMES
@@ -82,14 +82,16 @@ class Classroom:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
+        if (
+            scope["type"] == "http" and self.sweeper is None
+        ):  # whoever asks for whatever: a class ends with nobody there
+            self.sweeper = asyncio.create_task(self._sweep())
         if scope["type"] != "http" or not (path == self.path or path.startswith(f"{self.path}/")):
             return await self.app(scope, receive, send)
-        if self.sweeper is None:
-            self.sweeper = asyncio.create_task(self._sweep())
         await self.router({**scope, "root_path": ""}, receive, send)
 
     def _watch(self) -> Watch:
-        """The store is opened when somebody first comes: a server without classes has no file of them."""
+        """The store is opened when somebody first comes."""
         if self.watch is None:
             self.watch = Watch(Classes(store()), self.threads)
         return self.watch
@@ -115,8 +117,9 @@ class Classroom:
 
     async def _sweep(self) -> None:
         while True:
-            with contextlib.suppress(Exception):  # it tries again
-                await self._watch().apart(self._watch().classes.store.sweep)
+            with contextlib.suppress(*AWAY, ValueError):  # it tries again
+                if used():
+                    await self._watch().apart(self._watch().classes.store.sweep)
             now = time.monotonic()
             self.last = {pupil: at for pupil, at in self.last.items() if now - at < SWEEPS}
             await asyncio.sleep(SWEEPS)
@@ -209,9 +212,10 @@ class Classroom:
         try:
             async with watch.listening(code):
                 # Said before this stream began; what is said later, the page knows itself or a change brings.
-                shown = await watch.apart(watch.classes.shown, code)
-                yield _event(shown, code, pupil)
-                seen = shown.version
+                fresh, now = await watch.apart(watch.classes.shown, code), watch.now.get(code)
+                same = now is not None and now.version == fresh.version
+                yield self._event(now if now and same else fresh, code, fresh.answers.get(pupil))
+                seen = fresh.version
                 while True:
                     if not await watch.next(code, seen, BEAT):
                         yield "event: beat\ndata:\n\n"
@@ -219,14 +223,26 @@ class Classroom:
                     now = watch.now.get(code)
                     if now is None:
                         break
-                    yield _event(now, code, pupil)
+                    yield self._event(now, code, now.answers.get(pupil))
                     seen = now.version
+        except AWAY:
+            return  # the page tries again
         except Gone:
             pass
         finally:
             self.streams[pupil] -= 1
             self.streams += Counter()  # without those that are at nothing
         yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
+
+    def _event(self, shown: Shown, code: str, guess: Any) -> str:
+        """What all pupils of a class are sent is written once: it may hold the pictures of many heads."""
+        written = self._watch().written
+        if code not in written or written[code][0] is not shown:
+            written[code] = shown, json.dumps(_screen(shown, code))
+        mine: dict[str, Any] = {"guess": guess}
+        if shown.question and shown.truth and guess is not None:
+            mine["judged"] = judge(dict(shown.question.posed), dict(shown.truth), guess)
+        return f'data: {{"shown": {written[code][1]}, "mine": {json.dumps(mine)}}}\n\n'
 
     # ---- what follows from the cookie
 
@@ -239,28 +255,6 @@ class Classroom:
 
     def _pupils(self, code: str) -> set[str]:
         return self._watch().classes.store.pupils(code)
-
-
-def _event(shown: Shown, code: str, pupil: str) -> str:
-    mine: dict[str, Any] = {"guess": shown.answers.get(pupil)}
-    if shown.question and shown.truth and mine["guess"] is not None:
-        mine["judged"] = judge(shown.question.posed, shown.truth, mine["guess"])
-    return f'data: {{"shown": {_common(shown, code)}, "mine": {json.dumps(mine)}}}\n\n'
-
-
-_written: dict[int, tuple[Shown, str]] = {}
-
-
-def _common(shown: Shown, code: str) -> str:
-    """What all pupils of a class are sent, written once: `posed` may hold the pictures of many heads."""
-    kept = _written.get(id(shown))
-    if kept and kept[0] is shown:
-        return kept[1]
-    while len(_written) >= 100:
-        _written.pop(next(iter(_written)))
-    text = json.dumps(_screen(shown, code))
-    _written[id(shown)] = shown, text
-    return text
 
 
 def _screen(shown: Shown, code: str) -> Mapping[str, Any]:

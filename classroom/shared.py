@@ -28,9 +28,8 @@ class Shared(Store):
 
     def add(self, code: str, state: State, most: int) -> bool:
         def act(pipe: Pipeline) -> bool:
-            listed: Any = pipe.zrange(_CLASSES, 0, -1, withscores=True)
-            ends: dict[str, float] = dict(listed)
-            ends = {name: end for name, end in ends.items() if end > time.time()}
+            found: Any = pipe.zrange(_CLASSES, 0, -1, withscores=True)
+            ends = {name: end for name, end in found if end > time.time()}
             if len(ends) >= most:
                 raise Full(f"This server holds {most} classes already: end one, or wait until one has ended.")
             taken = code in ends

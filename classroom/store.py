@@ -111,6 +111,16 @@ class Store(ABC):
         """Removes the classes whose time is over."""
 
 
+def _file() -> Path:
+    beside = Path(os.environ.get("HEADLIGHT_RUNS", ROOT / "runs"))
+    return Path(os.environ.get("HEADLIGHT_CLASSES") or beside.with_name("classes")) / "classes.sqlite3"
+
+
+def used() -> bool:
+    """Whether there may be a class: a server on which none was ever started has no file of them."""
+    return bool(os.environ.get("HEADLIGHT_REDIS")) or _file().exists()
+
+
 @cache
 def store() -> Store:
     """The store that the settings name. HEADLIGHT_REDIS is its address; without it, HEADLIGHT_CLASSES is a folder.
@@ -123,5 +133,4 @@ def store() -> Store:
         return Shared(address)
     from classroom.sqlite import Sqlite
 
-    beside = Path(os.environ.get("HEADLIGHT_RUNS", ROOT / "runs"))
-    return Sqlite(Path(os.environ.get("HEADLIGHT_CLASSES") or beside.with_name("classes")) / "classes.sqlite3")
+    return Sqlite(_file())

@@ -23,6 +23,7 @@ class Watch:
     def __init__(self, classes: Classes, threads: ThreadPoolExecutor):
         self.classes, self.threads = classes, threads
         self.now: dict[str, Shown | None] = {}
+        self.written: dict[str, tuple[Shown, str]] = {}  # the same as it is sent
         self.listeners: Counter[str] = Counter()
         self.changed = asyncio.Event()  # replaced whenever something has changed
         self.task: asyncio.Task[None] | None = None
@@ -46,12 +47,13 @@ class Watch:
             if not self.listeners[code]:
                 del self.listeners[code]
                 self.now.pop(code, None)
+                self.written.pop(code, None)
 
     async def next(self, code: str, seen: int, seconds: float) -> bool:
-        """Waits for a version other than `seen`; False where there is none in that time."""
+        """Waits for a version after `seen`; False where there is none in that time."""
         try:
             async with asyncio.timeout(seconds):
-                while (now := self.now.get(code)) is not None and now.version == seen:
+                while (now := self.now.get(code)) is not None and now.version <= seen:
                     await self.changed.wait()
         except TimeoutError:
             return False

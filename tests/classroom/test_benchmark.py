@@ -1,30 +1,30 @@
 """A small class in real processes: the server is killed while answers come, and what was acknowledged is not lost."""
 
 import asyncio
-import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from tests.classroom.alone import serve
+from tests.forked import forked
 from tools.serving import free_port
 
 pytestmark = pytest.mark.slow  # starts a server for real, twice
 bench = import_module("benchmarks.class")
 
-# The service alone: what stands around it takes long to start, and tests/server has it.
-ALONE = """
-import uvicorn
-from classroom.routes import Classroom
-from server.attempts import Attempts
-from starlette.responses import PlainTextResponse
-uvicorn.run(Classroom(PlainTextResponse("the app"), Attempts()), host="127.0.0.1", port={port}, log_level="error")
-"""
+
+class Alone(bench.Server):
+    def launch(self) -> None:
+        self.child = forked(serve, self.port, str(self.folder / "classes"))
+
+    def kill(self) -> None:
+        self.child.kill()
+        self.child.join()
 
 
 def test_a_class_outlives_its_server_and_five_do_not_mix(tmp_path: Path) -> None:
-    port = free_port()
-    server = bench.Server([sys.executable, "-c", ALONE.format(port=port)], port, tmp_path)
+    server = Alone(free_port(), tmp_path)
     result = asyncio.run(bench.measured(server, tmp_path, pupils=10, steps=3, within=1.0))
     assert result["acknowledged"] == result["kept"] == result["tallied"] == 10 * (3 + 1)
     assert (result["wrong_rounds"], result["refused"]) == (0, 0)

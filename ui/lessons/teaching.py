@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
@@ -44,13 +45,15 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
     """The class at one step of the lesson. Raises ValueError where the step's model can't answer."""
     refusal()
     code, secret = view.code or "", view.teacher or ""
-    classes = Classes(store())
     try:
+        classes = Classes(store())
         classes.counts(code, secret)
     except (Gone, Refused, *AWAY) as error:
         st.info(f"{_sentence(error)} What was not downloaded is gone.", icon=":material/info:")
         st.button("Leave the class", on_click=leave)
         return
+    if urlsplit(join_address()).hostname in ("localhost", "127.0.0.1", "::1"):
+        st.caption(":material/info: Phones can’t reach this address: open the app by the name of this machine.")
     st.fragment(_screen, run_every=EVERY)(classes, lesson, step, code, secret)
     _results(classes, code, secret)
 
@@ -82,7 +85,7 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
         "code": codes.spelt(code),
         "join": join_address().partition("://")[2],
         "link": link,
-        "qr": segno.make(link, error="m").svg_data_uri(scale=4, border=2),
+        "qr": _qr(link),
         "joined": joined,
         "answered": len(shown.answers),
         "steps": [{"name": one.name, "title": one.title} for one in lesson.steps],
@@ -98,6 +101,12 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
         "judged": _together(question, truth, rounds) if question and truth else None,
     }
     class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
+
+
+@lru_cache(100)
+def _qr(link: str) -> str:
+    """The link as an image, in an address of its own; every screen is drawn again each second."""
+    return str(segno.make(link, error="m").svg_data_uri(scale=4, border=2))
 
 
 def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[str, Any]) -> None:

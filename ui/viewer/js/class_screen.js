@@ -77,6 +77,7 @@ class ClassScreen {
     this.stage.append(box);
     if (!truth) {
       box.inert = true; // the pupils answer, not this screen
+      box.className = "watched";
       drawQuestion(box, posed, () => {});
       return;
     }

@@ -1,0 +1,15 @@
+"""The service of classes alone, as a process: what stands around it takes long to start, and tests/server has it."""
+
+import os
+
+
+def serve(port: int, folder: str) -> None:
+    os.environ |= {"HEADLIGHT_CLASSES": folder, "HEADLIGHT_REDIS": ""}
+    import uvicorn
+    from starlette.responses import PlainTextResponse
+
+    from classroom.routes import Classroom
+    from server.attempts import Attempts
+
+    app = Classroom(PlainTextResponse("the app"), Attempts())
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="error")

@@ -1,0 +1,69 @@
+"""Look here: on every page of a session that teaches a class, and only there."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from classroom.classes import PNG, Classes
+from classroom.store import store
+from ui.widgets import look_here
+
+PAGE = str(Path(__file__).resolve().parents[3] / "pages" / "positions.py")
+
+
+@pytest.fixture
+def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Classes, str, str]]:
+    monkeypatch.setenv("HEADLIGHT_CLASSES", str(tmp_path))
+    monkeypatch.delenv("HEADLIGHT_REDIS", raising=False)
+    store.cache_clear()
+    classes = Classes(store())
+    yield (classes, *classes.start("A lesson"))
+    store.cache_clear()
+
+
+def opened(kept: dict[str, str]) -> tuple[AppTest, bool]:
+    app = AppTest.from_file(PAGE, default_timeout=300)
+    app.session_state["kept"] = kept
+    app.run()
+    assert not app.exception
+    return app, "headlight_look_here" in [one.proto.component_name for one in app.get("bidi_component")]
+
+
+def test_only_who_teaches_is_offered_it(taught: tuple[Classes, str, str]) -> None:
+    classes, code, secret = taught
+    assert not opened({})[1]
+    assert not opened({"code": code, "teacher": "another"})[1]
+    app, offered = opened({"code": code, "teacher": secret})
+    assert offered and not [button for button in app.button if button.label == "Release the screens"]
+    classes.look(code, secret, "Positions", PNG)
+    app, _ = opened({"code": code, "teacher": secret})
+    next(button for button in app.button if button.label == "Release the screens").click().run()
+    assert not classes.shown(code).state.looking
+
+
+def test_what_a_browser_sends_is_a_png_or_nothing(taught: tuple[Classes, str, str]) -> None:
+    classes, code, secret = taught
+
+    def sent(picture: object) -> None:
+        with patch.object(st, "session_state", {look_here._KEY: {"picture": picture}}):
+            look_here._look(code, secret)
+
+    text = base64.b64encode(PNG + b"x").decode()
+    for wrong in (
+        None,
+        {"png": text},
+        {"title": 1, "png": text},
+        {"title": "A", "png": "%"},
+        {"title": "A", "png": ""},
+    ):
+        sent(wrong)
+        assert not classes.shown(code).state.looking
+    sent({"title": "Positions", "png": text})
+    assert classes.shown(code).picture == "Positions"

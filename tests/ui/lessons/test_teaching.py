@@ -1,0 +1,111 @@
+"""A class on the teacher's page, without a browser: what is sent to the screen that the whole class sees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from classroom.classes import Classes
+from classroom.store import store
+from transformer.lessons import Measuring, base, read, truth
+from ui.lessons import teaching
+from ui.state import models
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = str(ROOT / "pages" / "lessons.py")
+LESSON = read(ROOT / "lessons" / "it.md")
+STEP = LESSON.steps[2]
+
+
+@pytest.fixture(autouse=True)
+def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classes]:
+    monkeypatch.setenv("HEADLIGHT_CLASSES", str(tmp_path))
+    monkeypatch.delenv("HEADLIGHT_REDIS", raising=False)
+    store.cache_clear()
+    yield Classes(store())
+    store.cache_clear()
+
+
+def screen(app: AppTest) -> dict[str, Any]:
+    assert not app.exception and not app.error
+    (message,) = [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name == "headlight_class"]
+    size = int.from_bytes(message[:4], "little")
+    found: dict[str, Any] = json.loads(message[4 : 4 + size])
+    return found
+
+
+def started() -> AppTest:
+    app = AppTest.from_file(PAGE, default_timeout=300)
+    app.query_params["lesson"], app.query_params["step"] = LESSON.name, STEP.name
+    app.run()
+    next(button for button in app.button if button.label == "Start a class").click().run()
+    return app
+
+
+def place(app: AppTest) -> tuple[str, str]:
+    code, secret = (app.query_params[name] for name in ("code", "teacher"))
+    return code if isinstance(code, str) else code[0], secret if isinstance(secret, str) else secret[0]
+
+
+def test_a_class_is_started_taught_and_ended(classes: Classes) -> None:
+    app = started()
+    code, secret = place(app)
+    answer = truth(STEP, Measuring(models.translator, models.model_folder, base(STEP)))
+    pupil = classes.join(code)
+    classes.answer(code, pupil, STEP.name, 1, [100.0, *[0.0] * (len(answer["answer"]) - 1)])
+    app.run()
+    shown = screen(app)
+    assert (
+        shown["code"] == f"{code[:4]} {code[4:]}" and code in shown["link"] and shown["qr"].startswith("data:image/svg")
+    )
+    assert (shown["joined"], shown["answered"], shown["open"], shown["truth"]) == (1, 1, True, None)
+    assert secret not in json.dumps(shown) and json.dumps(answer["answer"]) not in json.dumps(shown)
+    classes.reveal(code, secret, STEP.name, answer)
+    told = screen(app.run())
+    assert told["truth"]["answer"] == answer["answer"] and told["tallies"][0]["counts"][0] == 1
+    assert told["judged"]["right"] == [0.0] and told["judged"]["mean"]["overlap"] < 100
+    next(button for button in app.button if button.label == "End it now").click().run()
+    assert "code" not in app.query_params and classes.store.versions([code]) == {}
+    assert any(button.label == "Start a class" for button in app.button)
+
+
+def test_the_link_opens_the_class_again_and_another_s_does_not(classes: Classes) -> None:
+    app = started()
+    code, secret = place(app)
+    for given, opens in ((secret, True), ("another-secret", False)):
+        again = AppTest.from_file(PAGE, default_timeout=300)
+        for name, value in (("lesson", LESSON.name), ("step", STEP.name), ("code", code), ("teacher", given)):
+            again.query_params[name] = value
+        again.run()
+        assert not again.exception
+        if opens:
+            assert screen(again)["open"]
+        else:
+            assert "not the teacher" in again.info[0].value
+
+
+def test_what_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("classroom.classes.MOST_CLASSES", 0)
+    app = started()
+    assert "code" not in app.query_params and "holds 0 classes already" in app.warning[0].value
+
+
+def test_each_kind_of_pick_does_what_it_says(classes: Classes) -> None:
+    app = started()
+    code, secret = place(app)
+    acts = {
+        "lock": lambda: classes.shown(code).state.locked,
+        "unlock": lambda: not classes.shown(code).state.locked,
+        "reveal": lambda: classes.shown(code).truth is not None,
+        "again": lambda: classes.shown(code).state.round == 2 and classes.shown(code).truth is None,
+    }
+    for act, done in acts.items():
+        teaching._picked(LESSON, STEP, code, secret, {"act": act})
+        assert done(), act
+    teaching._picked(LESSON, STEP, code, "wrong", {"act": "lock"})
+    assert not classes.shown(code).state.locked
