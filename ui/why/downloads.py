@@ -43,7 +43,7 @@ def export(
         return
     facts = {**sentence_facts(name, model, trace.text, trace.translation), **about}
     with menu:
-        at = st.radio("Figure", range(len(pictures)), format_func=lambda i: pictures[i].title, key="figure")
+        at = st.selectbox("Figure", range(len(pictures)), format_func=lambda i: pictures[i].title, key="figure")
         picture = pictures[at]
         stem = file_stem(name, picture.title, trace.text)
         figure_buttons(
