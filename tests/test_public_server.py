@@ -97,7 +97,7 @@ class Public:
         real = Path(os.path.realpath(ROOT / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
         rooms = ("app.py", "navigation.py", "server", "pages", "ui", "transformer", "static", ".streamlit")
-        program = [ROOT / name for name in (*rooms, "docs/exercises")]  # the texts that Anatomy shows
+        program = [ROOT / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
         if event == "os.listdir" and real == ROOT:  # where Python looks for what is imported
             return True
