@@ -95,11 +95,7 @@ class Classes:
         posed = self.store.document(code, f"question {step}")
         if posed is None:
             raise Refused("The class has gone on to another question.")
-        try:
-            checked = check_guess(posed["posed"], guess)
-        except OverflowError:
-            raise ValueError("A guess is a number of usual size.") from None
-        self.store.put(code, pupil, (step, round_), checked, allowed)
+        self.store.put(code, pupil, (step, round_), check_guess(posed["posed"], guess), allowed)
 
     def shown(self, code: str) -> Shown:
         version, state = self.store.state(code)

@@ -59,6 +59,8 @@ def test_a_number_is_told_how_far_off_it_is() -> None:
         *[("word", guess) for guess in (4, -1, 1.0, True, "1", None, [1], {})],
         *[("row", guess) for guess in ([25, 25, 25], [50, 60, 0, -10], [90, 0, 0, 0], [25, 25, 25, "25"], "x")],
         ("row", [float("nan"), 50, 25, 25]),
+        ("row", [10**400, 50, 25, 25]),
+        ("number", 10**400),
         ("row", [float("inf"), 0, 0, 0]),
         ("row", [True, 99, 0, 0]),
         *[("head", guess) for guess in ([3, 1], [1, 4], [1], [1, 1, 1], [0.5, 1], "1.1", None, [0, 1], [1, 0])],

@@ -54,9 +54,13 @@ def _index(count: int, guess: object, what: str) -> int:
 
 
 def _number(value: object) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+    try:
+        number = float(value) if type(value) in (int, float) else math.nan  # type: ignore[arg-type]
+    except OverflowError:  # of hundreds of digits
+        number = math.nan
+    if not math.isfinite(number):
         raise ValueError("A guess is a number.")
-    return float(value)  # type: ignore[arg-type]
+    return number
 
 
 def _list(value: object, count: int) -> list[object]:
