@@ -1,6 +1,6 @@
-"""What was measured over a corpus of the causes of words, and comes with a model: `why.json` in its folder.
+"""What was measured over a corpus of the causes of words, and comes with a model, in its folder.
 
-`python -m tools.why_agreement` writes it.
+`python -m tools.why_agreement` writes `why.json`, and `python -m tools.antecedents` `antecedents.json`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,22 @@ from transformer.files import read_json
 from ui.state import models
 
 log = logging.getLogger("headlight")
-FILE = "why.json"
+FILE, ANTECEDENTS = "why.json", "antecedents.json"
 ATTENTION = "raw attention"
 
 
 def why_measured(name: str) -> dict[str, Any] | None:
     """The measurements that come with a model; None where there are none that match its files."""
-    file = models.model_folder(name) / FILE
+    return _of_model(name, FILE)
+
+
+def antecedents_measured(name: str) -> dict[str, Any] | None:
+    """Which heads cause "il" and "elle", layers and heads from 0; None as above."""
+    return _of_model(name, ANTECEDENTS)
+
+
+def _of_model(name: str, kind: str) -> dict[str, Any] | None:
+    file = models.model_folder(name) / kind
     if name.startswith((models.RUN, models.IMPORTED)) or not file.is_file():
         return None
     return _read(file, file.stat().st_mtime_ns, models.version(name))
@@ -32,7 +41,10 @@ def why_measured(name: str) -> dict[str, Any] | None:
 def _read(file: Path, written: int, version: tuple[int, ...]) -> dict[str, Any] | None:
     try:
         facts: dict[str, Any] = read_json(file)
-        {name: (float(one["mean"]), float(one["spread"])) for name, one in facts["measures"].items()}
+        if file.name == FILE:
+            {name: (float(one["mean"]), float(one["spread"])) for name, one in facts["measures"].items()}
+        else:
+            [float(number) for part in ("top", "named", "random") for number in facts[part]["restored"]]
         fits = facts["model"] == digest(file.parent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         log.warning("%s cannot be read", file)

@@ -15,7 +15,7 @@ from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.atlases import Place, known_roles
 from ui.state.view import reseed, take, update, widget_key
-from ui.state.why_measured import why_measured
+from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture
@@ -277,7 +277,24 @@ def _over_corpus(name: str) -> str | None:
     return (
         f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
         f"{facts['top']} best heads of each pair together restore {share}. Most often among them: "
-        f"{KINDS[kind]} {layer}, head {head}, in {count} pairs. " + _named_over(name, heads, facts["pairs"])
+        f"{KINDS[kind]} {layer}, head {head}, in {count} pairs. {_same_three(name)}"
+        + _named_over(name, heads, facts["pairs"])
+    )
+
+
+def _same_three(name: str) -> str:
+    """What is left when the heads may not be chosen anew for each pair."""
+    facts = antecedents_measured(name)
+    if facts is None:
+        return ""
+    top, named, drawn = (
+        f"{_percent(mean)} ± {round(100 * spread)}"
+        for mean, spread in (facts[part]["restored"] for part in ("top", "named", "random"))
+    )
+    heads = ", ".join(f"{KINDS[kind]} {layer + 1}.{head + 1}" for kind, layer, head in facts["top"]["heads"])
+    return (
+        f"The same three in each of {facts['pairs']} other pairs ({heads}) restore {top}; three drawn at random "
+        f"{drawn}, and what is named after antecedents alone {named}. "
     )
 
 
