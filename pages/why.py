@@ -32,7 +32,7 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
         pictures += origins.section(name, model, view, trace, step, theme)
     instead = None
     with right, plain_errors():
-        instead = rather.other(name, model, view, trace, step)
+        instead = rather.choose(name, model, view, trace, cause, step)
         about["Rather than"] = model.checkpoint.target_tokenizer.labels([instead])[0]
         pictures += rather.section(name, model, view, trace, step, instead, theme)
     st.divider()

@@ -67,3 +67,11 @@ def test_a_bar_below_zero_is_empty() -> None:
     drawing = bars([("a", 0.5, "0.50"), ("b", -0.5, "−0.50")], "light")
     assert len(widths(drawing)) == 3  # two grounds and one bar
     assert texts(drawing) == ["a", "0.50", "b", "−0.50"]
+
+
+def test_bars_without_room_beside_their_names_are_below_them() -> None:
+    rows = [("norm-weighted", 0.32, "−0.32 ± 0.23  |  −0.37 ± 0.11"), ("ALTI+", 0.16, "0.16 ± 0.30  |  0.32 ± 0.13")]
+    wide, narrow = bars(rows, "light"), bars(rows, "light", across=312)
+    assert min(widths(narrow)) > 0 and narrow.size[1] > wide.size[1]
+    ground, full, _, half = widths(narrow)
+    assert (full / ground, half / full) == (pytest.approx(0.32, abs=0.01), pytest.approx(0.5, abs=0.01))

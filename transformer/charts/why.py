@@ -279,22 +279,28 @@ def _largest(grids: Sequence[Map], percent: bool) -> str:
 
 
 def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float = 1.0, across: int = 440) -> Drawing:
-    """A bar for each (name, value, what it says), the first in the accent colour; below zero it is empty."""
+    """A bar for each (name, value, what it says), the first in the accent colour; below zero it is empty.
+
+    Where names and numbers leave no room between them, the names are lines of their own.
+    """
     look = theme_named(theme)
     left = 12 + min(0.5 * across, max(width(name) for name, _, _ in rows))
     right = max([60.0, *(width(text) * SMALL / PLAIN + 12 for _, _, text in rows)])
-    room = across - left - right
+    above = 20.0 if across - left - right < 40 else 0.0
+    cut_at = across if above else left - 8
+    left = 0.0 if above else left
+    room = max(0.0, across - left - right)
     parts: list[str] = []
     for at, (name, value, text) in enumerate(rows):
-        middle = 28.0 * at + 14
+        middle = (28.0 + above) * at + above + 14
         full = room * min(1.0, max(0.0, np.nan_to_num(value)) / largest)
-        parts.append(_text(0, middle + 5, _cut(name, left - 8), look.text, weight=600 if at == 0 else 0))
+        parts.append(_text(0, middle - above + 5, _cut(name, cut_at), look.text, weight=600 if at == 0 else 0))
         parts.append(_bar(left, middle - 4, room, 8, look.line))
         if full:
             parts.append(_bar(left, middle - 4, full, 8, look.accent if at == 0 else look.sequential[2]))
         parts.append(_text(across, middle + 5, text, look.text, anchor="end"))
     told = "; ".join(f"{name} {text}" for name, _, text in rows)
-    return Drawing(parts, (across, 28.0 * len(rows)), f"{told}.")
+    return Drawing(parts, (across, (28.0 + above) * len(rows)), f"{told}.")
 
 
 def signed(value: float, plus: bool = False) -> str:

@@ -14,11 +14,12 @@ MOST = 8  # proposals
 
 
 class Cause(NamedTuple):
-    """The other sentence, and where it first makes the model write something else (None: nowhere)."""
+    """The other sentence, and where it first makes the model write something else, and what (None: nowhere)."""
 
     text: str
     ids: tuple[int, ...]
     first: int | None
+    instead: int | None
 
 
 def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause | None:
@@ -34,9 +35,9 @@ def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause
         return None
     ids = tuple(model.encode(text))
     try:
-        return Cause(text, ids, first_difference_of(name, trace, ids)[0])
+        return Cause(text, ids, *first_difference_of(name, trace, ids))
     except ValueError:  # it leads to the same words; another step or token may still be asked about
-        return Cause(text, ids, None)
+        return Cause(text, ids, None, None)
 
 
 def proposals(model: Translator, trace: Trace) -> list[str]:

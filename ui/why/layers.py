@@ -10,6 +10,7 @@ import streamlit as st
 
 from transformer import Trace, Translator
 from transformer.charts.why import Drawing, bars
+from ui.why.checks import CLOSE, check
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import lens_of
@@ -56,9 +57,9 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
     st.markdown(f"**Probability of “{literal(token)}”** after what was written above, when so much is read")
     drawn(partial(draw, theme), WIDTH, key="why-lens")
     apart = float(abs(lens.log_probs[-1] - trace.log_probs).max())
-    st.caption(
-        f":material/check_circle: With all layers it is the model itself: the largest difference of a "
-        f"log-probability is {signed(apart)}."
+    check(
+        apart < CLOSE,
+        f"With all layers it is the model itself: the largest difference of a log-probability is {signed(apart)}.",
     )
     same = {key: value for key, value in view.to_query().items() if key in ("model", "text", "target")}
     st.markdown(

@@ -13,6 +13,7 @@ from transformer.analysis.why import ALTI, Agreement, Measured, agreements
 from transformer.charts.why import Drawing, Group, bars, shares
 from ui.state.view import take, widget_key
 from ui.state.why_measured import why_measured
+from ui.why.checks import CLOSE, check
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import measured_of
@@ -53,9 +54,10 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
         st.toggle("Every token", view.every, key=every, on_change=take, args=("every", every))
     contribution = found.by_measure[ALTI]
     a, b = float(contribution.source[step].sum()), float(contribution.prefix[step].sum())
-    st.caption(
-        f":material/check_circle: Contributions sum to 1: {a:.3f} + {b:.3f} = {a + b:.3f}. "
-        f"Left out: {len(trace.source)} runs of the model, each without one token of the source."
+    check(
+        abs(a + b - 1) < CLOSE,
+        f"Contributions sum to 1: {a:.3f} + {b:.3f} = {a + b:.3f}. "
+        f"Left out: {len(trace.source)} runs of the model, each without one token of the source.",
     )
     compared = _compared(name, found, len(trace.writes), theme)
     rows = rows_of(found, trace, step)

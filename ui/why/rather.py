@@ -14,6 +14,8 @@ from transformer import Trace, Translator
 from transformer.analysis.why import Contrast
 from transformer.charts.why import Drawing, Effect, Map, maps, waterfall
 from ui.state.view import take, update, widget_key
+from ui.why.cause import Cause
+from ui.why.checks import CLOSE, check
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import candidates_of, contrast_of
@@ -31,21 +33,36 @@ NAMES = {
 KINDS = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the kind of attention that pages show
 
 
-def other(name: str, model: Translator, view: WhyView, trace: Trace, step: int) -> int:
-    """The id of the token that could have been written: the chosen one, else the likeliest. ValueError for none."""
-    written = trace.target.ids[step + 1]
+def other(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
+    """The id of the token that could have been written: the chosen one, else what the other sentence makes the model
+    write here, else the likeliest. ValueError for none."""
     if view.instead:
-        return model.token(view.instead, written)
+        return model.token(view.instead, trace.target.ids[step + 1])
+    if cause is not None and cause.first == step and cause.instead is not None:
+        return cause.instead
     return candidates_of(name, trace, step)[0][0]
 
 
-def choice(name: str, model: Translator, trace: Trace, step: int, instead: int) -> None:
-    """The token that could have been written: one of the most probable, or one that is typed."""
+def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
+    """The heading and the box to choose the other token in, and its id.
+
+    Raises ValueError for a token that cannot be; the box stands, to choose another in.
+    """
+    try:
+        instead = other(name, model, view, trace, cause, step)
+    except ValueError:
+        _heading(name, model, view, trace, step, view.instead or "")
+        raise
+    _heading(name, model, view, trace, step, model.checkpoint.target_tokenizer.labels([instead])[0])
+    return instead
+
+
+def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: int, shown: str) -> None:
+    st.subheader(f"“{literal(trace.writes.labels[step])}” rather than “{literal(shown)}”", anchor="rather-than")
     labels = model.checkpoint.target_tokenizer.labels
     chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step)}
-    shown = labels([instead])[0]
     # A box of its own for each place: of the last one's choice it would make a token that somebody typed.
-    place = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2])).encode())
+    place = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2], view.corrupted)).encode())
     key = widget_key(f"instead-{place}")
     offered = list(dict.fromkeys([*chances, shown]))
     st.selectbox(
@@ -66,8 +83,6 @@ def section(
 ) -> list[Picture]:
     """The parts in order, the check, every head's part, and the gradient's view of the same difference."""
     token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
-    st.subheader(f"“{literal(token)}” rather than “{literal(rival)}”", anchor="rather-than")
-    choice(name, model, trace, step, instead)
     parts, gradient = contrast_of(name, trace, step, instead)
     largest = largest_head(parts)
     st.markdown(sentence(parts, token, rival, largest))
@@ -75,9 +90,10 @@ def section(
     drawn(partial(_waterfall, parts, token, view.parts, theme), WIDTH, key="why-waterfall")
     by_layer = widget_key("parts")
     st.toggle("Layer by layer", view.parts, key=by_layer, on_change=take, args=("parts", by_layer))
-    st.caption(
-        f":material/check_circle: The parts sum to the difference: {signed(parts.total)} = {signed(parts.difference)}. "
-        "The scale of the final norm (post-norm: of every norm) is held at its value."
+    check(
+        abs(parts.total - parts.difference) < CLOSE,
+        f"The parts sum to the difference: {signed(parts.total)} = {signed(parts.difference)}. "
+        "The scale of the final norm (post-norm: of every norm) is held at its value.",
     )
     here = _chosen(view, parts, largest)
     heads = Picture("Each head's part", partial(_heads, parts, token, rival, here), _head_rows(parts), 465)

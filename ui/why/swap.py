@@ -27,6 +27,7 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal, plural, signed
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
+LEAST = 1.0  # logits that the other sentence must change, for shares of them to say something
 
 
 def section(
@@ -42,7 +43,7 @@ def section(
     _choice(model, view, trace, cause)
     if cause is None:
         st.info(
-            "No sentence is proposed for this one. Type it with one word changed, so that the model writes something "
+            "There is no other sentence yet. Type this one with one word changed, so that the model writes something "
             "else.",
             icon=":material/info:",
         )
@@ -75,6 +76,12 @@ def section(
         f"As it is: difference of the logits **{signed(found.patching.true, plus=True)}**. "
         f"Swapped: **{signed(found.patching.corrupted, plus=True)}**."
     )
+    if found.patching.true - found.patching.corrupted < LEAST:
+        st.caption(
+            f":material/info: The other sentence hardly speaks against “{literal(token)}” rather than "
+            f"“{literal(rival)}”: there is next to nothing to give back, and shares of it say little. Choose another "
+            "token above, or another sentence."
+        )
     shares = by_kind(found.patching.restored)
     heads = Picture("Heads given back one at a time", partial(_maps, shares, found), _head_rows(shares), 590)
     top = Picture("The top heads together", partial(_top, found), _top_rows(found), 336)
@@ -205,9 +212,11 @@ def _identities(trace: Trace, cause: Cause, found: Swapped) -> None:
     everything, nothing = found.patching.everything, found.patching.nothing
     holds = abs(everything - 1) < 5e-4 and abs(nothing) < 5e-4
     there, here = found.unpaired
+    mark = "check_circle" if holds else "info" if there or here else "error"
     st.caption(
-        f":material/{'check_circle' if holds else 'info'}: Everything given back: {100 * everything:z.1f} %. "
-        f"Nothing: {100 * nothing:z.1f} %.".replace("-", "−")
+        f":material/{mark}: Everything given back: {100 * everything:z.1f} %. Nothing: {100 * nothing:z.1f} %.".replace(
+            "-", "−"
+        )
         + (
             f" The sentences are aligned by the tokens that both have; {len(there)} of the true one and {len(here)} of "
             "the other have no partner and were left as they are, which is why everything need not be 100 %."

@@ -19,7 +19,7 @@ from transformer.charts.why import bars
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
 from ui.why.tables import Row
-from ui.widgets.text import signed
+from ui.widgets.text import literal, signed
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "why.py"
 
@@ -80,7 +80,7 @@ def test_what_is_given_back_is_the_librarys(model: Translator, exchanged: str) -
     app = opened(text=text, target=text, step=str(step + 1), corrupted=other)
     source, corrupted = trace.source.ids, model.encode(other)
     pairs = why.partners(source, corrupted)
-    instead = rival(model, trace, step)
+    instead = rival(model, trace, step, corrupted)
     found = why.patching(model.model, source, corrupted, trace.target.ids, step, instead, pairs)
     shown = table(app, "Attention", "Share")["Share"].tolist()
     expected = [share for shares in by_kind(found.restored).values() for share in shares.ravel()]
@@ -93,6 +93,30 @@ def test_what_is_given_back_is_the_librarys(model: Translator, exchanged: str) -
     assert whole == (len(source) == len(corrupted)) or "have no partner" in texts(app)
 
 
+def test_the_other_candidate_is_what_the_other_sentence_leads_to(model: Translator) -> None:
+    text, other = TEXTS[0], TEXTS[0].replace("little", "dogs")
+    target = model.trace(text).translation  # the model's own, which the other sentence changes somewhere
+    trace = model.trace(text, target)
+    labels = model.checkpoint.target_tokenizer.labels
+    after = model.log_probs([model.encode(other)], [trace.target.ids[:-1]])[0].argmax(-1).tolist()
+    first = next(at for at, (a, b) in enumerate(zip(after, trace.target.ids[1:], strict=True)) if a != b)
+    app = opened(text=text, target=target, corrupted=other)
+    heading = f"“{literal(trace.writes.labels[first])}” rather than “{literal(labels([after[first]])[0])}”"
+    assert heading in [one.value for one in app.subheader]
+
+
+def test_a_token_that_is_unknown_is_told_beside_the_box_to_choose_another(model: Translator) -> None:
+    app = opened(text=TEXTS[0], target=TEXTS[0], step="2", instead="qqqq")
+    assert any("qqqq" in one.value for one in app.info)
+    assert "qqqq" in next(one for one in app.selectbox if one.label == "Rather than").options
+
+
+@pytest.mark.parametrize(("holds", "icon"), [(True, "check_circle"), (False, "error")])
+def test_a_check_has_its_tick_only_where_it_holds(holds: bool, icon: str) -> None:
+    app = AppTest.from_string(f"from ui.why.checks import check\ncheck({holds}, 'sums')").run()
+    assert app.caption[0].value == f":material/{icon}: sums"
+
+
 def test_one_state_at_a_time_is_the_librarys(model: Translator) -> None:
     text, other = TEXTS[0], TEXTS[0].replace("little", "dogs")
     trace = model.trace(text, text)
@@ -102,7 +126,14 @@ def test_one_state_at_a_time_is_the_librarys(model: Translator) -> None:
         app.query_params[name] = value
     app.run()
     assert not app.exception and not app.error
-    asked = model.model, trace.source.ids, model.encode(other), trace.target.ids, 2, rival(model, trace, 2)
+    asked = (
+        model.model,
+        trace.source.ids,
+        model.encode(other),
+        trace.target.ids,
+        2,
+        rival(model, trace, 2, model.encode(other)),
+    )
     found = why.patching(*asked).states
     shown = table(app, "Stack", "After")["Share"].tolist()
     expected = [*found["encoder"].ravel(), *found["decoder"].ravel()]
@@ -166,8 +197,13 @@ def svg_number(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
 
-def rival(model: Translator, trace: Trace, step: int) -> int:
-    """The most probable token that was not written, by the model's own pass."""
+def rival(model: Translator, trace: Trace, step: int, corrupted: list[int]) -> int:
+    """What the other sentence would make the model write where it first differs; else the most probable token that was
+    not written, by the model's own pass."""
+    after = model.log_probs([corrupted], [trace.target.ids[:-1]])[0].argmax(-1).tolist()
+    differ = [at for at, (a, b) in enumerate(zip(after, trace.target.ids[1:], strict=True)) if a != b]
+    if differ and differ[0] == step:
+        return int(after[step])
     log_probs = model.log_probs([trace.source.ids], [trace.target.ids[:-1]])[0, step].clone()
     log_probs[trace.target.ids[step + 1]] = -1e9
     return int(log_probs.argmax())
