@@ -45,6 +45,12 @@ def test_what_gives_next_to_nothing_is_one_row() -> None:
     assert "b" in texts(shares([group], ("x", "y"), "light"))
 
 
+def test_small_changes_have_digits() -> None:
+    values = np.array([0.5, 0.5])
+    small = Group("English", ["a", "b"], values, values, np.array([0.0068, -0.0003]))
+    assert {"0.0068", "−0.0003"} <= set(texts(shares([small], ("x", "y"), "light")))
+
+
 def test_a_waterfall_ends_at_the_sum() -> None:
     effects = [Effect("up", 2.0, {"layer 1": 1.5, "layer 2": 0.5}), Effect("down", -0.75)]
     assert texts(waterfall(effects, "elle", "light"))[-1] == "+1.25"

@@ -83,6 +83,7 @@ def shares(
     lefts = room, room + bar + 18
     largest = [max([1e-9, *(float(np.max(part, initial=0.0)) for part in column)]) for column in _columns(groups)]
     furthest = max([1e-9, *(float(np.max(one.left_out, initial=0.0)) for one in groups if one.left_out is not None)])
+    decimals = min(5, max(2, 1 - int(np.floor(np.log10(furthest)))))  # two digits of the largest, where it is small
     parts = [
         _text(lefts[0], 14, names[0], look.text, weight=600),
         _text(lefts[1], 14, names[1], look.text, weight=600),
@@ -105,7 +106,7 @@ def shares(
                 parts.append(_bar(left, middle - 6, max(1.0, bar * float(values[at]) / most), 12, colour))
             if group.left_out is not None:
                 cost = float(group.left_out[at])
-                parts.append(_text(across, middle + 5, signed(cost), look.text, anchor="end"))
+                parts.append(_text(across, middle + 5, signed(cost, decimals=decimals), look.text, anchor="end"))
                 points.append((max(0.0, cost) / furthest, middle))
             y += _ROW
         if rest:
@@ -303,12 +304,12 @@ def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float =
     return Drawing(parts, (across, (28.0 + above) * len(rows)), f"{told}.")
 
 
-def signed(value: float, plus: bool = False) -> str:
-    """Two decimals with a real minus, and none before a zero."""
+def signed(value: float, plus: bool = False, decimals: int = 2) -> str:
+    """With a real minus, and none before a zero."""
     if np.isnan(value):
         return "–"
-    text = f"{value:{'+' if plus else ''}.2f}"
-    return ("0.00" if float(text) == 0 else text).replace("-", "−")
+    text = f"{value:{'+' if plus else ''}.{decimals}f}"
+    return (f"{0:.{decimals}f}" if float(text) == 0 else text).replace("-", "−")
 
 
 def _number(value: float, percent: bool) -> str:
