@@ -11,6 +11,7 @@ from tests.forked import serve_forked
 from tools import production
 from tools.screenshots import page_paths
 from tools.serving import wait_until_idle
+from ui.widgets.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a good long password"
@@ -115,7 +116,7 @@ def test_the_policy_lets_every_page_do_its_work(asked: Page, errors: list[str], 
     asked.add_init_script(WATCH)
     enter(asked, locked)
     paths = page_paths(asked, ROOT / "app.py")
-    assert len(paths) == 7
+    assert len(paths) == len(PAGES)
     for name, path in paths.items():
         asked.goto(locked + path)
         wait_until_idle(asked, seconds=180)

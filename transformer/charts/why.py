@@ -336,8 +336,8 @@ def _cell(
     light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 143
     inks = theme_named("light").text, "#ffffff"
     ink = look.muted if abs(share) < 0.05 else inks[0] if light else inks[1]
-    size = SMALL if wide >= 40 else 12 if wide >= 34 else 11
-    number = _text(left + wide / 2, top + 21, text, ink, size, "middle") if wide >= 24 else ""
+    size = SMALL if wide >= 40 else 12  # no less: a projector enlarges it by half, to 18
+    number = _text(left + wide / 2, top + 21, text, ink, size, "middle") if wide >= 27 else ""
     given = f' data-pick="{text_of(pick)}" role="button" tabindex="0" aria-label="{_quoted(told)}"' if pick else ""
     rect = (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{high}" rx="5" fill="{_hex(rgb)}" '

@@ -103,7 +103,7 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
     class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
 
 
-@lru_cache(100)
+@lru_cache(maxsize=100)
 def _qr(link: str) -> str:
     """The link as an image, in an address of its own; every screen is drawn again each second."""
     return str(segno.make(link, error="m").svg_data_uri(scale=4, border=2))
