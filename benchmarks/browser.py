@@ -124,7 +124,7 @@ def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, l
     page.add_init_script(f"painted.opened({selector!r})")
     try:
         page.goto(file.as_uri(), wait_until="commit", timeout=1000 * limit)
-        page.wait_for_function("painted.took", timeout=1000 * limit)
+        page.wait_for_function("() => painted.took", timeout=1000 * limit)
         return float(page.evaluate("painted.took"))
     except Broken:
         return None
@@ -143,7 +143,7 @@ def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
     page.add_init_script(path=SCRIPT)
     try:
         page.goto(f"{url}/?{urlencode({**_given(trace), 'layer': 1, 'head': 1})}", wait_until="commit")
-        page.wait_for_function("painted.overview() && painted.head()", polling="raf", timeout=180_000)
+        page.wait_for_function("() => painted.overview() && painted.head()", polling="raf", timeout=180_000)
         took = page.evaluate(f"new Promise(done => {_TWO_FRAMES.format('done(performance.now())')})")
         wait_until_idle(page)
         return float(took), sum(sent)

@@ -89,7 +89,7 @@ def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
         folder = Path(name)
         large = make_checkpoint(folder / "checkpoints" / "large")
         traces = {n: trace_of(large, n) for n in {*tokens, APP_TOKENS}}
-        result["sizes"] = {n: sizes(traces[n], folder, rounds) for n in tokens}
+        result["sizes"] = {n: sizes(large, traces[n], folder, rounds) for n in tokens}
         result |= in_the_browser(folder, traces, tokens, rounds, scripts)
         for n, one in result["opened"].items():
             result["sizes"][n]["bytes"]["app"] = one.pop("bytes")
@@ -130,9 +130,9 @@ def trace_of(model: Translator, tokens: int) -> Trace:
 # ---- bytes ----------------------------------------------------------------------------------------
 
 
-def overview_bytes(trace: Trace) -> int:
+def overview_bytes(model: Translator, trace: Trace) -> int:
     """What the overview of the three kinds sends, captions, masks and profiles included, as the page makes it."""
-    shown = Shown("", None, trace, trace, None, (), [])  # type: ignore[arg-type]
+    shown = Shown("", model, trace, trace, None, (), [])
     return len(every_head(shown, words=False, hide=False, scale="fixed").payload)
 
 
@@ -209,14 +209,14 @@ def page_file(folder: Path, name: str, tokens: int) -> Path:
     return folder / f"{name}-{tokens}.html"
 
 
-def sizes(trace: Trace, folder: Path, rounds: int) -> dict[str, Any]:
+def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[str, Any]:
     """The bytes of each, and the seconds that making them takes; the pages stay in the folder.
 
     What takes long is made in fewer rounds, and what cannot be made is listed under "failed".
     """
     tokens = len(trace.rows("encoder"))
-    numbers: dict[str, Any] = {"bytes": {"headlight": overview_bytes(trace)}, "failed": {}}
-    tasks: dict[str, Callable[[], float]] = {"headlight": seconds(partial(overview_bytes, trace))}
+    numbers: dict[str, Any] = {"bytes": {"headlight": overview_bytes(model, trace)}, "failed": {}}
+    tasks: dict[str, Callable[[], float]] = {"headlight": seconds(partial(overview_bytes, model, trace))}
     first = {"headlight": tasks["headlight"]()}
     for name in PAGES:
         path = page_file(folder, name, tokens)

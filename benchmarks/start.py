@@ -133,7 +133,7 @@ class Ours:
             started.seen["the server answers"] = since(begun)
             page.goto(f"http://127.0.0.1:{self.port}")
             for what in ("overview", "head"):
-                page.wait_for_function(f"painted.{what}()", polling="raf", timeout=1000 * LIMIT)
+                page.wait_for_function(f"() => painted.{what}()", polling="raf", timeout=1000 * LIMIT)
                 two_frames(page)
                 started.seen[what] = since(begun)
             process = psutil.Process(server.pid)
