@@ -209,6 +209,8 @@ def test_the_map_opens_every_part_and_a_head(page: Page, url: str, small: Transl
     expect(page).to_have_url(re.compile("part=norm"))
     part(page, "Encoder layer 1, self-attention").locator(".head").nth(3).click()
     expect(page.get_by_role("heading", name="Encoder layer 1, self-attention, head 4", exact=True)).to_be_visible()
+    page.keyboard.press("f")
+    expect(page.locator(".hl:fullscreen .part").last).to_be_in_viewport(ratio=0.9)  # no wider than its room
 
 
 def test_a_link_back_and_another_page_keep_the_view(page: Page, new_page: Callable[..., Page], url: str) -> None:

@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from transformer.charts import frame
 from transformer.charts.colours import THEMES, lookup
-from transformer.charts.document import FONTS, document
+from transformer.charts.document import FONTS, document, fonts_of
 from transformer.charts.svg import Block, Colours, patterns_svg, strongest
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -140,3 +141,7 @@ def test_the_mark_of_a_space_is_drawn_by_a_font_inside() -> None:
     assert face in marked and face not in plain
     ours, apps = FONTS / "marks.woff2", Path(__file__).parents[2] / "static" / "fonts" / "marks.woff2"
     assert ours.read_bytes() == apps.read_bytes()
+
+
+def test_pictures_that_a_page_draws_ask_for_the_same_fonts() -> None:
+    assert all(f'"{family}"' in frame.FONT for family in fonts_of("\u2581\u0939"))

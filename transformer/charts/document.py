@@ -52,12 +52,17 @@ def document(
             f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{FONT}" font-size="{FONT_SIZE}">',
             f"<title>{text_of(title)}</title>",
             f"<desc>{text_of('; '.join(told))}</desc>",
-            *(_face(family, file) for family, (file, letters) in _INSIDE.items() if letters.search(whole)),
+            *(_face(family, file) for family, file in fonts_of(whole).items()),
             f'<rect width="100%" height="100%" fill="{look.background}"/>',
             whole,
             "</svg>\n",
         ]
     )
+
+
+def fonts_of(text: str) -> dict[str, Path]:
+    """By its family, the file of each font that goes inside of what shows this text."""
+    return {family: FONTS / file for family, (file, letters) in _INSIDE.items() if letters.search(text)}
 
 
 def text_of(text: str) -> str:
@@ -71,7 +76,7 @@ def text_width(text: str, size: float) -> float:
 
 
 @cache
-def _face(family: str, file: str) -> str:
-    data = base64.b64encode((FONTS / file).read_bytes()).decode("ascii")
-    form = Path(file).suffix[1:]
+def _face(family: str, file: Path) -> str:
+    data = base64.b64encode(file.read_bytes()).decode("ascii")
+    form = file.suffix[1:]
     return f'<style>@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}")}}</style>'

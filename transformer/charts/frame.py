@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from transformer.charts.colours import Theme
 from transformer.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest
 
-FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", "Noto Sans Devanagari", system-ui, sans-serif'
+FONT = '"Headlight marks", "Source Sans", "Source Sans 3", "Noto Sans Devanagari", system-ui, sans-serif'
 _NOTE, _SMALL = 13, 12  # font sizes of what is not a token, and of a token where it is tight
 _GAP = 10  # between a label and what it labels
 _SLANT = 42  # degrees, of the column labels

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.charts.document import fonts_of
 from transformer.quoting import quoted
 from ui.viewer.component import style, viewer_script
 from ui.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
@@ -57,7 +58,7 @@ def standalone_html(
     if not (0 <= layer < layers and 0 <= head < heads):
         raise ValueError(f"Layer {layer}, head {head} is not among {layers} layers of {heads} heads, from 0.")
     exact = sum(view.patterns.size for view in kinds.values()) <= MOST_EXACT
-    page = {
+    page: dict[str, object] = {
         "title": title,
         "kinds": list(kinds),
         "selected": [list(kinds).index(kind), layer, head],
@@ -66,7 +67,11 @@ def standalone_html(
         "caution": CAUTION,
         "rounding": None if exact else _ROUNDING,
     }
+    # Who opens the file need not have the letters of its fonts, and its policy lets no address be loaded, even of data.
+    fonts = fonts_of(_written(title, kinds, meta))
+    page["fonts"] = list(fonts)
     blocks = {"page": pack(page, {})}
+    blocks |= {f"font-{n}": file.read_bytes() for n, file in enumerate(fonts.values())}
     blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
     code = page_script()
     look = style("page") + style("viewer")
@@ -99,6 +104,19 @@ def page_script() -> str:
     """The script of every such page: the viewer's, in a scope of its own."""
     code = viewer_script("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "page")
     return f"(() => {{\n{code}\n}})();\n"
+
+
+def _written(title: str, kinds: Mapping[str, KindView], meta: Mapping[str, str]) -> str:
+    """Every text that the page may show."""
+    texts = [title, *meta, *meta.values()]
+    for view in kinds.values():
+        texts += [
+            *view.rows,
+            *view.columns,
+            *(view.rows_read or []),
+            *(part for c in view.captions for h in c for part in h),
+        ]
+    return "".join(texts)
 
 
 def _kind(view: KindView, exact: bool) -> bytes:

@@ -301,6 +301,7 @@ def test_a_step_of_positions_is_one_rotation(call: Call) -> None:
         ("briefly(12345.6)", "12,346"),
         ("briefly(0.0000034)", f"3.4e{MINUS}6"),
         ("tickText(2500000)", "2.5M"),
+        ("tickText(2.5e34)", "2.5e34"),
         ("tickText(12000)", "12k"),
         ("tickText(0.00005)", f"5e{MINUS}5"),
         ("[1, 2, 3, 4, 11, 12, 21, 111, 122].map(ordinal).join(' ')", "1st 2nd 3rd 4th 11th 12th 21st 111th 122nd"),

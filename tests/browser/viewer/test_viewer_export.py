@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -66,6 +67,22 @@ def test_the_file_works_without_a_network(page: Page, offline: Callable[[str], l
     page.get_by_role("button", name="Encoder").click()  # two layers: the third is not there
     expect(page.get_by_role("heading", name="Layer 2, head 1", exact=True)).to_be_visible()
     expect(page.locator(".thumb")).to_have_count(8)
+    assert asked == []
+
+
+def test_the_file_brings_the_fonts_of_its_letters(page: Page, offline: Callable[[str], list[str]]) -> None:
+    """By their widths: what a machine draws in their place is wider, or a box."""
+    words = ["\u2581le", "\u0939\u093f"]
+    view = KindView(np.eye(2, dtype=np.float32)[None, None], None, words, words, None, [[[""]]])
+    asked = offline(standalone_html("t", {"encoder": view}, ("encoder", 0, 0), "light", {}))
+    widths = """async () => {
+      await document.fonts.ready;
+      const pen = document.createElement("canvas").getContext("2d");
+      pen.font = `100px ${getComputedStyle(document.querySelector(".side .token")).fontFamily}`;
+      const loaded = [...document.fonts].filter(font => font.status === "loaded").map(font => font.family);
+      return [Math.round(pen.measureText("\u2581").width), loaded];
+    }"""
+    assert page.evaluate(widths) == [34, ["Headlight marks", "Noto Sans Devanagari"]]
     assert asked == []
 
 

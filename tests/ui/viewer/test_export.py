@@ -17,7 +17,7 @@ def view(layers: int, heads: int, length: int, word: str = "w") -> KindView:
     weights = np.random.default_rng(0).random((layers, heads, length, length)).astype(np.float32)
     weights /= weights.sum(-1, keepdims=True)
     words = [f"{word}{i}" for i in range(length)]
-    return KindView(weights, None, words, words, words, [[(words[0], 1 / length)] * heads] * layers)
+    return KindView(weights, None, words, words, words, [[("looks at ", words[0])] * heads] * layers)
 
 
 class Elements(HTMLParser):
@@ -57,6 +57,14 @@ def test_nothing_points_outside_the_file() -> None:
     assert not [tag for tag, attributes in page.tags if {"src", "href"} & set(attributes)]
     code = re.sub(r'octet-stream"[^<]*', "", text).replace("http://www.w3.org/2000/svg", "")  # a name, not an address
     assert not re.findall(r"https?:|//[a-z]+\.|@import|url\(", code)
+
+
+def test_it_holds_the_fonts_of_its_letters_alone() -> None:
+    plain, marked = (
+        standalone_html("t", {"cross": view(1, 2, 4, word)}, ("cross", 0, 1), "light", {}) for word in ("w", "\u2581")
+    )
+    assert 'id="font-0"' not in plain and "Headlight marks" in _decoded(marked, "page")
+    assert 'id="font-0"' in marked and 'id="font-1"' not in marked
 
 
 def test_hostile_text_stays_text() -> None:

@@ -23,6 +23,7 @@ class Page {
       layer: header.selected[1],
       head: header.selected[2],
     });
+    header.fonts.forEach((family, n) => document.fonts.add(new FontFace(family, bytesOf(`font-${n}`))));
     this.roots = ["overview", "head", "lines"].map(() => el("div", { class: "hl" }));
     this.name = el("h2");
     this.kinds = el("div", { class: "kinds", role: "group", "aria-label": "Kind of attention" });

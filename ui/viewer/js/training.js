@@ -22,6 +22,7 @@ function tickStep(top, count) {
 
 function tickText(value) {
   const size = Math.abs(value);
+  if (size >= 1e9) return (+value.toPrecision(3)).toExponential().replace("+", ""); // as a perplexity that explodes
   if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
   if (size >= 1000) return `${+(value / 1000).toPrecision(3)}k`;
   return size && size < 1e-4 ? value.toExponential(0).replace("-", "\u2212") : String(+value.toPrecision(3));
