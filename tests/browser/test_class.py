@@ -61,6 +61,7 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
             answer(pupil, place)
         expect(teacher.get_by_text("3 of 3 answered")).to_be_visible()
         if number == 2:  # after talking, and over a reload of both sides
+            assert "teacher" not in teacher.url  # a projector shows the address
             teacher.reload()
             teacher.get_by_role("button", name="Talk, then ask again").click()
             pupils[2].reload()

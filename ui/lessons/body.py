@@ -25,7 +25,7 @@ def body() -> None:
         st.html(_ALONE)
     else:
         sidebar(view, [])
-        if not view.code:  # the link to a class is its teacher's alone
+        if not view.code:  # a class has links of its own
             with st.sidebar:
                 copy_link()
     with plain_errors():

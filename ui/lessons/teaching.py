@@ -1,7 +1,7 @@
 """The teacher's side of a class: it starts one, asks the steps of a lesson, and shows what came back.
 
-The teacher's link holds the class's code and secret, so it opens the class again after a reload or a restart. What may
-be done is decided in classroom/classes.py; what was refused there is said here.
+The class's secret is in the session and in the teacher's browser, and in no address. What may be done is decided in
+classroom/classes.py; what was refused there is said here.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from classroom.classes import Asked, Classes, Question, Refused, rows
 from classroom.store import AWAY, Full, Gone, store
 from classroom.tally import in_words
 from transformer.lessons import Lesson, Step, judge
-from ui.lessons import shelf
+from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room
 from ui.lessons.view import LessonsView
+from ui.state import class_secrets
 from ui.state.view import update
+from ui.widgets.copy_link import copy_link
 from ui.widgets.spreadsheet import csv_text
 from ui.widgets.text import literal
 
@@ -38,20 +40,33 @@ def start_class(lesson: Lesson, step: Step) -> None:
         classes = Classes(store())
         code, secret = classes.start(lesson.title)
         classes.open(code, secret, _question(lesson, step))
-        update(code=code, teacher=secret)
+        class_secrets.hold(code, secret)
+        update(code=code, teacher=None)
 
 
 def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
     """The class at one step of the lesson. Raises ValueError where the step's model can't answer."""
     refusal()
-    code, secret = view.code or "", view.teacher or ""
+    code = view.code or ""
+    if view.teacher:
+        class_secrets.hold(code, view.teacher)
+    secret = class_secrets.held(code)
+    if not secret:
+        secret_keeper.keep(code)
+        st.info("Open this class by its teacher’s link, or in the browser that started it.", icon=":material/info:")
+        st.button("Leave the class", on_click=leave)
+        return
     try:
         classes = Classes(store())
         classes.counts(code, secret)
     except (Gone, Refused, *AWAY) as error:
+        if not isinstance(error, AWAY):
+            class_secrets.drop(code)
+            secret_keeper.keep(code, wrong=True)
         st.info(f"{_sentence(error)} What was not downloaded is gone.", icon=":material/info:")
         st.button("Leave the class", on_click=leave)
         return
+    secret_keeper.keep(code)
     if urlsplit(join_address()).hostname in ("localhost", "127.0.0.1", "::1"):
         st.caption(":material/info: Phones can’t reach this address: open the app by the name of this machine.")
     st.fragment(_screen, run_every=EVERY)(classes, lesson, step, code, secret)
@@ -163,6 +178,9 @@ def _results(classes: Classes, code: str, secret: str) -> None:
         with st.popover("Results", icon=":material/table_rows:"):
             st.table([_line(asked) for asked in classes.results(code, secret)], border="horizontal")
             st.caption("Only answers are kept: no name, no device, no address.")
+        with st.popover("Teach elsewhere", icon=":material/key:"):
+            st.write("Whoever has this link teaches the class. It is not in the address bar.")
+            copy_link("Copy the teacher’s link", "copy-teacher", teacher=secret)
         with st.popover("End the class"):
             st.write("Everything of it is deleted, on all screens too. Download the results before.")
             st.button("End it now", type="primary", on_click=_end, args=(code, secret))

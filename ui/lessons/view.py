@@ -27,7 +27,7 @@ class LessonsView(View):
     done: str = ""  # progress that a link brings to this browser; from then on the browser keeps it
 
     code: str | None = None  # of a class that does this lesson
-    teacher: str | None = None  # the secret of whoever teaches it
+    teacher: str | None = None  # the secret of whoever teaches it, which a link brings to this browser
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
@@ -42,7 +42,7 @@ class LessonsView(View):
         }
 
     def to_query(self) -> dict[str, str]:
-        shared = {field.name for field in fields(View)} | {"done"}
+        shared = {field.name for field in fields(View)} | {"done", "teacher"}
         return {name: value for name, value in super().to_query().items() if name not in shared}
 
     def to_keep(self) -> dict[str, str]:

@@ -23,27 +23,34 @@ button:hover { border-color: var(--st-primary-color); color: var(--st-primary-co
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 """,
     js="""
-export default function ({ parentElement }) {
+export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button"), text = parentElement.querySelector(".text");
   const say = (words) => { text.textContent = words; };
-  say("Copy link to this view");
+  const { label, more } = data, link = () => {
+    const url = new URL(location.href);
+    for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
+    return url.href;
+  };
+  say(label);
   button.onclick = async () => {
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(link());
       say("Copied");
     } catch {  // not allowed outside https and localhost
       const field = document.body.appendChild(document.createElement("textarea"));
-      field.value = location.href;
+      field.value = link();
       field.select();
-      say(document.execCommand("copy") ? "Copied" : "Copy it from the address bar");
+      const other = Object.keys(more).length ? "It could not be copied" : "Copy it from the address bar";
+      say(document.execCommand("copy") ? "Copied" : other);
       field.remove();
     }
-    setTimeout(() => say("Copy link to this view"), 2000);
+    setTimeout(() => say(label), 2000);
   };
 }
 """,
 )
 
 
-def copy_link() -> None:
-    _BUTTON(key="copy-link")
+def copy_link(label: str = "Copy link to this view", key: str = "copy-link", **more: str) -> None:
+    """`more` are parameters of the link that the address bar doesn't show."""
+    _BUTTON(data={"label": label, "more": more}, key=key)

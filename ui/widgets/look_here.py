@@ -14,6 +14,7 @@ import streamlit as st
 from classroom import codes
 from classroom.classes import Classes, Refused
 from classroom.store import AWAY, Gone, store
+from ui.state import class_secrets
 
 _KEY = "look-here"
 _BUTTON = st.components.v2.component(
@@ -67,9 +68,8 @@ export default function ({ parentElement, setTriggerValue }) {
 
 def look_here() -> None:
     """Draws it where this session teaches a class."""
-    kept = st.session_state.get("kept", {})
-    code, secret = codes.read(kept.get("code")), kept.get("teacher")
-    if code is None or not secret:
+    code = codes.read(st.session_state.get("kept", {}).get("code"))
+    if code is None or not (secret := class_secrets.held(code)):
         return
     try:
         shown, _ = Classes(store()).counts(code, secret)

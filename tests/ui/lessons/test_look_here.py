@@ -28,9 +28,9 @@ def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cl
     store.cache_clear()
 
 
-def opened(kept: dict[str, str]) -> tuple[AppTest, bool]:
+def opened(code: str = "", secret: str = "") -> tuple[AppTest, bool]:
     app = AppTest.from_file(PAGE, default_timeout=300)
-    app.session_state["kept"] = kept
+    app.session_state["kept"], app.session_state["class-secrets"] = {"code": code}, {code: secret}
     app.run()
     assert not app.exception
     return app, "headlight_look_here" in [one.proto.component_name for one in app.get("bidi_component")]
@@ -38,12 +38,12 @@ def opened(kept: dict[str, str]) -> tuple[AppTest, bool]:
 
 def test_only_who_teaches_is_offered_it(taught: tuple[Classes, str, str]) -> None:
     classes, code, secret = taught
-    assert not opened({})[1]
-    assert not opened({"code": code, "teacher": "another"})[1]
-    app, offered = opened({"code": code, "teacher": secret})
+    assert not opened()[1]
+    assert not opened(code, "another")[1]
+    app, offered = opened(code, secret)
     assert offered and not [button for button in app.button if button.label == "Release the screens"]
     classes.look(code, secret, "Positions", PNG)
-    app, _ = opened({"code": code, "teacher": secret})
+    app, _ = opened(code, secret)
     next(button for button in app.button if button.label == "Release the screens").click().run()
     assert not classes.shown(code).state.looking
 

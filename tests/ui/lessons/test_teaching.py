@@ -48,8 +48,9 @@ def started() -> AppTest:
 
 
 def place(app: AppTest) -> tuple[str, str]:
-    code, secret = (app.query_params[name] for name in ("code", "teacher"))
-    return code if isinstance(code, str) else code[0], secret if isinstance(secret, str) else secret[0]
+    assert "teacher" not in app.query_params  # a projector shows the address
+    ((code, secret),) = app.session_state["class-secrets"].items()
+    return code, secret
 
 
 def test_a_class_is_started_taught_and_ended(classes: Classes) -> None:
@@ -83,10 +84,23 @@ def test_the_link_opens_the_class_again_and_another_s_does_not(classes: Classes)
             again.query_params[name] = value
         again.run()
         assert not again.exception
+        assert "teacher" not in again.query_params
         if opens:
             assert screen(again)["open"]
         else:
             assert "not the teacher" in again.info[0].value
+
+
+def test_the_address_alone_does_not_teach() -> None:
+    """Of a class that this browser did not start, which the browser is asked first."""
+    app = started()
+    code, _ = place(app)
+    again = AppTest.from_file(PAGE, default_timeout=300)
+    for name, value in (("lesson", LESSON.name), ("step", STEP.name), ("code", code)):
+        again.query_params[name] = value
+    again.run()
+    assert "teacher’s link" in again.info[0].value
+    assert "headlight_secret_keeper" in [one.proto.component_name for one in again.get("bidi_component")]
 
 
 def test_what_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
