@@ -54,7 +54,7 @@ def test_the_command_checks_a_lesson_and_writes_its_handout(tmp_path: Path, caps
     assert main(["lesson", str(mine), *options]) == 1
     said = capsys.readouterr().out
     assert "What next?: holds" in said
-    assert "How often?: line " in said
+    assert "Not yet?: line " in said
     assert "does not hold" in said
     assert main(["lesson", str(mine), *options, "--handout", str(tmp_path / "mine.html")]) == 0
     assert "What does “it” mean?" in (tmp_path / "mine.html").read_text()

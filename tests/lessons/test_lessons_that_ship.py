@@ -31,7 +31,7 @@ def test_a_step_is_computed_and_its_claims_hold(lesson: Lesson, step: Step) -> N
     posed, truth = pose(step, measured), true_answer(step, measured)
     json.dumps([posed, truth], allow_nan=False)
     assert failing(step, measured) == []
-    assert posed["question"]
+    assert step.text and step.hint and posed["question"]
     assert truth["explanation"]
     for text in (introduction(step, measured), posed["question"], truth["explanation"]):
         assert "{" not in text

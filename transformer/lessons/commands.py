@@ -1,4 +1,4 @@
-"""Lessons from the command line: `python -m transformer lessons check | handout`."""
+"""Lessons from the command line: `python -m transformer lesson FILE [--handout FILE] [--answers]`."""
 
 from __future__ import annotations
 
