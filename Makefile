@@ -16,7 +16,7 @@ TOOLS := .venv-tools
 APP_READY := $(VENV)/app.stamp
 DEV_READY := $(VENV)/dev.stamp
 TOOLS_READY := $(TOOLS)/tools.stamp
-SCRIPTS := ui/viewer/js
+SCRIPTS := headlight/viewer/js
 TYPES_READY := $(SCRIPTS)/node_modules/types.stamp
 TYPES := $(BIN)/node $(SCRIPTS)/node_modules/typescript/bin/tsc --project $(SCRIPTS)/jsconfig.json
 # Each file by its hash, nothing that the lock does not name, and nothing built here: that would fetch build tools of

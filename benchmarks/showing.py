@@ -24,6 +24,7 @@ import psutil
 import torch
 
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
+from headlight.viewer.export import KindView, standalone_html
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator, checkpoints
 from transformer.analysis.layout import descriptions, layout, measures
 from transformer.attention import MultiHeadAttention
@@ -33,7 +34,6 @@ from transformer.files import write_text
 from transformer.trace import KINDS
 from ui.attention.heads import every_head
 from ui.attention.picture import Shown
-from ui.viewer.export import KindView, standalone_html
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (

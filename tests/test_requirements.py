@@ -109,7 +109,7 @@ def test_here_is_installed_what_is_locked_and_it_asks_for_nothing_else(name: str
 
 
 def test_the_compiler_of_the_scripts_types_is_pinned_and_known_by_its_hash() -> None:
-    folder = ROOT / "ui/viewer/js"
+    folder = ROOT / "headlight/viewer/js"
     wanted, lock = (json.loads((folder / name).read_text("utf-8")) for name in ("package.json", "package-lock.json"))
     own, packages = lock["packages"].pop(""), lock["packages"]
     assert own["devDependencies"] == wanted["devDependencies"] and "dependencies" not in wanted

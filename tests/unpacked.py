@@ -1,4 +1,4 @@
-"""Reads what ui/viewer/packing.py packs, by the description of its layout alone."""
+"""Reads what headlight/viewer/packing.py packs, by the description of its layout alone."""
 
 from __future__ import annotations
 

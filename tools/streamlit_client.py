@@ -130,7 +130,7 @@ class Session:
     # ---- what it shows ---------------------------------------------------------------------------------------------
 
     def head(self) -> tuple[str, np.ndarray]:
-        """The large head: its title, and its weights [Q, K] as the message of ui/viewer/packing.py has them."""
+        """The large head: its title, and its weights [Q, K] as the message of headlight/viewer/packing.py has them."""
         message = self.component("_head").new_element.bidi_component.bytes
         begin = 4 + int.from_bytes(message[:4], "little")
         header = json.loads(message[4:begin])

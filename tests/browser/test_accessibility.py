@@ -11,7 +11,7 @@ from tools.serving import wait_until_idle
 from transformer.checkpoints.examples import examples
 
 ROOT = Path(__file__).parents[2]
-AXE = ROOT / "ui/viewer/js/node_modules/axe-core/axe.min.js"
+AXE = ROOT / "headlight/viewer/js/node_modules/axe-core/axe.min.js"
 OPTIONS = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
     # An experiment of axe's: a button's name need not repeat every letter that is drawn in it.

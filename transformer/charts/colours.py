@@ -1,7 +1,7 @@
 """Colours of the pictures, for the light theme and the dark one: the only place that chooses them.
 
-The viewer's scripts are given these (ui/viewer/component.py); its style sheets and Streamlit's configuration repeat
-some, and tests/ui/viewer/test_palette.py holds them to it.
+The viewer's scripts are given these (headlight/viewer/scripts.py); its style sheets and Streamlit's configuration
+repeat some, and tests/ui/viewer/test_palette.py holds them to it.
 
 Attention glows out of the dark or lies as ink on paper: 0 is the page's background, and lightness rises (or
 falls) all the way, so the scales read in grey and to colour-blind eyes.

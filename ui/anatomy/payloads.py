@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from headlight.viewer.packing import pack
 from transformer import Trace, Translator
 from transformer.analysis.anatomy import Agreement, Walk
 from transformer.analysis.lens import Lens
@@ -20,7 +21,6 @@ from transformer.config import ModelConfig
 from transformer.data.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen, stack_of, tokens
 from ui.anatomy.facts import facts, is_t5, shape, size, title
-from ui.viewer.packing import pack
 from ui.widgets.text import minus
 
 VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (adjusted, masked), the model's first

@@ -11,13 +11,13 @@ from typing import Literal
 
 import streamlit as st
 
+from headlight.viewer.export import KindView, standalone_html
 from transformer.analysis.layout import descriptions
 from transformer.charts.svg import Block, Colours, patterns_svg
 from transformer.data.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, Shown
 from ui.attention.view import AttentionView, Change
-from ui.viewer.export import KindView, standalone_html
 from ui.widgets.figures import download, figure_buttons, file_stem, model_name, sentence_facts
 from ui.widgets.spreadsheet import csv_text
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.viewer.export import CAUTION
 from transformer.analysis import MEASURES, Measures
 from transformer.analysis.description import PRUNED
 from transformer.analysis.layout import Layout, descriptions
@@ -24,7 +25,6 @@ from ui.attention.view import AttentionView
 from ui.state.view import settle, take, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
-from ui.viewer.export import CAUTION
 from ui.widgets.text import signed
 
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}

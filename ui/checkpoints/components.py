@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.viewer.packing import pack
 from ui.viewer.component import component
-from ui.viewer.packing import pack
 
 _MODELS = component("models", "mountModels", "shared", "icons", "models", styles=("checkpoints",))
 _BLOCKS = component("blocks", "mountBlocks", "shared", "icons", "blocks", styles=("checkpoints",))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.viewer.packing import MOST_EXACT, pack
 from transformer import Translator
 from transformer.analysis.branches import branching
 from transformer.config import ModelConfig
@@ -20,7 +21,6 @@ from transformer.decoding.tree import OUTCOMES, Tree
 from ui.decoding.lanes import lanes
 from ui.decoding.search import TOP, Line, Search
 from ui.decoding.view import Branch
-from ui.viewer.packing import MOST_EXACT, pack
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.viewer.packing import pack
 from ui.viewer.component import component
-from ui.viewer.packing import pack
 
 QUESTION = ("question_head", "question_row", "question_order", "question")
 _STYLES = ("question", "lessons")

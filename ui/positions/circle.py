@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from headlight.viewer.scripts import style, viewer_script
 from transformer.analysis.positions import frequencies, rotation_residual
 from ui.positions.numbers import small
 from ui.positions.view import MOST_SHIFT, PositionsView
 from ui.state.view import update, write_address
-from ui.viewer.component import style, viewer_script
 
 CHECKED = 10_000  # positions over which the largest residual is looked for
 

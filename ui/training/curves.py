@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import streamlit as st
 
+from headlight.viewer.packing import pack
 from transformer import TrainConfig
 from transformer.training import FEW, Status, learning_rate
 from transformer.training.metrics import COUNT
@@ -18,7 +19,6 @@ from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
 from ui.training.shelf import FAILED, doing
 from ui.training.view import MOST_SMOOTHED
-from ui.viewer.packing import pack
 from ui.widgets.text import brief, duration, on_sentences, plural
 
 AHEAD = 60  # points of the learning rate that is still to come

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from headlight.viewer.packing import MOST_EXACT, checked, pack
 from transformer import Trace, Translator, checkpoints
 from transformer.analysis.layout import layout, sharpest
 from transformer.checkpoints import Checkpoint
@@ -23,7 +24,6 @@ from ui.state.queue import before_step
 from ui.training.components import FILM
 from ui.training.curves import take_step
 from ui.training.view import TrainingView
-from ui.viewer.packing import MOST_EXACT, checked, pack
 from ui.widgets.text import plural
 
 MOST = 24  # snapshots that are shown

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.viewer.packing import pack
 from transformer.training import RunFolder, Status
 from transformer.training.preparing import doubled, known_by_heart
 from ui.state import models, records
@@ -26,7 +27,6 @@ from ui.training.shelf import Shipped
 from ui.training.start import form
 from ui.training.steering import header
 from ui.training.view import TrainingView
-from ui.viewer.packing import pack
 from ui.widgets.errors import plain_errors
 from ui.widgets.open_in import open_in
 from ui.widgets.text import literal

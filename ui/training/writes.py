@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
+from headlight.viewer.packing import pack
 from transformer.analysis import text_diff
 from ui.training.components import WRITES
 from ui.training.curves import take_step
 from ui.training.film import Frame
-from ui.viewer.packing import pack
 
 MOST = 100  # lines; of more, those that only repeat the one above are left out first
 

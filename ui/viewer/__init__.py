@@ -12,8 +12,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from ui.viewer.component import component
-from ui.viewer.packing import (
+from headlight.viewer.packing import (
     EveryHead,
     Held,
     Kinds,
@@ -25,6 +24,7 @@ from ui.viewer.packing import (
     lines_payload,
     pack_kinds,
 )
+from ui.viewer.component import component
 
 __all__ = [
     "EveryHead",

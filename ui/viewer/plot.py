@@ -15,8 +15,8 @@ import plotly
 import plotly.graph_objects as go
 import streamlit as st
 
+from headlight.viewer.scripts import script
 from transformer.charts import Spec
-from ui.viewer.component import script
 
 # Streamlit serves this folder at app/static/. The script is the one that the plotly package brings.
 STATIC = Path(__file__).parents[2] / "static"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from headlight.viewer.packing import pack
 from transformer.charts.why import Drawing, inline_svg
 from ui.viewer.component import component
-from ui.viewer.packing import pack
 
 _SCRUBBER = component("scrubber", "mountScrubber", "shared", "scrubber", styles=("why",))
 _DRAWING = component("drawing", "mountDrawnPicture", "drawing_svg")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
+from headlight.viewer.packing import pack
+from headlight.viewer.scripts import SCRIPTS, viewer_script
 from transformer.charts.colours import THEMES, lookup
-from ui.viewer.component import SCRIPTS, viewer_script
-from ui.viewer.packing import pack
 
 Call = Callable[..., Any]
 STEPS = 1024

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from headlight.viewer.export import CAUTION, KindView, standalone_html
 from tests.browser.viewer.looking import DARK, LIGHT, MAP, cell, near, pixel, ramp, tooltip
 from tests.browser.viewer.patterns import HOSTILE, captions, case
-from ui.viewer.export import CAUTION, KindView, standalone_html
 
 Opened = Callable[..., Page]
 META = {"English sentence": "A little girl", "French": "Une petite fille", "Model": "demo"}

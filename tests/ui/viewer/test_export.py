@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from ui.viewer.export import CAUTION, KindView, standalone_html
+from headlight.viewer.export import CAUTION, KindView, standalone_html
 
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(1)">'
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tests.unpacked import unpacked
-from ui.viewer.packing import (
+from headlight.viewer.packing import (
     EveryHead,
     Profile,
     head_payload,
@@ -17,6 +16,7 @@ from ui.viewer.packing import (
     pooled_mask,
     thumbnails,
 )
+from tests.unpacked import unpacked
 
 
 def rows_of(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:

@@ -16,7 +16,7 @@ BOTH = pytest.mark.parametrize("name", THEMES)
 
 def variables(sheet: str, selector: str) -> dict[str, str]:
     """The colours of a rule's variables in a style sheet; of Streamlit's own variables, the default beside them."""
-    text = (ROOT / f"ui/viewer/{sheet}.css").read_text("utf-8")
+    text = (ROOT / f"headlight/viewer/{sheet}.css").read_text("utf-8")
     rules = re.findall(rf"^{re.escape(selector)} {{(.*?)}}", text, re.M | re.S)
     return dict(re.findall(r"--([\w-]+): (?:var\(--st-[\w-]+, )?(#[0-9a-f]{6})\)?;", " ".join(rules)))
 
@@ -49,7 +49,7 @@ def test_the_offline_files_variables(name: str) -> None:
 
 
 def test_the_bars_below_and_above_zero() -> None:
-    text = (ROOT / "ui/viewer/anatomy.css").read_text("utf-8")
+    text = (ROOT / "headlight/viewer/anatomy.css").read_text("utf-8")
     bars = re.findall(r"^(\S*|\.hl\S* )?\.box\.(less|more) { background: (#[0-9a-f]{6})", text, re.M)
     light, dark = THEMES["light"].signed, THEMES["dark"].signed
     assert [colour for *_, colour in bars] == [light[0], light[2], dark[0]] and light[2] == dark[2]
@@ -114,7 +114,7 @@ def test_text_can_be_read_on_every_ground(name: str) -> None:
 
 def test_the_faint_colour_writes_nothing() -> None:
     """It is for lines and marks alone: as text it would be too weak."""
-    for path in (ROOT / "ui/viewer").glob("*.css"):
+    for path in (ROOT / "headlight/viewer").glob("*.css"):
         assert not re.search(r"[{;] *color: var\(--faint\)", path.read_text("utf-8")), path.name
 
 
@@ -125,6 +125,6 @@ def test_streamlits_charts_have_the_hues_of_the_heads() -> None:
 def test_no_script_repeats_a_colour() -> None:
     """They take them from PALETTE, which is colours.py itself."""
     ours = set(re.findall("#[0-9a-f]{6}", str(THEMES)))
-    for path in (ROOT / "ui/viewer/js").glob("*.js"):
+    for path in (ROOT / "headlight/viewer/js").glob("*.js"):
         repeated = ours & set(re.findall("#[0-9a-f]{6}", path.read_text("utf-8"))) - {"#ffffff"}
         assert not repeated, f"{path.name} writes {repeated} down."

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-SCRIPTS = ROOT / "ui/viewer/js"
+SCRIPTS = ROOT / "headlight/viewer/js"
 LINT = Path(sys.executable).with_name("oxlint")
 
 # In a process of its own, which has registered no component yet: the script of each, by its name.
@@ -27,7 +27,7 @@ st.components.v2.component = lambda name, *, js, **_: given.update({name: js})
 for path in Path("ui").rglob("*.py"):
     if re.search(r"= (st\\.components\\.v2\\.)?component\\(", path.read_text("utf-8")):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
-from ui.viewer.export import page_script
+from headlight.viewer.export import page_script
 from classroom.routes import _files
 json.dump(given | {"page": page_script(), "pupils": _files()["pupil.js"]}, sys.stdout)
 """

@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
+from headlight.viewer.scripts import style, viewer_script
 from transformer.charts.document import fonts_of
 from transformer.quoting import quoted
-from ui.viewer.component import style, viewer_script
-from ui.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
 
 CAUTION = "Attention shows where a head looked, not why a word was chosen."
 _ROUNDING = "To keep this file small, its weights are rounded to half precision: three significant digits."

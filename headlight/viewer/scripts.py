@@ -1,0 +1,28 @@
+"""The viewer's scripts and styles, read from the files beside this one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from transformer.charts.colours import THEMES
+
+_HERE = Path(__file__).parent
+SCRIPTS = _HERE / "js"
+
+
+def script(*names: str) -> str:
+    """The named files of js/, joined in that order into one scope."""
+    return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in names)
+
+
+def viewer_script(*names: str) -> str:
+    """The colours of both themes, then core.js and the named files: what every view stands on."""
+    palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
+    return f"const PALETTE = {palette};\n" + script("core", *names)
+
+
+def style(name: str) -> str:
+    """A style sheet of this folder."""
+    return (_HERE / f"{name}.css").read_text(encoding="utf-8")
