@@ -14,8 +14,9 @@ from typing import Any
 
 from redis import RedisError
 
+from transformer import folders
+
 Json = Any
-ROOT = Path(__file__).resolve().parents[1]
 
 
 class Gone(LookupError):
@@ -112,8 +113,7 @@ class Store(ABC):
 
 
 def _file() -> Path:
-    beside = Path(os.environ.get("HEADLIGHT_RUNS", ROOT / "runs"))
-    return Path(os.environ.get("HEADLIGHT_CLASSES") or beside.with_name("classes")) / "classes.sqlite3"
+    return folders.classes() / "classes.sqlite3"
 
 
 def used() -> bool:

@@ -8,10 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from streamlit import App, cli_util, config
 from streamlit.web.server import server_util
 
 from classroom.routes import Classroom
+from server import plotly
 from server.access import Access, access
 from server.attempts import Attempts
 from server.closed import Closed
@@ -34,8 +36,7 @@ def guards(public: bool) -> list[Middleware]:
 
 
 def _guards(given: Access, public: bool) -> list[Middleware]:
-    base = str(config.get_option("server.baseUrlPath")).strip("/")
-    base = f"/{base}" if base else ""
+    base = _base()
     guards = [
         Middleware(Headers, ancestors=os.environ.get("HEADLIGHT_FRAME_ANCESTORS", "")),
         Middleware(Hosts, access=given),
@@ -50,6 +51,17 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
     if given.password:
         guards.append(Middleware(Login, password=given.password, base=base))
     return [*guards, Middleware(Page)]
+
+
+def routes() -> list[Route]:
+    """What is served beside Streamlit's own, behind the same guards."""
+    return [plotly.route(_base())]
+
+
+def _base() -> str:
+    """The path that all addresses begin with: empty, or with a slash before and none behind."""
+    base = str(config.get_option("server.baseUrlPath")).strip("/")
+    return f"/{base}" if base else ""
 
 
 @asynccontextmanager

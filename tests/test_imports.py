@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
-_ANYWHERE = {"access", "quoting", "files"}  # what may be opened, how it is, and what is quoted of it
+_ANYWHERE = {"access", "quoting", "files", "folders"}  # what may be opened, how it is, and what is quoted of it
 _NETWORK = {"config", "taps", "folded", "cache", "masks", "attention", "positions", "layers", "model"}
 _BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "pruned", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "access": set(),
     "quoting": set(),
     "files": {"access", "quoting"},
+    "folders": set(),
     "memory": set(),
     "charts": {"quoting"},
     "presets": {"config", "quoting"},

@@ -36,7 +36,6 @@ from ui.lessons.view import LessonsView
 from ui.positions.view import PositionsView
 from ui.state.view import View
 from ui.training.view import TrainingView
-from ui.viewer.plot import _served
 from ui.why.view import WhyView
 
 pytestmark = pytest.mark.slow  # starts the server for real
@@ -110,7 +109,6 @@ class Public:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
-    _served()  # which the first chart would put into the app's own folder
     folder = tmp_path_factory.mktemp("public")
     for name in ("checkpoints", "runs", "models", "tmp", "multi30k", "secret"):
         (folder / name).mkdir()

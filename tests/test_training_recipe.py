@@ -13,7 +13,7 @@ import pytest
 
 from tests.small_run import MODEL, TRAINING, pairs_file, small_recipe
 from transformer import PRESETS, StackConfig, TrainConfig, Transformer, preset
-from transformer.__main__ import _parser
+from transformer.__main__ import command_line
 from transformer.checkpoints import load, save
 from transformer.data.batches import BatchStream
 from transformer.data.corpora import open_corpus
@@ -106,7 +106,7 @@ def test_the_configuration_of_an_older_run_is_read() -> None:
 
 
 def from_command_line(command: str) -> Recipe:
-    options = _parser().parse_args(shlex.split(command)[3:], argparse.Namespace(arguments=[]))
+    options = command_line().parse_args(shlex.split(command)[3:], argparse.Namespace(arguments=[]))
     return _recipe(options)
 
 

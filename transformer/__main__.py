@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,11 +29,13 @@ from transformer.training import FEW, Evaluation, Evaluator, commands
 from transformer.training.processes import leave, several
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
 
+Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
 FAR = "This sentence is unlike what the model was trained on, so its translation may mean little."
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = _parser()
+def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
+    """Runs the verb that the arguments name, of `parser` or of the library's own. Returns the exit status."""
+    parser = parser or command_line()
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(arguments, argparse.Namespace(arguments=arguments))
     try:
@@ -58,8 +60,11 @@ def _details(error: Exception) -> list[str]:
     return [f"  {name}: {value}" for name, value in error.facts] + [error.command] * bool(error.command)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser("python -m transformer", description="See inside an encoder-decoder transformer.")
+def command_line(
+    program: str = "python -m transformer", more: Callable[[Verb], None] = lambda verb: None
+) -> argparse.ArgumentParser:
+    """The parser of `program`: its verbs are those that `more` adds, and the library's."""
+    parser = _Parser(program, description="See inside an encoder-decoder transformer.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(run: Any, text: str) -> argparse.ArgumentParser:
@@ -67,6 +72,8 @@ def _parser() -> argparse.ArgumentParser:
         sub = verbs.add_parser(name, help=text, description=text, formatter_class=_Formatter)
         sub.set_defaults(run=run)
         return sub
+
+    more(verb)
 
     def takes_sentences(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
@@ -261,9 +268,14 @@ def describe(options: argparse.Namespace) -> None:
             print(f"  {name:<24}{shown}")
 
 
-if __name__ == "__main__":
+def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:
+    """The process of a command."""
     keep_freed()
-    code = main()
+    code = main(parser=parser)
     if several():
         leave(code)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    run()

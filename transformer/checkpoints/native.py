@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from transformer import folders
 from transformer.access import require_readable
 from transformer.checkpoints import eight_bits
 from transformer.checkpoints.architectures import build, from_json, to_json
@@ -58,11 +59,11 @@ def save(checkpoint: Checkpoint, folder: str | Path, bits: Literal[16, 32] = 32)
 
 
 def load(folder: str | Path) -> Checkpoint:
-    """Reads what `save` wrote, ready to run (float32, evaluation mode).
+    """Reads what `save` wrote, ready to run (float32, evaluation mode); a model that ships goes by its name alone.
 
     Raises ValueError in one sentence that names the file and what is wrong with it.
     """
-    folder = Path(folder)
+    folder = folders.model(folder)
     require_readable(folder)
     if not os.path.isdir(folder):  # False also for what can be no name
         raise ValueError(f"There is no checkpoint folder {short(folder)}.")

@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 from transformer.access import require_private
 from transformer.exercises.protocol import SAID, STUCK
 from transformer.exercises.verdict import State, Verdict
+from transformer.folders import HOUSE
 from transformer.quoting import short
 
 SECONDS = 20.0  # for the file itself, and for each exercise
-_ROOT = Path(__file__).resolve().parents[2]  # where the package lies
 
 
 def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
@@ -45,7 +45,7 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
     """Judges the exercises that have no verdict yet. What is returned ended the process; None if nothing did."""
     with TemporaryDirectory() as folder:
         done = [verdict.name for verdict in verdicts]
-        paths = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        paths = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
         ended = subprocess.run(
             [sys.executable, "-m", "transformer.exercises.child", str(path), folder, str(seconds), *done],
             stdin=subprocess.DEVNULL,

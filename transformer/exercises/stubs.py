@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "exercises"
+from transformer.folders import EXERCISES as FOLDER
 
 
 def stub(file: str) -> str:

@@ -27,12 +27,13 @@ from pathlib import Path
 from transformer.checkpoints.native import CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.data.packed import FACTS, LENGTHS, TOKENS
 from transformer.files import open_regular, read_bytes, read_json, set_aside, write_json, write_text
+from transformer.folders import CLONE, runs
 from transformer.quoting import quoted, short
 from transformer.training import intact
 from transformer.training.intact import OPTIMIZER, POSITION, RECIPE
 from transformer.training.recipe import Recipe
 
-RUNS = Path("runs")
+RUNS = Path("runs") if CLONE else runs()
 VALIDATION = "validation.jsonl"
 CORPUS = (FACTS, TOKENS, LENGTHS, VALIDATION)  # what a run must have in its data folder
 TAIL = 64 * 1024  # bytes at the end of a log that are looked at

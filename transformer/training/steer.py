@@ -18,6 +18,7 @@ from threading import Thread
 
 from transformer.access import require_private
 from transformer.files import write_json
+from transformer.folders import HOUSE
 from transformer.quoting import short
 from transformer.training import run_status
 from transformer.training.folder import RunFolder
@@ -29,7 +30,6 @@ from transformer.training.run_status import Status, status
 from transformer.training.threads import threads
 
 LAUNCH = 120.0  # seconds that a worker may take until its first word
-ROOT = Path(__file__).resolve().parents[2]  # where the package lies
 
 
 def _after_the_app(worker: int) -> None:
@@ -121,7 +121,7 @@ def _idle(folder: RunFolder) -> Status:
 
 def environment(recipe: Recipe) -> dict[str, str]:
     """The environment of a worker of this recipe."""
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(HOUSE), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **worker_environment(threads(recipe.threads))}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import sys
 from functools import cache
 from importlib import import_module
@@ -16,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 
-from transformer import Trace, Translator
+from transformer import Trace, Translator, folders
 from transformer.access import confine
 from transformer.analysis import Check, check
 from transformer.broken import RUNNABLE, BrokenTranslator, break_translator
@@ -33,12 +32,7 @@ from ui.state.queue import before_step
 from ui.state.sweep import sweep_forever
 
 log = logging.getLogger("headlight")
-ROOT = Path(__file__).resolve().parents[2]
-# Where the models, the runs and the lessons are; the variables are for those who keep theirs elsewhere.
-CHECKPOINTS = Path(os.environ.get("HEADLIGHT_CHECKPOINTS", ROOT / "checkpoints"))
-RUNS = Path(os.environ.get("HEADLIGHT_RUNS", ROOT / "runs"))
-MODELS = Path(os.environ.get("HEADLIGHT_MODELS", ROOT / "models"))  # those that were imported
-LESSONS = Path(os.environ.get("HEADLIGHT_LESSONS", ROOT / "lessons"))
+CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
 FIRST = "en-fr"  # what the app opens with, where it is there
 # Seconds for which a thread keeps Python's lock from another. A decode asks for it hundreds of times a step, and would
 # wait that long each time beside a page that is being drawn; at the usual 5 ms it takes nearly twice as long as at 1.

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from transformer import PRESETS
+from transformer import PRESETS, folders
 from transformer.data.about import about
 from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
@@ -296,7 +296,7 @@ def _begin(chosen: Chosen, made: Draft, typed: Callable[[], Draft], preview: Pre
 
 
 def _shown_root() -> str:
-    return "runs" if models.CHECKPOINTS.parent / "runs" == models.RUNS else str(models.RUNS)
+    return "runs" if folders.CLONE and models.RUNS == folders.OWN / "runs" else str(models.RUNS)
 
 
 def _start(number: int, typed: Callable[[], Draft], key: str) -> None:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +14,8 @@ import streamlit as st
 from headlight.viewer.scripts import script
 from transformer.charts import Spec
 
-# Streamlit serves this folder at app/static/. The script is the one that the plotly package brings.
-STATIC = Path(__file__).parents[2] / "static"
+# The one that the plotly package brings, served by server/plotly.py.
+SCRIPT = f"plotly/{plotly.__version__}.js"
 
 _PLOT = st.components.v2.component(
     "headlight_plot", html='<div class="plot"></div>', js=script("plot"), isolate_styles=False
@@ -29,7 +25,7 @@ _PLOT = st.components.v2.component(
 def plot(figure: go.Figure | Spec, *, key: str) -> None:
     """The figure as wide as its place; `layout.meta` says in words what it shows."""
     meta = figure.layout.meta if isinstance(figure, go.Figure) else figure["layout"]["meta"]
-    head = json.dumps({"script": f"app/static/{_served()}", "alt": meta})
+    head = json.dumps({"script": SCRIPT, "alt": meta})
     _PLOT(data=f'{head[:-1]}, "figure": {figure_json(figure)}}}'.encode(), key=key)
 
 
@@ -45,21 +41,3 @@ def _array(array: np.ndarray) -> Any:
     shape = {"shape": ", ".join(map(str, array.shape))} if array.ndim > 1 else {}
     return {"dtype": array.dtype.str[1:], "bdata": data} | shape
 
-
-@cache
-def _served() -> str:
-    """The name under which Plotly's script is served; put there at the first call, whole or not at all.
-
-    Raises ValueError where the folder cannot be written to.
-    """
-    name = f"plotly-{plotly.__version__}.min.js"
-    if not (STATIC / name).exists():
-        part = STATIC / f"{name}.{os.getpid()}.part"
-        try:
-            shutil.copyfile(Path(plotly.__file__).parent / "package_data" / "plotly.min.js", part)
-            part.replace(STATIC / name)
-        except OSError as error:
-            raise ValueError(
-                f"Plotly's script cannot be put into static/: {error.strerror}. Make that folder writable, and reload."
-            ) from None
-    return name

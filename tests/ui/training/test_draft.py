@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from transformer import PRESETS
-from transformer.__main__ import _parser
+from transformer.__main__ import command_line
 from transformer.training import HELP, Recipe
 from transformer.training.commands import _recipe
 from transformer.training.recipe import flat
@@ -97,7 +97,7 @@ def as_typed(recipe: Recipe) -> Recipe:
     """What the parser of the command line makes of the command."""
     import shlex
 
-    options: Any = _parser().parse_args(shlex.split(recipe.command("runs/x"))[3:])
+    options: Any = command_line().parse_args(shlex.split(recipe.command("runs/x"))[3:])
     return _recipe(options)
 
 

@@ -1,0 +1,63 @@
+"""Where models, lessons, runs and classes lie.
+
+In a clone of the repository, beside the code. Of an installed package, what ships lies in it, and what its user
+imports and trains in a folder of the user's own. HEADLIGHT_CHECKPOINTS and the like are for those who keep theirs
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+HOUSE = Path(__file__).resolve().parents[1]  # what holds the package: a clone, or site-packages
+CLONE = (HOUSE / "app.py").exists() and (HOUSE / "pyproject.toml").exists()
+APP = HOUSE if CLONE else HOUSE / "headlight" / "app"  # app.py, with what it needs beside it
+OWN = HOUSE if CLONE else user_data_path("headlight", appauthor=False)
+EXERCISES = APP / "docs" / "exercises"
+
+
+def _folder(name: str, beside: Path) -> Path:
+    return Path(os.environ.get(f"HEADLIGHT_{name.upper()}") or beside / name)
+
+
+def checkpoints() -> Path:
+    """The models that ship."""
+    return _folder("checkpoints", APP)
+
+
+def lessons() -> Path:
+    return _folder("lessons", APP)
+
+
+def models() -> Path:
+    """The models that were imported."""
+    return _folder("models", OWN)
+
+
+def runs() -> Path:
+    return _folder("runs", OWN)
+
+
+def classes() -> Path:
+    return _folder("classes", runs().parent)
+
+
+def lesson(path: Path) -> Path:
+    """The file of a lesson; one that ships goes by its name alone."""
+    shipped = lessons() / f"{path.name.removesuffix('.md')}.md"
+    return shipped if not path.exists() and len(path.parts) == 1 and shipped.exists() else path
+
+
+def model(path: str | Path) -> Path:
+    """The folder that a model's name or path means: a path that is there; else a model that ships, such as "en-fr", or
+    one that was imported, as "models/NAME". What is none of them stays as it is."""
+    path = Path(path)
+    if path.is_absolute() or ".." in path.parts or os.path.lexists(path):
+        return path
+    first, *rest = path.parts or ("",)
+    kept = {"checkpoints": checkpoints(), "models": models()}
+    found = kept[first].joinpath(*rest) if first in kept and rest else checkpoints() / path
+    return found if found.is_dir() else path
