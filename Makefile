@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run serve desktop test check fuzz lint format lock audit screenshots bench browser redis clean
+.PHONY: help run serve desktop wheel installed test check fuzz lint format lock audit screenshots bench browser redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -49,16 +49,27 @@ serve: $(APP_READY) ## Serve it to others (HOST=0.0.0.0 PORT=8501, HEADLIGHT_PAS
 desktop: $(APP_READY) ## Open the app in its own window
 	@$(BIN)/python -m tools.desktop
 
+wheel: $(DEV_READY) ## Build the wheel into dist/
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build --target wheel > /dev/null
+
+# As a user would, in an empty environment. The tests then see a network that has nothing but the loopback.
+installed: wheel browser ## Install the wheel, and try it without a network
+	@rm -rf build/installed
+	@$(PYTHON) -m venv build/installed
+	@build/installed/bin/python $(PIP) --constraint requirements.txt dist/*.whl
+	@unshare --map-root-user --net $(BIN)/python -m pytest tests/installed
+
 # The rewritten assertions are kept, whatever the environment says: rewriting them takes as long as importing the rest.
 test check: export PYTHONDONTWRITEBYTECODE :=
 
 # Two processes: half of the time a browser test waits. Each takes whole files, whose tests share a server or a model.
 test: lint browser redis ## Run every linter and all tests
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --ignore tests/installed --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # In under ninety seconds. Other processes, each of which imports torch and Streamlit for three, are left to `make test`.
 check: lint redis ## Run every linter and the tests that need no browser and are not slow
-	@$(BIN)/python -m pytest --ignore tests/browser -m "not browser and not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --ignore tests/browser --ignore tests/installed -m "not browser and not slow" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV_READY) $(TYPES_READY) ## Lint and check the types of the Python and the JavaScript, and the latter's format
 	@$(BIN)/ruff check .

@@ -13,7 +13,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
-BESIDE = {"requirements-train.txt", "requirements-import.txt"}  # parts of the list of the tests
+# Parts of the list of the tests.
+BESIDE = {"requirements-train.txt", "requirements-import.txt", "requirements-notebook.txt"}
 TORCH = "torch"  # has other files on other indexes
 FOR_CARDS = ("nvidia-", "cuda-", "triton")  # what its builds for graphics cards ask for, and pin themselves
 
@@ -62,6 +63,24 @@ def test_each_list_has_its_lock() -> None:
     assert {key(one) for path in BESIDE for one in listed(ROOT / path)} <= {
         key(one) for one in listed(ROOT / "requirements-dev.txt")
     }
+
+
+def test_the_project_asks_for_what_the_lists_pin() -> None:
+    """The ranges of pyproject.toml hold what is tested; an extra has what its list adds to the app's."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    pinned = {key(one): one for one in listed(ROOT / "requirements.txt")}
+    asked = {key(one): one for one in map(Requirement, project["dependencies"])}
+    assert asked.keys() == pinned.keys()
+    for extra, texts in project["optional-dependencies"].items():
+        added = {key(one): one for one in listed(ROOT / f"requirements-{extra}.txt") if key(one) not in pinned}
+        ranges = {key(one): one for one in map(Requirement, texts)}
+        assert ranges.keys() == added.keys()
+        asked |= ranges
+        pinned |= added
+    for name, one in pinned.items():
+        (pin,) = one.specifier
+        assert asked[name].specifier.contains(pin.version) and asked[name].marker == one.marker, name
+        assert {"<"} < {bound.operator for bound in asked[name].specifier}, name  # of a range, with an end
 
 
 @name

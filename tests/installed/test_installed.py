@@ -1,0 +1,109 @@
+"""What a user gets: the wheel, in an empty environment, started in another folder, without a network.
+
+`make installed` builds it, installs it, and runs this in a network namespace that has nothing but the loopback.
+"""
+
+import fcntl
+import os
+import re
+import socket
+import struct
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tools.serving import launch, wait_until_idle
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = ROOT / "build" / "installed" / "bin"
+SHIPPED = sorted(path.name for path in (ROOT / "checkpoints").iterdir() if path.is_dir())
+LARGEST = 100_000_000  # bytes of the wheel
+
+
+@pytest.fixture(scope="module", autouse=True)
+def network() -> None:
+    """A new namespace has its loopback switched off, and nothing else to switch on."""
+    set_flags, up = 0x8914, 0x1  # SIOCSIFFLAGS and IFF_UP of linux/sockios.h and net/if.h
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, set_flags, struct.pack("16sh14x", b"lo", up))
+        assert [name for _, name in socket.if_nameindex() if name != "lo"] == [], "run it with `make installed`"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def environment(home: Path) -> dict[str, str]:
+    """A user's: nothing points to the repository."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
+    return {**kept, "HOME": str(home)}
+
+
+def run(home: Path, environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN / command[0], *command[1:]], cwd=home, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_wheel_has_two_modules_and_a_bearable_size() -> None:
+    (wheel,) = (ROOT / "dist").glob("headlight-*.whl")
+    assert wheel.stat().st_size <= LARGEST
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"headlight", "transformer"}
+
+
+def test_the_library_has_an_unambiguous_name(home: Path, environment: dict[str, str]) -> None:
+    code = "import headlight, transformer; assert headlight.load is transformer.load; print(headlight.__file__)"
+    done = run(home, environment, "python", "-c", code)
+    assert done.returncode == 0 and str(BIN.parent) in done.stdout, done.stderr
+    for module in ("ui", "pages", "app", "tools", "server"):
+        assert "ModuleNotFoundError" in run(home, environment, "python", "-c", f"import {module}").stderr
+
+
+def test_the_doctor_finds_every_model_well(home: Path, environment: dict[str, str]) -> None:
+    done = run(home, environment, "headlight", "doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(f"\n{name}: " in done.stdout for name in SHIPPED)
+    assert "runs: ~/.local/share/headlight/runs" in done.stdout
+
+
+def test_a_model_goes_by_its_name(home: Path, environment: dict[str, str]) -> None:
+    done = run(home, environment, "headlight", "translate", "reverse", "headlight")
+    assert (done.returncode, done.stdout) == (0, "thgildaeh\n"), done.stderr
+
+
+@pytest.fixture(scope="module")
+def address(home: Path, environment: dict[str, str]) -> Iterator[str]:
+    with (home / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            [BIN / "headlight", "app", "--no-browser"], cwd=home, env=environment, stdout=subprocess.PIPE, stderr=log
+        )
+    assert process.stdout is not None
+    try:
+        said = iter(process.stdout.readline, b"")
+        yield next(found[0] for line in said if (found := re.search(r"http://localhost:\d+", line.decode())))
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def test_the_first_picture(address: str, home: Path) -> None:
+    errors: list[str] = []
+    with sync_playwright() as playwright:
+        page = launch(playwright).new_page()
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.goto(address)
+        wait_until_idle(page)
+        assert page.locator(".st-key-overview canvas").count() > 0, page.inner_text("body")
+        page.goto(f"{address}/positions")  # Plotly's script, from its own package
+        wait_until_idle(page)
+        assert page.locator(".js-plotly-plot").count() > 0
+    assert errors == []
+    written = {path.relative_to(home).parts[0] for path in home.rglob("*")}
+    assert written <= {".cache", ".config", ".local", ".streamlit", "log.txt", ".pki"}, written
