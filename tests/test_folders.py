@@ -61,3 +61,17 @@ def test_a_lesson_goes_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.chdir(tmp_path)
     assert folders.lesson(Path("it")) == folders.lesson(Path("it.md")) == ROOT / "lessons" / "it.md"
     assert folders.lesson(Path("mine")) == Path("mine") and folders.lesson(Path("a/it")) == Path("a/it")
+
+
+def test_what_an_installed_command_writes_is_where_the_app_finds_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert folders.written("runs/mine") == Path("runs/mine")  # in a clone
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(folders, "CLONE", False)
+    monkeypatch.setenv("HEADLIGHT_RUNS", str(tmp_path / "own"))
+    assert folders.written("runs/mine") == tmp_path / "own" / "mine"
+    for path in ("mine", "runs", "runs/../x", "./elsewhere/runs", str(tmp_path / "runs" / "x")):
+        assert folders.written(path) == Path(path)
+    (tmp_path / "runs").mkdir()
+    assert folders.written("runs/mine") == Path("runs/mine")  # the folder here is meant

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from transformer import checkpoints
+from transformer import checkpoints, folders
 from transformer.analysis.atlas import commands as atlas
 from transformer.analysis.pruning import commands as pruning
 from transformer.analysis.typical import unlike
@@ -76,7 +76,8 @@ def command_line(
     more(verb)
 
     def takes_sentences(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
+        text = "a model that ships, such as en-fr, or a checkpoint folder"
+        sub.add_argument("checkpoint", type=folders.named, help=text)
         sub.add_argument("sentence", nargs="*", help="the sentences; standard input, one per line, if absent")
         sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
         _takes_precision(sub)
@@ -123,7 +124,7 @@ def command_line(
     sub.add_argument("--translations", help="a file to write the translations to")
 
     sub = verb(describe, "Describe a checkpoint.")
-    sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--json", action="store_true", help="as JSON")
     return parser
 
@@ -163,7 +164,7 @@ def _takes_precision(sub: argparse.ArgumentParser) -> None:
 
 
 def _takes_corpus(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
     text = "the split; test if absent, or all pairs where it has no splits"
     sub.add_argument("--split", choices=PARTS, help=text)

@@ -51,6 +51,21 @@ def lesson(path: Path) -> Path:
     return shipped if not path.exists() and len(path.parts) == 1 and shipped.exists() else path
 
 
+def data() -> Path:
+    """Where corpora are downloaded to."""
+    return Path("data") if CLONE else OWN / "data"
+
+
+def written(path: str) -> Path:
+    """What a command that writes means by a path: of an installed package, "runs/NAME" and "models/NAME" lie in the
+    user's folder, where the app finds them, unless such a folder is here."""
+    first, *rest = Path(path).parts or ("",)
+    kept = {"runs": runs(), "models": models()}
+    if CLONE or first not in kept or not rest or ".." in rest or os.path.lexists(first):
+        return Path(path)
+    return kept[first].joinpath(*rest)
+
+
 def model(path: str | Path) -> Path:
     """The folder that a model's name or path means: a path that is there; else a model that ships, such as "en-fr", or
     one that was imported, as "models/NAME". What is none of them stays as it is."""
@@ -61,3 +76,8 @@ def model(path: str | Path) -> Path:
     kept = {"checkpoints": checkpoints(), "models": models()}
     found = kept[first].joinpath(*rest) if first in kept and rest else checkpoints() / path
     return found if found.is_dir() else path
+
+
+def named(path: str) -> str:
+    """The same as a text, as commands have it."""
+    return str(model(path))

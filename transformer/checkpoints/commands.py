@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer import folders
 from transformer.checkpoints.bundle import one_file, zip_folder
 from transformer.checkpoints.doctor import Diagnosis
 from transformer.checkpoints.importing import Examination, Progress, Unready, import_model, require_free
@@ -27,7 +28,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument(
         "source", help="a file, a folder, an archive, or a Hub model ID such as Helsinki-NLP/opus-mt-en-fr"
     )
-    sub.add_argument("--out", type=Path, required=True, help="the checkpoint folder to make")
+    sub.add_argument("--out", type=folders.written, required=True, help="the checkpoint folder to make")
     sub.add_argument("--heads", type=int, metavar="N", help="number of attention heads per layer")
     sub.add_argument("--pad-id", type=int, metavar="N", help="id of the padding token")
     sub.add_argument("--sos-id", type=int, metavar="N", help="id of the token that starts a sentence")

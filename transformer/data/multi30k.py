@@ -9,6 +9,7 @@ import os
 import urllib.request
 from pathlib import Path
 
+from transformer import folders
 from transformer.access import require_private, require_readable
 from transformer.data.files import TextPair
 from transformer.data.pairs import MAX_CHARACTERS
@@ -63,7 +64,7 @@ class Multi30k(TextPair):
 
 def usual_folder() -> Path:
     """Where it lies when nobody says so."""
-    return Path(os.environ.get("HEADLIGHT_MULTI30K") or "data/multi30k")
+    return Path(os.environ.get("HEADLIGHT_MULTI30K") or folders.data() / "multi30k")
 
 
 def _path(folder: str | Path | None, name: str) -> Path:

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from transformer import folders
 from transformer.data.files import Table
 from transformer.data.pairs import MAX_CHARACTERS
 from transformer.quoting import quoted, short
@@ -56,4 +57,4 @@ def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
 
 def tatoeba_folder() -> Path:
     """Where Tatoeba's sentences lie: HEADLIGHT_TATOEBA, or data/tatoeba."""
-    return Path(os.environ.get("HEADLIGHT_TATOEBA", "data/tatoeba"))
+    return Path(os.environ.get("HEADLIGHT_TATOEBA") or folders.data() / "tatoeba")

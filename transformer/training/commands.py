@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from tqdm import tqdm
 
+from transformer import folders
 from transformer.broken import MISTAKES, TRAINABLE
 from transformer.checkpoints import load
 from transformer.checkpoints.commands import PACKED, pack
@@ -49,7 +50,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--data", required=True, help=HELP["data"])
     sub.add_argument("--validation", help=HELP["validation"])
     sub.add_argument("--folder", help=HELP["folder"])
-    sub.add_argument("--out", required=True, help="the run folder to create, such as runs/en-fr")
+    sub.add_argument("--out", type=folders.written, required=True, help="the run folder to create, such as runs/en-fr")
     _add_fields(sub, Recipe, VOCABULARY)
     sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=HELP["vary"])
     sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
@@ -84,7 +85,7 @@ def add_verbs(verb: Verb) -> None:
 
     sub = verb(export, "Export a run's best checkpoint: weights in 16 bits, snapshots in 8, scores.")
     _takes_run(sub)
-    sub.add_argument("--out", required=True, help="the checkpoint folder to make, or the file")
+    sub.add_argument("--out", type=folders.written, required=True, help="the checkpoint folder to make, or the file")
     text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder"
     sub.add_argument("--as", dest="packed", choices=PACKED, help=text)
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
@@ -96,7 +97,7 @@ def add_verbs(verb: Verb) -> None:
 
 
 def _takes_run(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("run_folder", metavar="run", help="the run folder, such as runs/en-fr")
+    sub.add_argument("run_folder", type=folders.written, metavar="run", help="the run folder, such as runs/en-fr")
 
 
 def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = "") -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import distributed
 from tqdm import tqdm
 
-from transformer import checkpoints
+from transformer import checkpoints, folders
 from transformer.analysis.atlas import Atlas, Share, atlas
 from transformer.analysis.atlas.aligner import truths
 from transformer.analysis.atlas.report import History, facts, numbers, summary, table
@@ -31,7 +31,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 def add_verbs(verb: Verb) -> None:
     """Adds `heads` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
-    sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/reverse")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--corpus", required=True, help=f"the corpus: {FORMS}")
     sub.add_argument("--split", choices=PARTS, help="the split; test if absent, or all pairs where it has no splits")
     sub.add_argument(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from transformer import checkpoints
+from transformer import checkpoints, folders
 from transformer.access import require_private
 from transformer.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
 from transformer.analysis.pruning.curve import DRAWS, Pruning, Score
@@ -27,7 +27,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 def add_verbs(verb: Verb) -> None:
     """Adds `prune` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(prune, "Remove the least important heads: scores against how many are gone, and the smaller checkpoint.")
-    sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
     sub.add_argument("--split", choices=PARTS, help="the split; test if absent, or all pairs where it has no splits")
     text = "number of pairs, from the start of the split: one half gives the order, the other the scores"
@@ -36,7 +36,7 @@ def add_verbs(verb: Verb) -> None:
     text = "measure importance again after so many heads; a twelfth of all if absent"
     sub.add_argument("--every", type=int, metavar="N", help=text)
     sub.add_argument("--draws", type=int, default=DRAWS, metavar="N", help="number of random orders to compare with")
-    sub.add_argument("--out", type=Path, metavar="FOLDER", help="the checkpoint folder to make, without these heads")
+    sub.add_argument("--out", type=folders.written, metavar="FOLDER", help="a folder for the smaller model")
     sub.add_argument("--json", type=Path, metavar="FILE", help="a file for the order and all scores")
     sub.add_argument("--folder", help="the folder of Multi30k")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from transformer import folders
 from transformer.analysis.sites import by_kind
 from transformer.analysis.why.alti import contributions
 from transformer.analysis.why.encoder_layers import decoder_lens
@@ -22,7 +23,7 @@ Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentPa
 def add_verbs(verb: Verb) -> None:
     """Adds `why` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(why, "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens.")
-    sub.add_argument("checkpoint", help="a checkpoint folder, such as checkpoints/en-fr")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
     sub.add_argument("sentence", help="the sentence to translate")
     sub.add_argument("--target", help="a translation to explain; the model's own if absent")
     sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
