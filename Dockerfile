@@ -15,8 +15,8 @@ RUN pip install --no-cache-dir --require-hashes --no-deps --only-binary :all: -r
 COPY . .
 # Nothing runs as root, and only what people bring and train is written: mount volumes there to keep it.
 RUN useradd --create-home headlight \
-    && mkdir -p runs models classes static \
-    && chown -R headlight runs models classes static checkpoints
+    && mkdir -p runs models classes \
+    && chown -R headlight runs models classes checkpoints
 USER headlight
 VOLUME ["/headlight/runs", "/headlight/models", "/headlight/classes"]
 
