@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headlight.notebook import View, show
     from transformer import Trace, Transformer, Translator, analysis, charts, load, taps
 
 __version__ = "0.3.0"
@@ -18,13 +19,15 @@ _FROM = {
     "Trace": "transformer",
     "Transformer": "transformer",
     "Translator": "transformer",
+    "View": "headlight.notebook",
     "analysis": "transformer",
     "charts": "transformer",
     "load": "transformer",
+    "show": "headlight.notebook",
     "taps": "transformer",
 }
 
-__all__ = ["Trace", "Transformer", "Translator", "analysis", "charts", "load", "taps"]
+__all__ = ["Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "show", "taps"]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
-from headlight.viewer.scripts import style, viewer_script
+from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.charts.document import fonts_of
 from transformer.quoting import quoted
 
@@ -74,7 +74,7 @@ def standalone_html(
     blocks |= {f"font-{n}": file.read_bytes() for n, file in enumerate(fonts.values())}
     blocks |= {f"kind-{n}": _kind(view, exact) for n, view in enumerate(kinds.values())}
     code = page_script()
-    look = style("page") + style("viewer")
+    look = style("page") + style("views") + style("viewer")
     policy = (
         f"default-src 'none'; script-src '{_digest(code)}'; style-src '{_digest(look)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -84,7 +84,7 @@ def standalone_html(
         for name, block in blocks.items()
     )
     return f"""<!doctype html>
-<html lang="en" data-theme="{escape(theme)}">
+<html lang="en" class="themed" data-theme="{escape(theme)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -102,7 +102,7 @@ def standalone_html(
 
 def page_script() -> str:
     """The script of every such page: the viewer's, in a scope of its own."""
-    code = viewer_script("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "page")
+    code = viewer_script(*VIEWS, "page")
     return f"(() => {{\n{code}\n}})();\n"
 
 

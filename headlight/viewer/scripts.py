@@ -10,6 +10,8 @@ from transformer.charts.colours import THEMES
 
 _HERE = Path(__file__).parent
 SCRIPTS = _HERE / "js"
+# Every head, one of them large, and its lines, as they stand on a page without Streamlit.
+VIEWS = ("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "views")
 
 
 def script(*names: str) -> str:
@@ -17,10 +19,13 @@ def script(*names: str) -> str:
     return "\n".join((SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in names)
 
 
-def viewer_script(*names: str) -> str:
-    """The colours of both themes, then core.js and the named files: what every view stands on."""
+def viewer_script(*names: str, shared_on: str = "document") -> str:
+    """The colours of both themes, then core.js and the named files: what every view stands on.
+
+    `shared_on` is the object, in JavaScript, on which views that show each other something find it.
+    """
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
-    return f"const PALETTE = {palette};\n" + script("core", *names)
+    return f"const PALETTE = {palette},\n  SHARED_ON = {shared_on};\n" + script("core", *names)
 
 
 def style(name: str) -> str:

@@ -63,6 +63,13 @@ function unpack(bytes) {
   return { header, arrays };
 }
 
+function fromBase64(text) {
+  const letters = atob(text),
+    bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
 // float16 as float32, by a table of all of them. A weight is never negative, so half the table is enough.
 function widened(halves) {
   const table = Float32Array.from({ length: 1 << 15 }, (_, bits) => {
@@ -309,18 +316,7 @@ function maxPooled(shade, masked, rows, columns, toRows, toColumns) {
 const PAGED = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 const keyOf = event => PAGED[event.key] ?? event.key;
 
-// ---- between views, and between the page and us ----------------------------------------------------
-
-// Views of one page tell each other which cell is under the pointer; row or column may be null.
-function tellCell(row, column, source) {
-  window.dispatchEvent(new CustomEvent("headlight:cell", { detail: { row, column, source } }));
-}
-
-function onCell(source, act) {
-  const listen = event => event.detail && event.detail.source !== source && act(event.detail);
-  window.addEventListener("headlight:cell", listen);
-  return () => window.removeEventListener("headlight:cell", listen);
-}
+// ---- between the page and us -----------------------------------------------------------------------
 
 // At once, and then at most every `wait` ms with the latest: a held arrow key must not flood the server.
 function paced(send, wait = 120) {

@@ -7,15 +7,27 @@ declare const PALETTE: Record<
     Record<"sequential" | "diverging" | "signed" | "heads", string[]>
 >;
 
+/** Where the views of one page find what they show each other (shared.js): the document, or an object of one cell. */
+declare const SHARED_ON: { headlight: EventTarget & { values: Record<string, any> } };
+
+/** The style of a notebook's cell. */
+declare const CELL_STYLE: string;
+
 /** What the page's colours are: see themeOf in core.js. */
 type Theme = ReturnType<typeof themeOf>;
 
 /** Tells the page of something that the reader did: the event's name, and what it carries. */
 type Emit = (name: string, value: unknown) => void;
 
-interface Document {
-  /** What the components of one page show each other (shared.js). */
-  headlight: EventTarget & { values: Record<string, any> };
+interface Element {
+  /** The view that stands on it (core.js). */
+  view?: any;
+  fills?: () => void;
+  /** What draws a notebook's cell here, and whether a widget has joined it (cell.js). */
+  headlight?: any;
+  joined?: boolean;
+  hidden: boolean;
+  paired?: boolean;
 }
 
 interface Window {

@@ -1,6 +1,6 @@
-// What views of one page have in common. Each component is a module of its own, so what they show each other lies on
-// the document, by name.
-const shared = (document.headlight ??= Object.assign(new EventTarget(), { values: {} }));
+// What views of one page have in common, by name. It lies on the document, since each component is a module of its own;
+// in a notebook, whose cells are pages of their own in one document, SHARED_ON is each cell's (scripts.py).
+const shared = (SHARED_ON.headlight ??= Object.assign(new EventTarget(), { values: {} }));
 
 function share(name, value) {
   shared.values[name] = value;
@@ -11,6 +11,17 @@ function onShared(name, act) {
   const listen = () => act(shared.values[name]);
   shared.addEventListener(name, listen);
   return () => shared.removeEventListener(name, listen);
+}
+
+// Views of one page tell each other which cell is under the pointer; row or column may be null.
+function tellCell(row, column, source) {
+  shared.dispatchEvent(new CustomEvent("cell", { detail: { row, column, source } }));
+}
+
+function onCell(source, act) {
+  const listen = event => event.detail && event.detail.source !== source && act(event.detail);
+  shared.addEventListener("cell", listen);
+  return () => shared.removeEventListener("cell", listen);
 }
 
 // The page answers each wish a moment later. An answer to an earlier wish must not undo a later one, while

@@ -1,0 +1,136 @@
+"""A trace of attention that somebody else's model computed.
+
+Letters: L layers, H heads, Q queries (rows), K keys (columns), S source tokens, T target tokens that the decoder reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from transformer.data.tokenizers import label, word_groups
+from transformer.quoting import quoted
+from transformer.trace import Tokens, Trace
+
+UNKNOWN = "…"  # what the last position writes, where nobody said
+_SPECIAL = re.compile(r"<.+>|\[.+\]")  # "<s>", "[CLS]"
+
+
+def trace_of(
+    *,
+    encoder: Any = None,
+    decoder: Any = None,
+    cross: Any = None,
+    source_tokens: Sequence[str] | None = None,
+    target_tokens: Sequence[str] | None = None,
+) -> Trace:
+    """The trace of these patterns, [L, H, Q, K] each, over these tokens, as `headlight.show` takes them.
+
+    Log-probabilities are NaN. Raises ValueError where something does not fit, naming the argument.
+    """
+    given = {"encoder": encoder, "decoder": decoder, "cross": cross}
+    patterns = {name: patterns_of(name, value) for name, value in given.items() if value is not None}
+    if not patterns:
+        raise ValueError("There is nothing to show: give a trace, or at least one of encoder, decoder and cross.")
+    source = target = Tokens.none()
+    reads = next((patterns[name].shape[2] for name in ("decoder", "cross") if name in patterns), 0)
+    if "encoder" in patterns or "cross" in patterns:
+        source = tokens_of(texts_of("source_tokens", source_tokens))
+    elif source_tokens is not None:
+        raise ValueError("source_tokens were given, but neither encoder nor cross, whose columns they are.")
+    if reads:
+        texts = texts_of("target_tokens", target_tokens)
+        target = tokens_of([*texts, UNKNOWN] if len(texts) == reads else texts)
+    elif target_tokens is not None:
+        raise ValueError("target_tokens were given, but neither decoder nor cross, whose rows they are.")
+    _check_lengths(patterns, source, target)
+    look_ahead = "decoder" in patterns and bool(np.triu(patterns["decoder"], 1).any())
+    return Trace(
+        text=" ".join(source.labels),
+        translation=" ".join(target.labels),
+        source=source,
+        target=target,
+        encoder=patterns.get("encoder"),
+        decoder=patterns.get("decoder"),
+        cross=patterns.get("cross"),
+        log_probs=np.full(reads, np.nan),
+        look_ahead=look_ahead,
+    )
+
+
+def patterns_of(name: str, value: Any) -> np.ndarray:
+    """[L, H, Q, K] float32 from an array, a tensor or a list of layers; `name` is what the errors call it."""
+    layers = list(value) if isinstance(value, (list, tuple)) else [value]
+    if any(layer is None for layer in layers):
+        raise ValueError(
+            f"{name} holds None: the model computed its attention without keeping the weights. "
+            'Load it with attn_implementation="eager", or let headlight.watch run it.'
+        )
+    if any(isinstance(layer, (list, tuple)) and len(layer) and hasattr(layer[0], "shape") for layer in layers):
+        raise ValueError(
+            f"{name} is a list of lists, as generate gives it step by step; headlight.watch puts it together."
+        )
+    try:
+        arrays = [_array(layer) for layer in layers]
+        whole = np.stack(arrays) if isinstance(value, (list, tuple)) else arrays[0]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} is {quoted(value)}; give an array [layers, heads, rows, columns], or layers of one shape."
+        ) from None
+    if whole.ndim == 5 and whole.shape[1] == 1:
+        whole = whole[:, 0]
+    if whole.ndim == 5:
+        raise ValueError(f"{name} has a batch of {whole.shape[1]}; give one sentence, such as layer[:1] of each layer.")
+    if whole.ndim != 4 or 0 in whole.shape:
+        raise ValueError(f"{name} has shape {whole.shape}; it must have four axes: layers, heads, rows, columns.")
+    _check_weights(name, whole)
+    return whole
+
+
+def _array(layer: Any) -> np.ndarray:
+    if hasattr(layer, "detach"):  # a tensor, wherever it is and whatever its precision
+        layer = layer.detach().cpu().float()
+    return np.ascontiguousarray(layer, dtype=np.float32)
+
+
+def _check_weights(name: str, weights: np.ndarray) -> None:
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            f"{name} holds NaN or infinite numbers; give the weights after the softmax, masked cells as 0."
+        )
+    if (least := float(weights.min())) < 0:
+        raise ValueError(f"{name} holds {least:.3g}; weights after the softmax are not negative. Are these the scores?")
+
+
+def texts_of(name: str, tokens: Sequence[str] | None) -> list[str]:
+    if tokens is None:
+        raise ValueError(f"{name} is missing; give a text for each token.")
+    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+        raise ValueError(f"{name} is {quoted(tokens)}; give a list with a text for each token.")
+    return list(tokens)
+
+
+def tokens_of(texts: Sequence[str]) -> Tokens:
+    """Tokens of which only the spelling is known: names in brackets are special, and "▁" begins a word."""
+    special = [bool(_SPECIAL.fullmatch(text)) or text == UNKNOWN for text in texts]
+    return Tokens([-1] * len(texts), list(texts), [label(text) for text in texts], word_groups(texts, special), special)
+
+
+def _check_lengths(patterns: dict[str, np.ndarray], source: Tokens, target: Tokens) -> None:
+    """Every pattern has a row and a column for each token, and the layers of one model read the same."""
+    read = len(target) - 1
+    sides = {"encoder": ("source", "source"), "decoder": ("target", "target"), "cross": ("target", "source")}
+    count = {"source": len(source), "target": read}
+    for name, pattern in patterns.items():
+        for axis, length, side in zip(("rows", "columns"), pattern.shape[2:], sides[name], strict=True):
+            if length == count[side]:
+                continue
+            wanted = f"{length} or, with what the last one wrote, {length + 1}" if side == "target" else str(length)
+            given = read if side == "target" and target.pieces[-1] == UNKNOWN else len(target)
+            number = len(source) if side == "source" else given
+            raise ValueError(
+                f"{name} has {length} {axis} and {side}_tokens {number} tokens; give {wanted}, one for each of them."
+            )

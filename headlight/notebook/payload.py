@@ -1,0 +1,124 @@
+"""What a cell is sent: every weight of a small trace; of a large one a layer of each kind, and thumbnails of all heads.
+
+Letters: L layers, H heads, Q queries (rows), K keys (columns). js/cell.js documents the message and takes it.
+"""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headlight.viewer.export import CAUTION
+from headlight.viewer.packing import labels_header, overview_parts, pack
+from transformer.analysis.layout import Layout, descriptions, layout, measures
+from transformer.charts.document import fonts_of
+from transformer.trace import Kind, Trace
+
+STEPS = 10_000  # in which the weights are counted, from 0 to the largest that there can be
+MOST_WEIGHTS = 4_000_000  # about five megabytes of a saved notebook; beyond it the other layers stay with the kernel
+_SUM = 0.01  # as far from 1 as half precision leaves the sum of a row
+
+
+def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, theme: str | None) -> bytes:
+    """The views of `trace` as they begin, compressed."""
+    every = sum(trace.pattern(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
+    headers: dict[str, Any] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for kind in trace.kinds:
+        patterns = trace.pattern(kind)
+        n_layers = len(patterns)
+        here = list(range(n_layers)) if every else [min(selected[1], n_layers - 1)]
+        headers[kind], kind_arrays = _kind(trace, kind, here)
+        arrays |= {f"{kind} {name}": array for name, array in kind_arrays.items()}
+    fonts = fonts_of("".join([*trace.source.labels, *trace.target.labels]))
+    arrays |= {f"font {n}": np.frombuffer(file.read_bytes(), np.uint8) for n, file in enumerate(fonts.values())}
+    header = {
+        "selected": list(selected),
+        "words": words,
+        "theme": theme,
+        "caution": CAUTION,
+        "rounding": f"The weights are as they were saved with the notebook, rounded to 1/{STEPS}.",
+        "fonts": list(fonts),
+        "kinds": headers,
+    }
+    return gzip.compress(pack(header, arrays), mtime=0)
+
+
+def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer: bool) -> bytes:
+    """The exact weights of one head, and where asked for all of its layer's in steps.
+
+    Raises ValueError for a head that the trace lacks.
+    """
+    patterns = trace.pattern(kind)
+    if not (0 <= layer < patterns.shape[0] and 0 <= head < patterns.shape[1]):
+        raise ValueError(f"There is no layer {layer}, head {head}, counted from 0, of {kind} attention.")
+    arrays: dict[str, NDArray[Any]] = {"weights": patterns[layer, head].astype(np.float32)}
+    if whole_layer:
+        arrays |= in_steps(patterns[layer], _peak(patterns))
+    return pack({"kind": kind, "layer": layer, "head": head}, arrays)
+
+
+def in_steps(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np.uint8]]:
+    """The weights in steps of peak / STEPS, all upper bytes before all lower ones: so they compress better."""
+    steps = np.rint(weights * (STEPS / peak)).astype(np.uint16)
+    return {"high": (steps >> 8).astype(np.uint8), "low": (steps & 255).astype(np.uint8)}
+
+
+def _peak(patterns: NDArray[np.floating]) -> float:
+    """The weight with the full colour: 1, or what a head that was scaled up reaches."""
+    return max(1.0, float(patterns.max()))
+
+
+def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    patterns = trace.pattern(kind)
+    peak, whole = _peak(patterns), len(here) == len(patterns)
+    places = {"tokens": layout(trace, kind, words=False, hide=False)}
+    merged = layout(trace, kind, words=True, hide=False)
+    if merged.masked.shape != places["tokens"].masked.shape:
+        places["words"] = merged
+    header: dict[str, Any] = {
+        "layers": patterns.shape[0],
+        "heads": patterns.shape[1],
+        "here": here,
+        "unit": peak / STEPS,
+        "peak": peak,
+        "note": _row_note(patterns),
+        "words": None,
+    }
+    arrays: dict[str, NDArray[Any]] = dict(in_steps(patterns[here], peak))
+    for name, place in places.items():
+        overview, thumbs = overview_parts(
+            place.apply(patterns), place.masked, descriptions(trace, place, measures(trace, place)), peak=peak
+        )
+        header["off"] = overview["off"]
+        header[name] = _face(place, overview, name == "words")
+        suffix = " words" if name == "words" else ""
+        arrays[f"masked{suffix}"] = place.masked.astype(np.uint8)
+        if not whole:
+            arrays |= {f"{thumb}{suffix}": array for thumb, array in thumbs.items()}
+    return header, arrays
+
+
+def _face(place: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
+    """The tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
+    return {
+        **{name: overview[name] for name in ("queries", "keys", "thumb", "captions")},
+        **labels_header(place.masked.shape, place.rows, place.columns, place.reads),
+        "groups": [place.row_groups, place.column_groups] if merged else None,
+    }
+
+
+def _row_note(patterns: NDArray[np.floating]) -> str:
+    """Says so where rows of heads that are on do not sum to 1; else ""."""
+    sums = patterns.sum(-1)[patterns.any((2, 3))]  # [heads that are on, Q]
+    wrong = np.abs(sums - 1) > _SUM
+    if not wrong.any():
+        return ""
+    heads = int(wrong.any(-1).sum())
+    return (
+        f"In {heads} of {patterns.shape[0] * patterns.shape[1]} heads there are rows that do not sum to 1: "
+        f"their sums go from {sums.min():.2g} to {sums.max():.2g}."
+    )

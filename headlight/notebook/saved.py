@@ -1,0 +1,59 @@
+"""The views as HTML that is saved with the notebook, and the module of the widget: the same script twice."""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import cache
+from html import escape
+
+from headlight.viewer.scripts import VIEWS, style, viewer_script
+from transformer.charts.colours import THEMES
+from transformer.charts.png import png
+from transformer.trace import Kind, Trace
+
+_PIXELS = 320  # of the picture for where no script runs
+
+
+@cache
+def _viewer() -> str:
+    """A function that makes all of the viewer anew, so that cells show each other nothing."""
+    look = json.dumps(style("cell") + style("views") + style("viewer"))
+    code = viewer_script(*VIEWS, "cell", shared_on="{}")
+    return f"const viewer = () => {{\nconst CELL_STYLE = {look};\n{code}\nreturn {{ drawSaved, drawWidget }};\n}};\n"
+
+
+@cache
+def widget_module() -> str:
+    """The widget, as anywidget loads it."""
+    return f"{_viewer()}export default {{ render: given => viewer().drawWidget(given) }};\n"
+
+
+def saved_html(id: str, payload: bytes, trace: Trace, selected: tuple[Kind, int, int]) -> str:
+    """What draws the views without a kernel; `id` is that of the widget that may draw them in its place.
+
+    Where no script runs, there is the selected head as a picture, and how to see more. Where it does, the output beside
+    it, of a widget that has nothing to draw, or cannot be found, is hidden.
+    """
+    place = f"[data-headlight-saved={json.dumps(id)}]:not([hidden])"
+    beside = f".jp-OutputArea-child:has({place}) + .jp-OutputArea-child {{ display: none; }}"
+    data = base64.b64encode(payload).decode("ascii")
+    return (
+        f'<div data-headlight-saved="{escape(id)}">{_picture(trace, *selected)}</div>\n'
+        f"<style>{beside}</style>\n"
+        f"<script>(() => {{\n{_viewer()}viewer().drawSaved({json.dumps(id)}, {json.dumps(data)});\n}})();</script>"
+    )
+
+
+def _picture(trace: Trace, kind: Kind, layer: int, head: int) -> str:
+    """One head, without a script."""
+    weights = trace.pattern(kind)[layer, head]
+    image = png(weights, THEMES["light"].sequential, 0, max(1.0, float(weights.max())))
+    queries, keys = weights.shape
+    across = round(_PIXELS * min(1, keys / queries))
+    title = f"{kind.capitalize()} attention, layer {layer + 1}, head {head + 1}: {queries} tokens look at {keys}"
+    return (
+        f"<p>{title}. To see every head, run this cell, or open the notebook where its scripts may run.</p>"
+        f'<img alt="{title}" width="{across}" height="{round(across * queries / keys)}" '
+        f'style="image-rendering: pixelated" src="data:image/png;base64,{base64.b64encode(image).decode("ascii")}">'
+    )

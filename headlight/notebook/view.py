@@ -1,0 +1,105 @@
+"""The viewer as a widget: what is selected in it and in Python is the same."""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from typing import Any, Literal, NamedTuple
+
+import traitlets as t
+from anywidget import AnyWidget
+from IPython import get_ipython
+from IPython.display import display
+
+from headlight.notebook.payload import cell_payload, weights_message
+from headlight.notebook.saved import saved_html, widget_module
+from transformer.quoting import quoted
+from transformer.trace import Kind, Trace
+
+
+class Selected(NamedTuple):
+    """The head that is large: `view.trace.pattern(kind)[layer, head]`."""
+
+    kind: Kind
+    layer: int  # from 0
+    head: int  # from 0
+
+
+class _Head(t.TraitType[Selected, Any]):
+    """A head of the view's trace; ValueError for any other."""
+
+    def validate(self, obj: View, value: Any) -> Selected:
+        return selected_in(obj.trace, value)
+
+
+def selected_in(trace: Trace, value: Any) -> Selected:
+    """`value` (kind, layer, head) as a head of the trace. Raises ValueError where it is none."""
+    try:
+        kind, layer, head = value
+        layer, head = operator.index(layer), operator.index(head)
+    except (TypeError, ValueError):
+        example = (trace.kinds[-1], 0, 0)
+        raise ValueError(f"selected is {quoted(value)}; give (kind, layer, head), such as {example}.") from None
+    layers, heads = trace.pattern(kind).shape[:2]
+    if not (0 <= layer < layers and 0 <= head < heads):
+        raise ValueError(
+            f"selected is layer {layer}, head {head}, from 0; {kind} attention has {layers} layers of {heads} heads."
+        )
+    return Selected(kind, layer, head)
+
+
+class View(AnyWidget):
+    """The viewer of `trace` in the cell of a notebook, as `headlight.show` makes it.
+
+    `selected`, a `Selected`, and `words`, whether subwords are merged, follow what is clicked, may be set, and can be
+    observed: `view.observe(lambda change: ..., "selected")`. Setting a head that is not there is a ValueError.
+    """
+
+    _esm = widget_module()
+    selected = _Head().tag(sync=True)
+    words = t.Bool().tag(sync=True)
+    _cell_id = t.Unicode().tag(sync=True)
+    _payload = t.Bytes().tag(sync=True)  # empty until the widget asks for it: the HTML beside it has the same
+
+    def __init__(
+        self, trace: Trace, *, selected: tuple[str, int, int], words: bool, theme: Literal["light", "dark"] | None
+    ) -> None:
+        self.trace = trace
+        self.theme = theme
+        super().__init__(selected=selected_in(trace, selected), words=words, _cell_id=secrets.token_hex(8))
+        self.on_msg(self._asked)
+        if not _saves_html():
+            self._payload = self._packed()
+
+    def _packed(self) -> bytes:
+        return cell_payload(self.trace, self.selected, self.words, self.theme)
+
+    def _asked(self, _widget: object, message: dict[str, Any], _buffers: object) -> None:
+        if message.get("ask") == "page":
+            self._payload = self._packed()
+        elif message.get("ask") == "weights":
+            place = message["kind"], message["layer"], message["head"]
+            self.send({}, [weights_message(self.trace, *place, whole_layer=message["whole_layer"])])
+
+    def _ipython_display_(self) -> None:
+        """Two outputs: HTML that the notebook is saved with, and the widget that joins it to the kernel."""
+        data, metadata = self._repr_mimebundle_()
+        if _saves_html():
+            html = saved_html(self._cell_id, self._packed(), self.trace, self.selected)
+            display({"text/html": html, "text/plain": repr(self)}, raw=True)
+            data["text/plain"] = ""
+        display(data, metadata=metadata, raw=True)
+
+    def __repr__(self) -> str:
+        shapes = {kind: self.trace.pattern(kind).shape for kind in self.trace.kinds}
+        parts = (f"{kind} {layers} × {heads}" for kind, (layers, heads, *_) in shapes.items())
+        return f"View({', '.join(parts)} heads, selected={tuple(self.selected)})"
+
+
+def _saves_html() -> bool:
+    """Whether a cell may have two outputs in one page.
+
+    Colab saves a widget with its state; marimo, which is no IPython, shows a widget and nothing beside it.
+    """
+    shell = get_ipython()
+    return shell is not None and "google.colab" not in type(shell).__module__

@@ -1,0 +1,95 @@
+// The kinds of attention, every head of one, the head that is chosen and its lines, side by side: what the offline file
+// and a notebook's cell show alike.
+//
+// `source` has what is drawn: of(kind) = { header, arrays } of an overview with the labels of both axes and `masked`;
+// layer(kind, layer) = its weights [heads, rows, columns] and head(kind, layer, head) = [rows, columns], or null where
+// they are not here.
+
+const CLOSED = () => {};
+
+class Views {
+  source;
+  kind;
+  layer;
+  head;
+  chose = (..._) => {};
+
+  constructor(source, kinds, [kind, layer, head], caution) {
+    Object.assign(this, { source, kind, layer, head });
+    this.buttons = new Map(kinds.map(name => [name, this.button(name)]));
+    const group = el(
+      "div",
+      { class: "kinds", role: "group", "aria-label": "Kind of attention" },
+      ...this.buttons.values(),
+    );
+    this.bar = el("div", { class: "views-bar" }, group);
+    this.roots = ["overview", "head", "lines"].map(() => el("div", { class: "hl" }));
+    const [overview, map, lines] = this.roots;
+    this.name = el("h2");
+    this.missing = el("p", { class: "missing" }, "The weights of this layer come from the notebook's kernel. ");
+    this.missing.append("If nothing comes, run the cell again.");
+    this.main = el(
+      "main",
+      {},
+      el("section", {}, el("h2", {}, "Every head"), overview),
+      el("section", {}, this.name, this.missing, map, el("p", { class: "caution" }, caution)),
+      el("section", {}, lines),
+    );
+    this.mounts = new Map();
+  }
+
+  button(kind) {
+    const button = el("button", { type: "button" }, kind[0].toUpperCase() + kind.slice(1));
+    button.onclick = () => this.pick(kind, this.layer, this.head);
+    return button;
+  }
+
+  // The reader chooses.
+  pick(kind, layer, head) {
+    this.choose(kind, layer, head);
+    this.chose(this.kind, this.layer, this.head);
+  }
+
+  // Another kind may have fewer layers or heads.
+  choose(kind, layer, head) {
+    const { layers, heads } = this.source.of(kind).header;
+    if (kind !== this.kind) share("held", null); // its words are others
+    Object.assign(this, { kind, layer: Math.min(layer, layers - 1), head: Math.min(head, heads - 1) });
+    this.draw();
+  }
+
+  draw() {
+    const { kind, layer, head } = this,
+      { header, arrays } = this.source.of(kind),
+      [overview, map, lines] = this.roots,
+      weights = this.source.layer(kind, layer);
+    for (const [name, button] of this.buttons) button.setAttribute("aria-pressed", name === kind);
+    this.name.textContent = `Layer ${layer + 1}, head ${head + 1}`;
+    const every = { header: { ...header, selected: [layer, head], profile: null }, arrays };
+    this.mounts.set(
+      overview,
+      mountOverview(overview, every, (_, [l, h]) => this.pick(kind, l, h)),
+    );
+    for (const part of [map, lines]) part.hidden = !weights;
+    this.missing.hidden = !!weights;
+    if (!weights) return;
+    this.drawHead();
+    const shown = { heads: [head], mass: 0.9 };
+    const lined = { header: { ...header, shown, title: "Lines" }, arrays: { weights } };
+    this.mounts.set(lines, mountLines(lines, lined, CLOSED));
+  }
+
+  // Of the large map alone: its exact weights may come later.
+  drawHead() {
+    const { kind, layer, head } = this,
+      { header, arrays } = this.source.of(kind),
+      root = this.roots[1];
+    const large = { ...header, signed: false, bar: "weight", title: null, shows: null };
+    const weights = this.source.head(kind, layer, head);
+    this.mounts.set(root, mountHead(root, { header: large, arrays: { weights, masked: arrays.masked } }, CLOSED));
+  }
+
+  dispose() {
+    this.mounts.forEach(mount => mount.unmount());
+  }
+}
