@@ -1,6 +1,6 @@
 """A trace: what every head looked at in one pass, as arrays, with the tokens that label them.
 
-Shapes: L layers, H heads, S source tokens, T target tokens.
+Shapes: L layers, H heads, S source tokens, T target tokens that were written, which is one fewer than `target` has.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @classmethod
+    def none(cls) -> Tokens:
+        """The source of a model that is only a decoder, and the target of one that is only an encoder."""
+        return cls([], [], [], [], [])
+
     def slice(self, start: int, stop: int) -> Tokens:
         """The tokens from `start` to `stop`, words cut where the slice cuts them."""
         inside = [[i - start for i in word if start <= i < stop] for word in self.words]
@@ -48,7 +53,11 @@ class Tokens:
 class Trace:
     """The patterns of one forward pass, after the softmax; rows sum to 1 unless a tap changed a head.
 
-    `target` runs from [SOS] to [EOS]. Row t of `decoder` and `cross` reads token t and writes token t + 1.
+    `target` runs from [SOS] to [EOS]. Row t of `decoder` and `cross` reads token t and writes token t + 1. The first
+    `given` tokens, [SOS] or the prompt of a model that is only a decoder, are those that it did not write.
+
+    A model that is only an encoder has neither `decoder` nor `cross`, and no target; one that is only a decoder has
+    `decoder` alone, and no source.
 
     The pass reads the whole target at once. Under a look-ahead mask its rows are those of the steps that wrote it; in
     a model without one (`look_ahead`) each row sees the later tokens too, the next one among them, as in training,
@@ -59,14 +68,24 @@ class Trace:
     translation: str
     source: Tokens
     target: Tokens
-    encoder: np.ndarray  # [L, H, S, S] float32
-    decoder: np.ndarray  # [L, H, T, T] float32
-    cross: np.ndarray  # [L, H, T, S] float32
-    log_probs: np.ndarray  # [T] of each token that was written
+    encoder: np.ndarray | None  # [L, H, S, S] float32
+    decoder: np.ndarray | None  # [L, H, T, T] float32
+    cross: np.ndarray | None  # [L, H, T, S] float32
+    log_probs: np.ndarray  # [T] of the token that each row writes
     finished: bool = True  # False where the decode ran into its length limit
     interventions: list[str] = field(default_factory=list)
     model: str = ""  # what computed it, in words
     look_ahead: bool = False  # True where nothing hid later tokens from the decoder
+    given: int = 1  # how many tokens of the target the model did not write itself
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of attention that the model has."""
+        return tuple(kind for kind in KINDS if self._patterns[kind] is not None)
+
+    @property
+    def _patterns(self) -> dict[str, np.ndarray | None]:
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}
 
     @property
     def reads(self) -> Tokens:
@@ -78,14 +97,16 @@ class Trace:
 
     @property
     def log_prob(self) -> float:
-        """The log-probability of the whole target."""
-        return float(self.log_probs.sum())
+        """The log-probability of all that was written."""
+        return float(self.log_probs[max(self.given - 1, 0) :].sum())
 
     def pattern(self, kind: str) -> np.ndarray:
-        """The patterns of a kind, [L, H, queries, keys]. Raises ValueError for a kind that isn't one."""
-        if kind not in KINDS:
-            raise ValueError(f"There is no kind of attention called {quoted(kind)}; choose one of {', '.join(KINDS)}.")
-        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+        """The patterns of a kind, [L, H, queries, keys]. Raises ValueError for a kind that the trace lacks."""
+        patterns = self._patterns.get(kind)
+        if patterns is None:
+            there = ", ".join(self.kinds)
+            raise ValueError(f"This trace has no kind of attention called {quoted(kind)}; choose one of {there}.")
+        return patterns
 
     def row_tokens(self, kind: str) -> Tokens:
         """The queries: source tokens, or the tokens that are being written."""
@@ -117,14 +138,13 @@ class Trace:
             "model": np.array(self.model),
             "text": np.array(self.text),
             "translation": np.array(self.translation),
-            "encoder": self.encoder,
-            "decoder": self.decoder,
-            "cross": self.cross,
             "log_probs": self.log_probs,
             "finished": np.array(self.finished),
             "look_ahead": np.array(self.look_ahead),
+            "given": np.array(self.given),
             "interventions": np.array(self.interventions, dtype=str),
         }
+        arrays |= {kind: self.pattern(kind) for kind in self.kinds}
         for side, tokens in (("source", self.source), ("target", self.target)):
             arrays[f"{side}_ids"] = np.array(tokens.ids, dtype=np.int64)
             arrays[f"{side}_pieces"] = np.array(tokens.pieces, dtype=str)
@@ -141,20 +161,21 @@ class Trace:
         """Reads what `save` wrote. Raises ValueError naming the file where it isn't that."""
         try:
             with open_regular(path) as file, np.load(file, allow_pickle=False) as data:
-                sides = {side: _tokens(data, side) for side in ("source", "target")}
+                patterns = {kind: data.get(kind) for kind in KINDS}
+                if all(of_kind is None for of_kind in patterns.values()):
+                    raise ValueError(f"it has none of {', '.join(KINDS)}")
                 return cls(
-                    str(data["text"]),
-                    str(data["translation"]),
-                    sides["source"],
-                    sides["target"],
-                    data["encoder"],
-                    data["decoder"],
-                    data["cross"],
-                    data["log_probs"],
-                    bool(data["finished"]),
-                    data["interventions"].tolist(),
-                    str(data["model"]) if "model" in data else "",  # older files have none
-                    "look_ahead" in data and bool(data["look_ahead"]),
+                    text=str(data["text"]),
+                    translation=str(data["translation"]),
+                    source=_tokens(data, "source"),
+                    target=_tokens(data, "target"),
+                    **patterns,
+                    log_probs=data["log_probs"],
+                    finished=bool(data["finished"]),
+                    interventions=data["interventions"].tolist(),
+                    model=str(data["model"]) if "model" in data else "",  # older files have none of the three
+                    look_ahead="look_ahead" in data and bool(data["look_ahead"]),
+                    given=int(data["given"]) if "given" in data else 1,
                 )
         except FileNotFoundError:
             raise ValueError(f"There is no trace at {short(path)}.") from None
@@ -166,7 +187,7 @@ class Trace:
 
 def _tokens(data: np.lib.npyio.NpzFile, side: str) -> Tokens:
     of_word = data[f"{side}_words"]
-    words = [np.flatnonzero(of_word == w).tolist() for w in range(int(of_word.max()) + 1)]
+    words = [np.flatnonzero(of_word == w).tolist() for w in range(int(of_word.max(initial=-1)) + 1)]
     return Tokens(
         data[f"{side}_ids"].tolist(),
         data[f"{side}_pieces"].tolist(),

@@ -87,8 +87,9 @@ def rows_sum_to_one(
 
 def nothing_leaks(trace: Trace) -> Check:
     """The largest weight that the decoder gives to a later token; what nothing hides may have any."""
-    later = np.triu(np.ones(trace.decoder.shape[-2:], dtype=bool), 1)
-    leak = float(np.abs(trace.decoder[..., later]).max(initial=0))
+    decoder = trace.pattern("decoder")
+    later = np.triu(np.ones(decoder.shape[-2:], dtype=bool), 1)
+    leak = float(np.abs(decoder[..., later]).max(initial=0))
     detail = f"The largest weight that the decoder gives to a later token is {_plainly(leak)}."
     if trace.look_ahead:
         return Check("Look-ahead", True, f"{detail} This model applies no mask that would hide it.")

@@ -105,7 +105,7 @@ def combined(trace: Trace, kind: str, show: str) -> np.ndarray:
         return max_heads(patterns)
     assert show == "rollout"
     if kind == "cross":
-        return rollout_source(trace.encoder, trace.decoder, trace.cross).source
+        return rollout_source(trace.pattern("encoder"), trace.pattern("decoder"), patterns).source
     return rollout(patterns)
 
 
