@@ -181,7 +181,7 @@ class Tokenizer:
         piece: str | None = self.inner.id_to_token(id)
         if piece is None or id >= self.vocab_size:
             raise ValueError(f"Token id {id} is outside the tokenizer's vocabulary of {self.vocab_size}.")
-        return _from_bytes(piece) if self._in_bytes and id not in self.special_ids else piece
+        return from_bytes(piece) if self._in_bytes and id not in self.special_ids else piece
 
     def named(self, text: str, like: int) -> int:
         """The id of the token that is written `text`; of "▁il" and "il" the one that begins a word as `like` does.
@@ -413,7 +413,7 @@ def byte_characters() -> dict[str, int]:
 _BYTES = byte_characters()
 
 
-def _from_bytes(piece: str) -> str:
+def from_bytes(piece: str) -> str:
     """ "Ġgirl" as "▁girl"; half a character, which no text can show, as "\\xc3"."""
     if not all(character in _BYTES for character in piece):
         return piece

@@ -1,0 +1,51 @@
+"""The attention of a live Hugging Face model. `transformers` is imported here alone, and only when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headlight.watching.checks import require_model, require_text, require_tokenizer
+from headlight.watching.decoder import watch_decoder
+from headlight.watching.encoder import watch_encoder
+from headlight.watching.encoder_decoder import watch_encoder_decoder
+from headlight.watching.shared_copy import SharedCopy
+from transformer.trace import Trace
+
+if TYPE_CHECKING:
+    from headlight.notebook import View
+
+__all__ = ["attention_of", "watch"]
+
+
+def watch(model: Any, tokenizer: Any, text: str, target: str | None = None, **generate_options: Any) -> View:
+    """Shows what every head of a Hugging Face model looks at while it reads `text` and writes; `.trace` has the arrays.
+
+    `model` is of `transformers`, with PyTorch: an encoder-decoder (Marian, T5, BART, mBART, M2M100, ...), an encoder
+    (BERT, ...) or a decoder (GPT-2, Llama, ...). What is written comes from the model's own `generate` with
+    `generate_options` (num_beams=4, forced_bos_token_id=..., max_new_tokens=40, ...); `target` forces it instead, and
+    of a decoder target="" writes nothing. Weights are those of the model's own eager code, whichever kernel it runs on
+    otherwise: it is computed on a copy that shares the tensors, so `model` itself is never changed.
+
+    Raises ValueError for what has no attention weights or reads no text, and for a text that is empty or too long.
+    """
+    from headlight.notebook import show
+
+    return show(attention_of(model, tokenizer, text, target, **generate_options))
+
+
+def attention_of(model: Any, tokenizer: Any, text: str, target: str | None = None, **generate_options: Any) -> Trace:
+    """The `Trace` that `watch` shows: float32 arrays over exactly the tokens that the model read, for one text.
+
+    Of an encoder: `encoder` [L, H, S, S]. Of a decoder: `decoder` [L, H, T, T], whose rows read the prompt and what was
+    written (`Trace.given` says where that begins). Of an encoder-decoder: both, and `cross` [L, H, T, S], of the
+    hypothesis that `generate` chose. Raises as `watch`.
+    """
+    model = require_model(model)
+    require_tokenizer(tokenizer)
+    require_text(text, target)
+    copy = SharedCopy(model, tokenizer)
+    if copy.has_both:
+        return watch_encoder_decoder(copy, text, target, generate_options)
+    if copy.hides_later_tokens(text):
+        return watch_decoder(copy, text, target, generate_options)
+    return watch_encoder(copy, text, target, generate_options)

@@ -1,0 +1,57 @@
+"""What `watch` is given, refused in a sentence where it cannot be watched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from transformer.quoting import quoted
+
+# What `watch` gives `generate` itself, or reads from what it returns.
+_OURS = ("input_ids", "inputs", "inputs_embeds", "attention_mask", "encoder_outputs", "return_dict_in_generate")
+
+
+def require_model(model: Any) -> Any:
+    """The model, without the wrapper of `torch.compile`. Raises ValueError where it isn't one that reads text."""
+    from transformers import PreTrainedModel
+
+    model = getattr(model, "_orig_mod", model)
+    name = type(model).__name__
+    if not isinstance(model, PreTrainedModel):
+        raise ValueError(f"The model is a {name}; give one of transformers, such as AutoModel.from_pretrained(...).")
+    if model.main_input_name != "input_ids":
+        raise ValueError(f"{name} reads {model.main_input_name}, not text; give a model that reads token ids.")
+    return model
+
+
+def require_tokenizer(tokenizer: Any) -> None:
+    from transformers import PreTrainedTokenizerBase
+
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise ValueError(
+            f"The tokenizer is a {type(tokenizer).__name__}; give the model's own: AutoTokenizer.from_pretrained(...)."
+        )
+
+
+def require_text(text: Any, target: Any) -> None:
+    if isinstance(text, list | tuple):
+        raise ValueError(f"There are {len(text)} texts; give one, and call this for each of the others.")
+    if not isinstance(text, str):
+        raise ValueError(f"The text is {quoted(text)}; give a str.")
+    if not text.strip():
+        raise ValueError("The text is empty; give a sentence.")
+    if not isinstance(target, str | None):
+        raise ValueError(f"The target is {quoted(target)}; give a str, or leave it out.")
+
+
+def require_options(options: Mapping[str, Any]) -> None:
+    ours = next((name for name in _OURS if name in options), None)
+    if ours is not None:
+        raise ValueError(f"{ours} is set here and cannot be given; leave it out.")
+    if options.get("num_return_sequences", 1) != 1:
+        raise ValueError("num_return_sequences must be 1: the attention of the one text that is chosen is shown.")
+
+
+def require_no_options(options: Mapping[str, Any], why: str) -> None:
+    if options:
+        raise ValueError(f"{why}, so nothing is generated: leave out {', '.join(options)}.")

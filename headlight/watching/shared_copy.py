@@ -1,0 +1,134 @@
+"""A model as it is run here: a copy that shares its tensors, so that nothing happens to the one that was given."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.watching.checks import require_options
+
+
+class SharedCopy:
+    """A model with its tokenizer: its tensors are those of the one that was given, its modules and settings its own.
+
+    So it takes little memory, an error leaves nothing behind, and several threads may watch one model.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        self.model = _copied(model).eval()
+        self.tokenizer = tokenizer
+        self.name = type(model).__name__
+        self.title = str(getattr(model.config, "name_or_path", "") or self.name)
+
+    @cached_property
+    def eager(self) -> Any:
+        """Another such copy, whose attention is computed by the model's own plain code, which has the weights."""
+        eager = _copied(self.model)
+        eager.set_attn_implementation("eager")
+        return eager
+
+    @cached_property
+    def _reads(self) -> frozenset[str]:
+        """What the forward pass takes."""
+        return frozenset(inspect.signature(self.model.forward).parameters)
+
+    @property
+    def has_both(self) -> bool:
+        """Whether it is an encoder and a decoder."""
+        return "decoder_input_ids" in self._reads
+
+    def hides_later_tokens(self, text: str) -> bool:
+        """Whether no head looks at a later token, as the weights over `text` say: then it is only a decoder."""
+        encoded = self.encode(text)
+        length = encoded["input_ids"].shape[1]
+        if length == 1:  # nothing is later
+            return bool(self.model.can_generate())
+        return not np.triu(self.weights(self.run(**encoded), "attentions", length, length), 1).any()
+
+    def encode(self, text: str) -> dict[str, Tensor]:
+        """What the model reads of a text, unpadded: `input_ids` [1, tokens], and what it takes beside them."""
+        encoded = self.tokenizer(text, padding=False, truncation=False)
+        if not encoded["input_ids"]:
+            raise ValueError("The tokenizer makes no token of the text; give one that it can read.")
+        beside = {name: values for name, values in encoded.items() if name in self._reads - {"input_ids"}}
+        tensors = {name: torch.tensor([values], device=self.model.device) for name, values in beside.items()}
+        return {"input_ids": self.batch(encoded["input_ids"]), **tensors}
+
+    def require_output(self) -> None:
+        if not self.model.can_generate():
+            raise ValueError(
+                f"{self.name} has no output that writes; open it with AutoModelForSeq2SeqLM or AutoModelForCausalLM."
+            )
+
+    def batch(self, ids: Sequence[int]) -> Tensor:
+        """Ids as [1, tokens]. Raises ValueError for more than the model has positions, and for one that it lacks."""
+        positions = getattr(self.model.config, "max_position_embeddings", None)
+        if isinstance(positions, int) and 0 < positions < len(ids):
+            raise ValueError(f"{self.name} has {positions} positions, and this is {len(ids)} tokens; shorten it.")
+        rows = getattr(self.model.get_input_embeddings(), "num_embeddings", None)
+        if rows is not None and max(ids) >= rows:
+            raise ValueError(
+                f"The tokenizer gives the id {max(ids)} and {self.name} knows those up to {rows - 1}; "
+                "give the tokenizer that belongs to the model."
+            )
+        return torch.tensor([list(ids)], device=self.model.device)
+
+    @torch.no_grad()
+    def generate(self, encoded: dict[str, Tensor], options: dict[str, Any]) -> list[int]:
+        """The ids that the model's own `generate` chooses, behind the prompt or the decoder's first token."""
+        require_options(options)
+        read = {name: encoded[name] for name in ("input_ids", "attention_mask") if name in encoded}
+        with self._in_a_sentence():
+            chosen = self.model.generate(**read, **{**options, "num_return_sequences": 1}, return_dict_in_generate=True)
+        ids: list[int] = chosen.sequences[0].tolist()
+        return ids
+
+    def ends(self, options: dict[str, Any]) -> set[int]:
+        """The ids that end what is generated."""
+        configured = getattr(options.get("generation_config"), "eos_token_id", None)
+        ids = options.get("eos_token_id", configured)
+        ids = self.model.generation_config.eos_token_id if ids is None else ids
+        return set() if ids is None else {ids} if isinstance(ids, int) else {int(id) for id in ids}
+
+    @torch.no_grad()
+    def run(self, **read: Tensor) -> Any:
+        """One forward pass that keeps the attention weights."""
+        alone = {"use_cache": False} if "use_cache" in self._reads else {}
+        with self._in_a_sentence():
+            return self.eager(**read, **alone, output_attentions=True, return_dict=True)
+
+    def weights(self, output: Any, name: str, queries: int, keys: int) -> np.ndarray:
+        """What `run` returned of one kind of attention, such as "cross_attentions": [L, H, queries, keys], float32."""
+        layers: Sequence[Tensor | None] | None = getattr(output, name, None)
+        there = [layer[0].float().cpu().numpy() for layer in layers or () if layer is not None]
+        if not there or len(there) < len(layers or ()):
+            few = "some of its layers compute" if there else "it computes"
+            raise ValueError(f"{self.name} cannot be watched: {few} no attention weights.")
+        if any(layer.shape != (len(there[0]), queries, keys) for layer in there):
+            raise ValueError(
+                f"{self.name} cannot be watched: its attention has the shape {there[0].shape}, "
+                f"not one weight for each of {queries} queries and {keys} keys in each head of every layer."
+            )
+        return np.stack(there)
+
+    @contextmanager
+    def _in_a_sentence(self) -> Iterator[None]:
+        try:
+            yield
+        except (IndexError, RuntimeError) as error:  # what a table says that lacks the place of a token
+            if not isinstance(error, IndexError) and "out of bounds" not in str(error):
+                raise
+            raise ValueError(f"The text is too long for {self.name}, or has a token that it lacks: {error}.") from error
+
+
+def _copied(model: Any) -> Any:
+    tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    return copy.deepcopy(model, tensors)  # what it finds there is taken as the copy

@@ -1,0 +1,58 @@
+"""The names under which people see the tokens of a Hugging Face tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tokenizers.models import WordPiece
+
+from transformer.data.tokenizers import SPACE, from_bytes, label, word_groups
+from transformer.trace import Tokens
+
+
+def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens:
+    """The tokens of what a model wrote, or of what it `reads`: two vocabularies in some models.
+
+    A word begins with "▁", however the tokenizer spells that: "Ġgirl" of bytes, "girl" before "##s" of WordPiece.
+    """
+    ids = list(ids)
+    known = set(tokenizer.all_special_ids) | {
+        id for id, token in tokenizer.added_tokens_decoder.items() if token.special
+    }
+    special = [id in known for id in ids]
+    spelled = _spelling(tokenizer)
+    read = spelled or (lambda piece: piece)
+    pieces = [
+        piece if alone else read(piece) for piece, alone in zip(_pieces(tokenizer, ids, reads), special, strict=True)
+    ]
+    groups = word_groups(pieces, special, None if spelled is None else True)
+    return Tokens(ids, pieces, [label(piece) for piece in pieces], groups, special)
+
+
+def _pieces(tokenizer: Any, ids: Sequence[int], reads: bool) -> list[str]:
+    """The entries of the vocabulary; an id that has none is called by its number."""
+    if reads and getattr(tokenizer, "separate_vocabs", False):  # of Marian, whose ids are else those of the target
+        named = {id: piece for piece, id in tokenizer.get_src_vocab().items()}
+        entries = [named.get(id) for id in ids]
+    else:
+        entries = tokenizer.convert_ids_to_tokens(ids)
+    return [f"[{id}]" if piece is None else piece for id, piece in zip(ids, entries, strict=True)]
+
+
+def _spelling(tokenizer: Any) -> Callable[[str], str] | None:
+    """How a piece of such a vocabulary is read; None where it is spelled as people see it."""
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    if inner is None:
+        return None
+    if isinstance(inner.model, WordPiece):
+        prefix: str = inner.model.continuing_subword_prefix
+        return lambda piece: _word_piece(piece, prefix)
+    return from_bytes if "ByteLevel" in repr(inner.decoder) else None
+
+
+def _word_piece(piece: str, prefix: str) -> str:
+    """ "##s" as "s" and "girl" as "▁girl"; a comma, which has no such prefix either, is no beginning of a word."""
+    if piece.startswith(prefix):
+        return piece.removeprefix(prefix)
+    return SPACE + piece if piece[:1].isalnum() else piece
