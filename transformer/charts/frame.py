@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 
 from transformer.charts.colours import Theme
 from transformer.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest
+from transformer.graphemes import shortened
 
 FONT = '"Headlight marks", "Source Sans", "Source Sans 3", "Noto Sans Devanagari", system-ui, sans-serif'
 _NOTE, _SMALL = 13, 12  # font sizes of what is not a token, and of a token where it is tight
@@ -24,7 +25,7 @@ _SLANT = 42  # degrees, of the column labels
 _BAR = 70  # what the colour bar takes on the right
 _LOWEST, _TALLEST = 128, 640  # of the grid
 _LARGEST, _SMALLEST = 32, 16  # of a row, where the number of rows leaves a choice
-_LONGEST_NAME = 400  # of a token on hover
+_LONGEST_NAME = 400  # of a token on hover, in columns of a letter
 
 
 class Spec(TypedDict):
@@ -172,7 +173,7 @@ def _step(cell: float) -> int:
 def _grid_axis(names: Sequence[str], cell: float, theme: Theme) -> dict[str, Any]:
     """Integers 0, 1, ... that the hover knows by the tokens' names."""
     return {
-        "labelalias": {str(i): escaped(name[:_LONGEST_NAME]) for i, name in enumerate(names)},
+        "labelalias": {str(i): escaped(shortened(name, _LONGEST_NAME)) for i, name in enumerate(names)},
         "showticklabels": False,
         "ticks": "",
         "showgrid": False,
