@@ -29,7 +29,7 @@ from classroom.classes import LASTS, Classes, Refused, Shown
 from classroom.store import AWAY, Full, Gone, store, used
 from classroom.tally import tally
 from classroom.watch import Watch
-from transformer.charts.colours import THEMES
+from headlight.viewer.scripts import style, viewer_script
 from transformer.lessons.judging import judge
 
 COOKIE = "headlight_pupil"
@@ -40,8 +40,7 @@ PACE = 0.1  # seconds between two answers of one pupil
 SWEEPS = 600.0  # seconds
 
 _HERE = Path(__file__).parent
-_VIEWER = _HERE.parent / "ui" / "viewer"
-_SCRIPTS = "core", "prose", "question_head", "question_row", "question_order", "question", "pupil"
+_SCRIPTS = "prose", "question_head", "question_row", "question_order", "question", "pupil"
 _FONTS = _HERE.parent / "static" / "fonts"
 
 
@@ -303,11 +302,8 @@ async def _json(request: Request) -> Any:
 
 def _files() -> dict[str, str]:
     """The page's script and style, the same that a lesson is drawn with."""
-    palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
-    sources = [(_VIEWER / "js" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
-    script = "\n".join([f"const PALETTE = {palette};", *sources, "pupilPage(document.body);"])
-    styles = [_VIEWER / "viewer.css", _VIEWER / "question.css", _HERE / "pupil.css"]
+    own = (_HERE / "pupil.css").read_text(encoding="utf-8")
     return {
-        "pupil.js": f'(() => {{\n"use strict";\n{script}\n}})();\n',
-        "pupil.css": "\n".join(path.read_text(encoding="utf-8") for path in styles),
+        "pupil.js": f'(() => {{\n"use strict";\n{viewer_script(*_SCRIPTS)}\npupilPage(document.body);\n}})();\n',
+        "pupil.css": "\n".join([style("viewer"), style("question"), own]),
     }

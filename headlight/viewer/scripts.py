@@ -18,9 +18,9 @@ def script(*names: str) -> str:
 
 
 def viewer_script(*names: str) -> str:
-    """The colours of both themes, then core.js and the named files: what every view stands on."""
+    """The colours of both themes, then core.js, texts.js and the named files: what every view stands on."""
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
-    return f"const PALETTE = {palette};\n" + script("core", *names)
+    return f"const PALETTE = {palette};\n" + script("core", "texts", *names)
 
 
 def style(name: str) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 # The blocks that the Unicode bidirectional algorithm keeps for scripts written from right to left.
 _BLOCKS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
-_NAME = re.compile(r"[\[<].+[\]>]")  # [SOS], </s>, <0xD7>, >>heb<<: no words of the text
+# [SOS], </s>, <0xD7>, >>heb<<, __he__: no words of the text.
+_NAME = re.compile(r"▁?(\[.+\]|<.+>|>>.+<<|__.+__)")
 _FIRST_STRONG, _POP = "\u2068", "\u2069"
 
 
@@ -25,7 +26,7 @@ def right_to_left(labels: Iterable[str]) -> bool:
     The first letter would not tell: a sentence may begin with a Latin name, and tokens such as [SOS] are none of its
     words.
     """
-    letters = [right for label in labels if not _NAME.fullmatch(label.strip("▁>< ")) for right in _strong(label)]
+    letters = [right for label in labels if not _NAME.fullmatch(label) for right in _strong(label)]
     return 2 * sum(letters) > len(letters)
 
 
