@@ -16,7 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
-_ANYWHERE = {"access", "quoting", "files", "folders"}  # what may be opened, how it is, and what is quoted of it
+# What may be opened, how it is, and what is quoted of it; where a text may be cut; where things lie.
+_ANYWHERE = {"access", "quoting", "files", "folders", "graphemes"}
 _NETWORK = {"config", "taps", "folded", "cache", "masks", "attention", "positions", "layers", "model"}
 _BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "pruned", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -29,7 +30,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "files": {"access", "quoting"},
     "folders": set(),
     "memory": set(),
-    "charts": {"quoting"},
+    "graphemes": set(),
+    "charts": {"quoting", "graphemes"},
     "presets": {"config", "quoting"},
     "positions": {"config"},
     "attention": {"config", "taps"},

@@ -121,7 +121,7 @@ def _written(title: str, kinds: Mapping[str, KindView], meta: Mapping[str, str])
 
 def _kind(view: KindView, exact: bool) -> bytes:
     weights = checked(view.patterns, 4)
-    header, arrays = overview_parts(weights, view.masked, view.captions)
+    header, arrays = overview_parts(weights, view.masked, view.captions, columns=view.columns)
     header |= labels_header(weights.shape[2:], view.rows, view.columns, view.rows_read)
     masked = np.zeros(weights.shape[2:], bool) if view.masked is None else view.masked
     arrays |= {"weights": weights if exact else weights.astype(np.float16), "masked": masked.astype(np.uint8)}

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypedDict, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.charts.direction import right_to_left
 from transformer.charts.heatmap import SCALES
 from transformer.quoting import quoted
 
@@ -102,6 +103,7 @@ class EveryHead:
     masked: NDArray[np.bool_] | None = None  # [Q, K], hatched
     profile: Profile | None = None
     pruned: Collection[tuple[int, int]] = ()  # (layer, head) of those that the model lacks
+    columns: Sequence[str] = ()  # the K keys, which say whether they run from right to left
 
     @property
     def peak(self) -> float:
@@ -124,7 +126,7 @@ def pack_kinds(kinds: Mapping[str, EveryHead], scale: Scale = "fixed") -> Kinds:
     arrays: dict[str, NDArray[Any]] = {}
     for name, heads in kinds.items():
         header, kind_arrays = overview_parts(
-            heads.patterns, heads.masked, heads.captions, scale, heads.peak, heads.pruned
+            heads.patterns, heads.masked, heads.captions, scale, heads.peak, heads.pruned, heads.columns
         )
         headers[name] = header | {"profile": None if heads.profile is None else _profile(heads.profile)}
         arrays |= {f"{name} {array}": values for array, values in kind_arrays.items()}
@@ -145,6 +147,7 @@ def overview_parts(
     scale: Scale = "fixed",
     peak: float = 1.0,
     pruned: Collection[tuple[int, int]] = (),
+    columns: Sequence[str] = (),
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The overview without what the reader chose: its header and its arrays, not yet packed."""
     layers, heads, queries, keys = patterns.shape
@@ -157,6 +160,7 @@ def overview_parts(
         "heads": heads,
         "queries": queries,
         "keys": keys,
+        "rtl": right_to_left(columns),
         "thumb": list(shades.shape[2:]),
         "scale": scale,
         "peak": peak,

@@ -20,12 +20,12 @@ def script(*names: str) -> str:
 
 
 def viewer_script(*names: str, shared_on: str = "document") -> str:
-    """The colours of both themes, then core.js and the named files: what every view stands on.
+    """The colours of both themes, then core.js, texts.js and the named files: what every view stands on.
 
     `shared_on` is the object, in JavaScript, on which views that show each other something find it.
     """
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
-    return f"const PALETTE = {palette},\n  SHARED_ON = {shared_on};\n" + script("core", *names)
+    return f"const PALETTE = {palette},\n  SHARED_ON = {shared_on};\n" + script("core", "texts", *names)
 
 
 def style(name: str) -> str:

@@ -1,10 +1,13 @@
 import html
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.twelve_scripts import TOKENS
 from transformer.charts.labels import cut, escaped, ordinal, widest, width, wrapped
+from transformer.graphemes import graphemes
 
 
 @given(st.text())
@@ -33,6 +36,23 @@ def test_wrapped_text_loses_no_letter_and_fits(text: str, room: float, size: flo
     lines = wrapped(text, room, size)
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert all(width(line) * size / 14 <= room + 1e-6 for line in lines)
+
+
+@pytest.mark.parametrize("script", TOKENS)
+def test_a_label_of_any_script_is_cut_and_broken_between_its_letters(script: str) -> None:
+    word = "".join(TOKENS[script]).replace("▁", "")
+    letters = list(graphemes(word))
+    beginnings = ["".join(letters[:count]) for count in range(len(letters))]
+    for room in range(20, 120, 7):
+        short = cut(word, room)
+        assert short == word or short.removesuffix("…") in beginnings
+        assert [letter for line in wrapped(word, room) for letter in graphemes(line)] == letters
+
+
+def test_marks_take_no_room() -> None:
+    for word in ("déjà", "книга", "יֶלֶד"):
+        marked = unicodedata.normalize("NFD", word)
+        assert width(marked) == width("".join(c for c in marked if not unicodedata.combining(c)))
 
 
 def test_text_is_broken_between_words() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from transformer.charts.colours import Theme
+from transformer.charts.direction import isolated, runs_left
 from transformer.charts.labels import FONT_SIZE, width, wrapped
 
 FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
@@ -33,15 +34,19 @@ def document(
     """
     room = max(size[0], _NARROWEST)
     heading = [(line, _TITLE, look.text) for line in wrapped(title, room * 0.94, _TITLE)]  # 0.94: it is bold
-    told = [f"{name}: {text}" for name, text in facts.items()]
-    heading += [(line, _FACT, look.muted) for text in told for line in wrapped(text, room, _FACT)]
+    told = [f"{name}: {isolated(text)}" for name, text in facts.items()]
+    for name, text in facts.items():
+        first, *others = wrapped(f"{name}: {text}", room, _FACT)
+        after = len(name) + 2
+        lines = [first[:after] + isolated(first[after:]), *map(isolated, others)]
+        heading += [(line, _FACT, look.muted) for line in lines]
     parts, y = [], float(_MARGIN)
     for line, font_size, colour in heading:
         y += font_size * 1.4
         weight = ' font-weight="600"' if font_size == _TITLE else ""
         parts.append(
-            f'<text x="{_MARGIN}" y="{y - 0.4 * font_size:.1f}" font-size="{font_size}"{weight} fill="{colour}">'
-            f"{text_of(line)}</text>"
+            f'<text x="{_MARGIN}" y="{y - 0.4 * font_size:.1f}" font-size="{font_size}"{weight} fill="{colour}"'
+            f"{anchored(line)}>{text_of(line)}</text>"
         )
     y += _MARGIN
     across, down = room + 2 * _MARGIN, y + size[1] + _MARGIN
@@ -52,7 +57,7 @@ def document(
             f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{FONT}" font-size="{FONT_SIZE}">',
             f"<title>{text_of(title)}</title>",
             f"<desc>{text_of('; '.join(told))}</desc>",
-            *(_face(family, file) for family, file in fonts_of(whole).items()),
+            *([f"<style>{style}</style>"] if (style := faces(whole)) else []),
             f'<rect width="100%" height="100%" fill="{look.background}"/>',
             whole,
             "</svg>\n",
@@ -65,9 +70,25 @@ def fonts_of(text: str) -> dict[str, Path]:
     return {family: FONTS / file for family, (file, letters) in _INSIDE.items() if letters.search(text)}
 
 
+def faces(text: str) -> str:
+    """The style that brings these fonts into a document with this text."""
+    return "".join(_face(family, file) for family, file in fonts_of(text).items())
+
+
 def text_of(text: str) -> str:
     """Text as XML has it; a character that XML cannot hold becomes "\ufffd"."""
     return escape(_NOT_XML.sub("\ufffd", text))
+
+
+def anchored(text: str, anchor: str = "start", sentence: bool = False) -> str:
+    """Attributes of the element of a text: which part of it stands at its point, and which way it runs.
+
+    `anchor` is "start" (the left end), "middle" or "end"; `sentence` says whether that of a token runs to the left.
+    """
+    if not runs_left(text, sentence):
+        return "" if anchor == "start" else f' text-anchor="{anchor}"'
+    ends = {"start": "end", "end": "start"}  # of what runs to the left, the start is the right end
+    return f' direction="rtl" text-anchor="{ends.get(anchor, anchor)}"'
 
 
 def text_width(text: str, size: float) -> float:
@@ -79,4 +100,4 @@ def text_width(text: str, size: float) -> float:
 def _face(family: str, file: Path) -> str:
     data = base64.b64encode(file.read_bytes()).decode("ascii")
     form = file.suffix[1:]
-    return f'<style>@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}")}}</style>'
+    return f'@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}")}}'

@@ -15,7 +15,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from transformer.charts.colours import Theme
-from transformer.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest
+from transformer.charts.direction import isolated, right_to_left
+from transformer.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest, width
+from transformer.graphemes import shortened
 
 FONT = '"Headlight marks", "Source Sans", "Source Sans 3", "Noto Sans Devanagari", system-ui, sans-serif'
 _NOTE, _SMALL = 13, 12  # font sizes of what is not a token, and of a token where it is tight
@@ -24,7 +26,7 @@ _SLANT = 42  # degrees, of the column labels
 _BAR = 70  # what the colour bar takes on the right
 _LOWEST, _TALLEST = 128, 640  # of the grid
 _LARGEST, _SMALLEST = 32, 16  # of a row, where the number of rows leaves a choice
-_LONGEST_NAME = 400  # of a token on hover
+_LONGEST_NAME = 400  # of a token on hover, in columns of a letter
 
 
 class Spec(TypedDict):
@@ -49,6 +51,11 @@ class Frame:
     theme: Theme
     width: int
     height: int | None
+
+    @cached_property
+    def leftwards(self) -> bool:
+        """Whether the columns run from right to left."""
+        return right_to_left(self.columns)
 
     @cached_property
     def row_labels(self) -> list[str]:
@@ -82,7 +89,8 @@ def sizes(frame: Frame) -> Sizes:
     n_rows, n_columns = len(frame.rows), len(frame.columns)
     labels = widest([*frame.row_labels, "writes"]) + 2 * _GAP
     left = round(28 + (labels + widest([*frame.read_labels, "reads"]) if frame.reads else labels - _GAP))
-    right = round(max(_BAR, 0.75 * widest(frame.column_labels[-1:])))
+    at_the_right = frame.column_labels[0 if frame.leftwards else -1]
+    right = round(max(_BAR, 0.75 * width(at_the_right)))
     room = max(frame.width - left - right, 40)
     column = room / n_columns
     if frame.height is None:
@@ -115,12 +123,12 @@ def figure(spec: Spec) -> go.Figure:
 
 
 def _layout(frame: Frame) -> dict[str, Any]:
-    size, theme = sizes(frame), frame.theme
+    size, theme, edges = sizes(frame), frame.theme, [-0.5, len(frame.columns) - 0.5]
     font = {"family": FONT, "size": FONT_SIZE, "color": theme.text}
     transparent = "rgba(0,0,0,0)"
     axes = {
         "xaxis": _grid_axis(frame.columns, size.column, theme)
-        | {"side": "top", "range": [-0.5, len(frame.columns) - 0.5], "domain": [0, size.share]},
+        | {"side": "top", "range": edges[::-1] if frame.leftwards else edges, "domain": [0, size.share]},
         "yaxis": _grid_axis(frame.rows, size.row, theme) | {"range": [len(frame.rows) - 0.5, -0.5]},
         "xaxis2": _label_axis("x", frame.column_labels, size.column, theme.text)
         | {"side": "top", "tickangle": -_SLANT if size.column >= _SMALLEST else -90},
@@ -172,7 +180,7 @@ def _step(cell: float) -> int:
 def _grid_axis(names: Sequence[str], cell: float, theme: Theme) -> dict[str, Any]:
     """Integers 0, 1, ... that the hover knows by the tokens' names."""
     return {
-        "labelalias": {str(i): escaped(name[:_LONGEST_NAME]) for i, name in enumerate(names)},
+        "labelalias": {str(i): escaped(isolated(shortened(name, _LONGEST_NAME))) for i, name in enumerate(names)},
         "showticklabels": False,
         "ticks": "",
         "showgrid": False,
@@ -192,7 +200,7 @@ def _label_axis(over: str, labels: Sequence[str], cell: float, colour: str) -> d
         "matches": over,
         "tick0": 0,
         "dtick": _step(cell),
-        "labelalias": {str(i): escaped(label) for i, label in enumerate(labels)},
+        "labelalias": {str(i): escaped(isolated(label)) for i, label in enumerate(labels)},
         "tickfont": {"size": FONT_SIZE if cell >= _SMALLEST else _SMALL, "color": colour},
         "ticks": "",
         "ticklabelstandoff": 4,

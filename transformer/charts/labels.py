@@ -2,11 +2,12 @@
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterable
 
+from transformer.graphemes import columns, graphemes, shortened
+
 FONT_SIZE = 14  # pixels
-_LETTER, _WIDE_LETTER = 0.52, 1.0  # in ems, on average; Chinese, Japanese and emoji are wide
+_COLUMN = 0.52  # in ems: what a letter takes on average
 
 
 def escaped(text: str) -> str:
@@ -16,8 +17,7 @@ def escaped(text: str) -> str:
 
 def width(text: str) -> float:
     """About how many pixels the text takes."""
-    letters = (unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return FONT_SIZE * sum(_WIDE_LETTER if wide else _LETTER for wide in letters)
+    return FONT_SIZE * _COLUMN * columns(text)
 
 
 def widest(labels: Iterable[str]) -> float:
@@ -26,12 +26,7 @@ def widest(labels: Iterable[str]) -> float:
 
 def cut(label: str, room: float) -> str:
     """The label, or as much of it as `room` pixels hold, and an ellipsis."""
-    if len(label) * _LETTER * FONT_SIZE <= room and width(label) <= room:
-        return label
-    kept = label[: int(room / (_LETTER * FONT_SIZE))]
-    while kept and width(kept + "…") > room:
-        kept = kept[:-1]
-    return kept + "…"
+    return shortened(label, room / (FONT_SIZE * _COLUMN))
 
 
 def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:
@@ -43,7 +38,7 @@ def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:
             lines[-1] += word
             continue
         lines.append("")
-        for letter in word:
+        for letter in graphemes(word):
             if lines[-1] and not letter.isspace() and width(lines[-1] + letter) > room:
                 lines.append("")
             lines[-1] += letter

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from transformer.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
 from transformer.charts.colours import Theme, theme_named
+from transformer.charts.direction import isolated, right_to_left
 from transformer.charts.labels import FONT_SIZE, cut, escaped, widest
 
 _STRIP, _LINES = 24, 52  # heights of a row of vectors, and of the lines between
@@ -52,11 +53,13 @@ def reordered(
         traces.append({"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip"})
     room = (width - 16) / n_tokens
     names = [[cut(name, _LONGEST_LABEL) for name in side] if room >= _NARROW else [] for side in labels]
+    leftwards = right_to_left(labels[0])
     level = widest(names[0]) <= room - 4
     margin = 26 if level else round(0.71 * widest(names[0])) + 18
-    right = 8 if level else round(0.71 * max(widest(side[-1:]) for side in names))
+    right = 8 if level else round(0.71 * max(widest(side[:1] if leftwards else side[-1:]) for side in names))
+    edges = [0, n_tokens * pitch - _APART]
     axis = {
-        "range": [0, n_tokens * pitch - _APART],
+        "range": edges[::-1] if leftwards else edges,
         "tickvals": centre,
         "ticklabelstandoff": 4,
         "tickfont": {"size": FONT_SIZE, "color": look.text},
@@ -67,7 +70,7 @@ def reordered(
     }
     said = f"{n_tokens} tokens, too narrow to be named: point at one"
     unnamed = [] if names[0] else [note(said, look.muted, x=0, y=1, yanchor="bottom")]
-    above, below = ([escaped(name) for name in side] or [""] * n_tokens for side in names)
+    above, below = ([escaped(isolated(name)) for name in side] or [""] * n_tokens for side in names)
     layout = bare(look) | {
         "height": bottom + _STRIP + 2 * margin,
         "margin": {"l": 8, "r": right, "t": margin, "b": margin, "autoexpand": False},
@@ -88,7 +91,7 @@ def _strip(
     n_tokens, numbers = vectors.shape
     cells = np.full((n_tokens, numbers + _APART), np.nan, np.float32)
     cells[:, :numbers] = vectors
-    text = [f"{escaped(name)}, number {i + 1}" for name in names for i in range(numbers + _APART)]
+    text = [f"{escaped(isolated(name))}, number {i + 1}" for name in names for i in range(numbers + _APART)]
     return {
         "type": "heatmap",
         "z": cells.reshape(1, -1),
@@ -127,8 +130,9 @@ def sums(parts: Mapping[str, np.ndarray], labels: Sequence[str], *, theme: str =
     sizes = np.abs(np.concatenate([values.ravel() for values in parts.values()]))
     limit = float(np.percentile(sizes, 99)) or float(sizes.max()) or 1.0
     row = min(_TOKEN_ROW, _TALLEST_SUM / n_tokens)
-    names = [cut(label, 120) for label in labels]
-    left, top, bottom = round(widest(names)) + 22, 30, 58
+    cut_names = [cut(label, 120) for label in labels]
+    left, top, bottom = round(widest(cut_names)) + 22, 30, 58
+    names = [escaped(isolated(name)) for name in cut_names]
     step = math.ceil(SMALL / row)
     layout = bare(look) | {
         "height": round(row * n_tokens + top + bottom),
@@ -138,8 +142,8 @@ def sums(parts: Mapping[str, np.ndarray], labels: Sequence[str], *, theme: str =
         | {
             "range": [n_tokens - 0.5, -0.5],
             "tickvals": list(range(0, n_tokens, step)),
-            "ticktext": [escaped(name) for name in names[::step]],
-            "labelalias": {str(i): escaped(name) for i, name in enumerate(names)},  # on hover, of those between
+            "ticktext": names[::step],
+            "labelalias": {str(i): name for i, name in enumerate(names)},  # on hover, of those between
             "tickfont": {"size": FONT_SIZE if step == 1 else SMALL, "color": look.text},
             "showgrid": False,
             "ticklabelstandoff": 6,

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from transformer.charts.colours import Theme, lookup, theme_named
-from transformer.charts.document import document, text_of, text_width
+from transformer.charts.direction import right_to_left
+from transformer.charts.document import anchored, document, text_of, text_width
 from transformer.charts.heatmap import SCALES, scaled
 
 _WIDTH = 1600  # pixels that the panels side by side aim at
@@ -124,12 +125,18 @@ class _Grid:
         return math.ceil(_SMALLEST * _across(self.block) / _WIDTH)
 
     @cached_property
+    def leftwards(self) -> bool:
+        """Whether the columns run from right to left."""
+        return right_to_left(self.block.columns)
+
+    @cached_property
     def shades(self) -> np.ndarray:
-        """[L, H, q, k] after joining; -1 where masked."""
+        """[L, H, q, k] as they stand, after joining; -1 where masked."""
         masked = strongest((~self.block.masked).astype(np.int8), self.joined) == 0
         shades = self.colours.shades(self.block.weights)
         middle = 128 if self.colours.signed else 0
-        return np.where(masked, -1, strongest(shades - middle, self.joined) + middle)
+        shades = np.where(masked, -1, strongest(shades - middle, self.joined) + middle)
+        return shades[..., ::-1] if self.leftwards else shades
 
     @cached_property
     def size(self) -> int:
@@ -231,7 +238,7 @@ class _Grid:
         return parts
 
     def _rows(self) -> list[str]:
-        reads, parts = self.block.reads, []
+        reads, parts, sentence = self.block.reads, [], right_to_left(self.block.rows)
         writes_end = self.left - 8
         reads_end = writes_end - max(self.longest(self.block.rows), text_width("writes", self.size)) - 14
         columns = [(writes_end, self.block.rows, self.look.text)]
@@ -244,18 +251,20 @@ class _Grid:
             for x, tokens, colour in columns:
                 for place, label in self.labels(tokens):
                     at = y + (place + 0.5) * self.cell + self.size * 0.34
-                    parts.append(_text(x, at, label, colour, self.size, anchor="end"))
+                    parts.append(_text(x, at, label, colour, self.size, anchor="end", sentence=sentence))
         return parts
 
     def _columns(self) -> list[str]:
-        parts = []
+        parts, last = [], self.shades.shape[3] - 1
         for head in range(self.heads):
             x = self.corner(0, head)[0]
             for place, label in self.labels(self.block.columns):
-                at = x + (place + 0.5) * self.cell + self.size * 0.34
+                seat = last - place if self.leftwards else place
+                at = x + (seat + 0.5) * self.cell + self.size * 0.34
+                anchor = anchored(label, "end", self.leftwards)
                 parts.append(
-                    f'<text transform="translate({at:.1f} {self.below + 12:.1f}) rotate(-45)" text-anchor="end" '
-                    f'font-size="{self.size}" fill="{self.look.text}">{text_of(label)}</text>'
+                    f'<text transform="translate({at:.1f} {self.below + 12:.1f}) rotate(-45)"{anchor}'
+                    f' font-size="{self.size}" fill="{self.look.text}">{text_of(label)}</text>'
                 )
         return parts
 
@@ -299,12 +308,21 @@ def _bar(colours: Colours, look: Theme) -> list[str]:
 
 
 def _text(
-    x: float, y: float, text: str, colour: str, size: float = 14, *, anchor: str = "start", weight: int = 400
+    x: float,
+    y: float,
+    text: str,
+    colour: str,
+    size: float = 14,
+    *,
+    anchor: str = "start",
+    weight: int = 400,
+    sentence: bool = False,
 ) -> str:
+    """`sentence` says whether that of a token runs to the left."""
     bold = f' font-weight="{weight}"' if weight != 400 else ""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}"{bold} fill="{colour}">'
-        f"{text_of(text)}</text>"
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}"{anchored(text, anchor, sentence)}{bold} '
+        f'fill="{colour}">{text_of(text)}</text>'
     )
 
 

@@ -28,7 +28,8 @@ _PAGE = b"""
   top-edge: "baseline", bottom-edge: "baseline")
 #image(bytes(sys.inputs.lines), format: "svg", alt: sys.inputs.title)
 #for word in json(bytes(sys.inputs.words)) {
-  let letters = text(size: word.size * 0.75pt, fill: rgb(word.fill), weight: word.weight, word.text)
+  let way = if word.leftwards { rtl } else { ltr }
+  let letters = text(size: word.size * 0.75pt, fill: rgb(word.fill), weight: word.weight, dir: way, word.text)
   let body = if word.struck { strike(letters) } else { letters }
   context {
     let width = measure(body).width
@@ -84,6 +85,7 @@ def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str
             yield from _taken(child, x + dx, y + dy)
             continue
         parent.remove(child)
+        leftwards, anchor = child.get("direction") == "rtl", child.get("text-anchor", "start")
         turned = re.search(r"rotate\((-?\d+)\)", child.get("transform", ""))
         yield {
             "x": x + dx + float(child.get("x", 0)),
@@ -91,7 +93,8 @@ def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str
             "angle": int(turned[1]) if turned else 0,
             "size": float(child.get("font-size", FONT_SIZE)),
             "weight": int(child.get("font-weight", 400)),
-            "anchor": child.get("text-anchor", "start"),
+            "anchor": {"start": "end", "end": "start"}.get(anchor, anchor) if leftwards else anchor,
+            "leftwards": leftwards,
             "fill": child.get("fill"),
             "struck": child.get("text-decoration") == "line-through",
             "text": child.text or "",

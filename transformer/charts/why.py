@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from transformer.charts.colours import LESS, MORE, Theme, lookup, theme_named
-from transformer.charts.document import document, text_of
+from transformer.charts.document import anchored, document, text_of
 from transformer.charts.labels import cut, width
 
 SMALL, PLAIN = 13, 14  # font sizes
@@ -379,5 +379,5 @@ def _line(points: Sequence[tuple[float, float]], look: Theme) -> str:
 
 
 def _text(x: float, y: float, text: str, colour: str, size: int = SMALL, anchor: str = "start", weight: int = 0) -> str:
-    given = (f' text-anchor="{anchor}"' if anchor != "start" else "") + (f' font-weight="{weight}"' if weight else "")
+    given = anchored(text, anchor) + (f' font-weight="{weight}"' if weight else "")
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}"{given}>{text_of(text)}</text>'

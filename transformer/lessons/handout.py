@@ -12,6 +12,8 @@ import numpy as np
 from markdown_it import MarkdownIt
 
 from transformer.charts.colours import lookup, theme_named
+from transformer.charts.direction import right_to_left
+from transformer.charts.document import faces
 from transformer.charts.png import png
 from transformer.lessons.judging import Json
 from transformer.lessons.measuring import Measuring
@@ -29,7 +31,7 @@ def handout(lesson: Lesson, measuring: Callable[[Step], Measuring], answers: boo
     title = escape(lesson.title) + (" (answers)" if answers else "")
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE}</style></head>\n<body><h1>{title}</h1><p>{escape(lesson.question)}</p>\n{body}"
+        f"<style>{faces(body)}{_STYLE}</style></head>\n<body><h1>{title}</h1><p>{escape(lesson.question)}</p>\n{body}"
         '<p class="source">Headlight. Pictures and answers are computed from the trained models.</p></body></html>\n'
     )
 
@@ -58,11 +60,11 @@ def _answer(right: Json) -> str:
 
 def _row(posed: Json, right: Json | None) -> str:
     values = [f"{value:.0f}" for value in right["row"]] if right else [""] * len(posed["labels"])
-    names = "".join(f"<th>{escape(label)}</th>" for label in posed["labels"])
+    names = "".join(map(_name, posed["labels"]))
     cells = "".join(f"<td>{value}</td>" for value in values)
     what = "Per cent of the row" if right else "Your row, 100 per cent together"
-    fill = f'<p class="hint">{what}:</p><table class="fill"><tr>{names}</tr><tr>{cells}</tr></table>'
-    return _matrix(posed["picture"], right) + fill
+    table = f'<table class="fill"{_way(posed["labels"])}><tr>{names}</tr><tr>{cells}</tr></table>'
+    return f'{_matrix(posed["picture"], right)}<p class="hint">{what}:</p>{table}'
 
 
 def _word(posed: Json, right: Json | None) -> str:
@@ -73,7 +75,7 @@ def _word(posed: Json, right: Json | None) -> str:
 def _matrix(picture: Json, right: Json | None) -> str:
     shades = lookup(_LOOK.sequential)
     given = iter(right["row"]) if right else None
-    head = "".join(f"<th>{escape(label)}</th>" for label in picture["columns"])
+    head = "".join(map(_name, picture["columns"]))
     rows = []
     for i, label in enumerate(picture["rows"]):
         asked = i == picture["asked"]
@@ -89,19 +91,30 @@ def _matrix(picture: Json, right: Json | None) -> str:
             else:
                 red, green, blue = shades[round(255 * min(1.0, weight))]
                 cells += f'<td style="background:rgb({red},{green},{blue})"></td>'
-        rows.append(f"<tr{' class=asked' if asked else ''}><th>{escape(label)}</th>{cells}</tr>")
+        rows.append(f"<tr{' class=asked' if asked else ''}>{_name(label)}{cells}</tr>")
     name = f"{picture['kind'].capitalize()} layer {picture['layer']}, head {picture['head']}: rows look at columns."
     return (
-        f'<table class="matrix"><caption class="source">{name}</caption><thead><tr><td></td>{head}</tr></thead>'
+        f'<table class="matrix"{_way(picture["columns"])}><caption class="source">{name}</caption>'
+        f"<thead><tr><td></td>{head}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
+
+
+def _name(label: str) -> str:
+    return f'<th dir="auto">{escape(label)}</th>'
+
+
+def _way(labels: list[str]) -> str:
+    """Of a table with these columns: the first may be at the right."""
+    return ' dir="rtl"' if right_to_left(labels) else ""
 
 
 def _head(posed: Json, right: Json | None) -> str:
     cells = ""
     for layer, heads in enumerate(posed["thumbnails"], 1):
         for head, weights in enumerate(heads, 1):
-            picture = base64.b64encode(png(np.array(weights), _LOOK.sequential, 0, 1)).decode("ascii")
+            shown = np.array(weights)[:, ::-1] if right_to_left(posed["columns"]) else np.array(weights)
+            picture = base64.b64encode(png(shown, _LOOK.sequential, 0, 1)).decode("ascii")
             marked = ' class="right"' if right and right["answer"] == [layer, head] else ""
             name = f"layer {layer}, head {head}"
             image = f'<img alt="{name}" src="data:image/png;base64,{picture}">'

@@ -164,7 +164,7 @@ def _every_head(shown: Shown, place: Layout, measures: Measures) -> EveryHead:
         np.stack([getattr(measures, measure.name) for measure in MEASURES]),
         [max(measures.largest[measure.name], 1e-9) for measure in MEASURES],
     )
-    return EveryHead(patterns, captions, place.masked, profile, pruned)
+    return EveryHead(patterns, captions, place.masked, profile, pruned, place.columns)
 
 
 def _lines(shown: Shown, view: AttentionView, place: Layout, large: Panel) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from transformer.charts.colours import Theme, theme_named
-from transformer.charts.document import document, text_of
+from transformer.charts.document import anchored, document, text_of
 from transformer.charts.labels import cut, width
 from transformer.decoding.tree import OUTCOMES, Outcome, Tree
 from ui.decoding.lanes import lanes
@@ -100,5 +100,5 @@ def _word(label: str, outcome: Outcome, x: float, y: float, box: float, look: Th
     how = {"winner": ' font-weight="650"', "pruned": ' text-decoration="line-through"'}.get(outcome, "")
     return (
         f'<rect x="{x - box / 2:.1f}" y="{y - _BOX / 2}" width="{box:.1f}" height="{_BOX}" rx="8" {frame}/>'
-        f'<text x="{x:.1f}" y="{y + 5}" text-anchor="middle" fill="{ink}"{how}>{text_of(label)}</text>'
+        f'<text x="{x:.1f}" y="{y + 5}"{anchored(label, "middle")} fill="{ink}"{how}>{text_of(label)}</text>'
     )

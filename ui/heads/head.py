@@ -13,12 +13,14 @@ from transformer.analysis.atlas import Atlas
 from transformer.analysis.atlas.guesses import OF_PRONOUNS
 from transformer.analysis.atlas.report import History
 from transformer.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
+from transformer.graphemes import shortened
 from transformer.trace import Kind
 from ui.heads.measures import Measure, head_name, present, value_text
 from ui.heads.view import HeadsView
 from ui.state.view import reseed, update
 
 ATTENTION = "pages/attention.py"
+LONGEST = 90  # columns of a sentence
 STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
 
@@ -95,8 +97,8 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
                 help="Opens this head on the Attention page with this sentence and its translation.",
             )
             st.html(
-                f'<div style="{STYLE}"><b>{value}</b> {html.escape(_short(pair.source))}'
-                f'<div style="opacity:0.65">{html.escape(_short(pair.target))}</div></div>'
+                f'<div style="{STYLE}"><b>{value}</b> {html.escape(shortened(pair.source, LONGEST))}'
+                f'<div style="opacity:0.65">{html.escape(shortened(pair.target, LONGEST))}</div></div>'
             )
     if st.session_state.pop("heads-go", False):
         try:
@@ -112,10 +114,6 @@ def ends(measure: Measure, both: tuple[Sentence, Sentence]) -> list[tuple[str, i
     if texts[0] == texts[1]:
         return [("A sentence", both[0].place, texts[0])]
     return [(best, both[0].place, texts[0]), (worst, both[1].place, texts[1])]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 90 else f"{text[:88]} …"
 
 
 def _take_sentence(kind: Kind, place: tuple[int, int], text: str, target: str) -> None:

@@ -22,6 +22,7 @@ from transformer.data.preview import READ, Preview, preview
 from transformer.data.split_folder import language_pairs, tatoeba_folder
 from transformer.data.tokenizers import TokenizerKind
 from transformer.data.toy import TOY
+from transformer.graphemes import shortened
 from ui.state.cache import kept
 from ui.state.public import private_only
 from ui.state.streamlit_internals import end_superseded_run
@@ -229,8 +230,8 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     """Some pairs, how many there are, their lengths, how much the vocabulary covers, and what is left out."""
     theme = st.context.theme.type or "light"
     rows = "".join(
-        f'<div style="margin-bottom:6px"><div>{html.escape(pair.source[:200])}</div>'
-        f'<div style="opacity:0.65">{html.escape(pair.target[:200])}</div></div>'
+        f'<div style="margin-bottom:6px"><div>{html.escape(shortened(pair.source, 200))}</div>'
+        f'<div style="opacity:0.65">{html.escape(shortened(pair.target, 200))}</div></div>'
         for pair in preview.pairs[:3]
     )
     st.html(f'<div class="pairs" style="font-size:0.93rem;line-height:1.4;overflow-wrap:anywhere">{rows}</div>')

@@ -10,13 +10,14 @@ import streamlit as st
 
 from transformer import Translator
 from transformer.charts.typeset import pdf, png
+from transformer.graphemes import columns, shortened
 
 Make = Callable[[], str | bytes]
 _FONTS = (
     "Letters are drawn with the fonts of the computer that serves this page. A script that it has no font for comes "
     "out as boxes: the SVG has the fonts of whoever opens it."
 )
-_LONGEST = 48  # letters of a sentence in the name of a file
+_LONGEST = 48  # columns of a sentence in the name of a file
 
 
 def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, str], stem: str) -> None:
@@ -63,6 +64,6 @@ def _short(part: str) -> str:
     # Marks belong to letters: without them a word of Hindi is another.
     kept = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in unicodedata.normalize("NFC", part))
     words = kept.split()
-    while len(words) > 1 and len("-".join(words)) > _LONGEST:
+    while len(words) > 1 and columns("-".join(words)) > _LONGEST:
         words.pop()
-    return "-".join(words)[:_LONGEST]
+    return shortened("-".join(words), _LONGEST).removesuffix("…")

@@ -42,7 +42,7 @@ class Pen {
   }
 
   label(x, y, w, text, look = "") {
-    this.put(el("div", { class: `aside ${look}` }, text), x, y, w);
+    this.put(el("div", { class: `aside ${look}`, dir: direction(text) }, text), x, y, w);
   }
 
   title(x, y, w, text, side = "") {

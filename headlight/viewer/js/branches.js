@@ -115,14 +115,20 @@ class Card {
 
   // Each token over a bar as long as its probability; a click shows what it looked at.
   sentence() {
-    const { tokens, differs, shared, forced, same } = this.card;
+    const { tokens, differs, shared, forced, same } = this.card,
+      rtl = rightToLeft(tokens);
     this.spans = tokens.map((label, t) => {
       const bar = el("i", { class: "line" }, el("i"));
       bar.firstChild.style.width = `${this.p[t] * 100}%`;
       const kind = t === forced ? "forced" : t < shared ? "same" : differs[t] ? "differs" : "again";
       const span = el(
         "button",
-        { type: "button", class: `token-choice ${kind}`, title: `probability ${weightText(this.p[t])}` },
+        {
+          type: "button",
+          class: `token-choice ${kind}`,
+          title: `probability ${weightText(this.p[t])}`,
+          dir: direction(label, rtl),
+        },
         label,
         bar,
       );
@@ -136,7 +142,11 @@ class Card {
     return el(
       "div",
       { class: "whole" },
-      el("div", { class: "sentence", role: "group", "aria-label": "What it wrote" }, ...this.spans),
+      el(
+        "div",
+        { class: "sentence", role: "group", "aria-label": "What it wrote", dir: directionOf(tokens) },
+        ...this.spans,
+      ),
       ...note,
     );
   }

@@ -31,9 +31,14 @@ class Candidates {
       bar.append(mark);
     }
     const number = cut ? "cut" : probabilityText(seen);
-    const cells = [dot, el("span", { class: "name", title: name }, name), bar, el("span", { class: "p" }, number)];
+    const cells = [
+      dot,
+      el("span", { class: "name", title: name, dir: direction(name) }, name),
+      bar,
+      el("span", { class: "p" }, number),
+    ];
     const model = tempered ? `; the model itself says ${probabilityText(probability)}` : "";
-    const text = `${name}, ${cut ? "cut off" : `probability ${weightText(seen)}`}${model}`;
+    const text = `${isolated(name)}, ${cut ? "cut off" : `probability ${weightText(seen)}`}${model}`;
     if (chosen) {
       const row = el(
         "div",

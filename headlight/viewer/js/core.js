@@ -276,15 +276,19 @@ function hatched(context, theme) {
   return pattern;
 }
 
-// rows x columns shades (0..STEPS) as an image of one pixel a cell, transparent where masked.
-function imageOf(shade, masked, rows, columns, theme) {
+// rows x columns shades (0..STEPS) as an image of one pixel a cell, transparent where masked; the first column is at the
+// right where the columns run so.
+function imageOf(shade, masked, rows, columns, theme, rtl = false) {
   const canvas = document.createElement("canvas");
   canvas.width = columns;
   canvas.height = rows;
   const context = canvas.getContext("2d"),
     image = context.createImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < pixels.length; i++) pixels[i] = masked[i] ? 0 : theme.shades[shade[i]];
+  for (let i = 0; i < pixels.length; i++) {
+    const at = rtl ? i - 2 * (i % columns) + columns - 1 : i;
+    pixels[at] = masked[i] ? 0 : theme.shades[shade[i]];
+  }
   context.putImageData(image, 0, 0);
   return canvas;
 }
@@ -315,6 +319,13 @@ function maxPooled(shade, masked, rows, columns, toRows, toColumns) {
 // Presenters' remote controls send PageUp and PageDown: what steps with the arrows steps with them too.
 const PAGED = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 const keyOf = event => PAGED[event.key] ?? event.key;
+
+// The step that a key asks for along a row of tokens, 0 for none: an arrow goes where it points, which in a row that runs
+// from right to left is the other way, and a remote control goes on or back.
+function stepOf(event, rtl) {
+  const by = { ArrowLeft: -1, ArrowRight: 1 };
+  return rtl && by[event.key] ? -by[event.key] : (by[keyOf(event)] ?? 0);
+}
 
 // ---- between the page and us -----------------------------------------------------------------------
 

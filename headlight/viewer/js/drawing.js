@@ -11,7 +11,7 @@ function probabilityText(p) {
   return p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2);
 }
 
-const quoted = label => `\u201c${label}\u201d`;
+const quoted = label => `\u201c${isolated(label)}\u201d`;
 
 // The layer and head that a stack has nearest to the chosen ones.
 const nearest = ([layer, head], { layers, heads }) => [Math.min(layer, layers - 1), Math.min(head, heads - 1)];
@@ -47,7 +47,9 @@ class WordRow {
   update({ labels, weights, written, masks = true, theme, text, pick }) {
     if (labels !== this.labels) {
       this.labels = labels;
-      this.spans = labels.map(label => el("span", { class: "word" }, label));
+      const rtl = rightToLeft(labels);
+      this.spans = labels.map(label => el("span", { class: "word", dir: direction(label, rtl) }, label));
+      this.node.dir = directionOf(labels);
       this.node.replaceChildren(...this.spans);
     }
     this.weights = weights;
@@ -110,7 +112,7 @@ class WordRow {
     if (!this.weights) return "on its way";
     return this.labels
       .slice(0, this.written)
-      .map((label, k) => `${label} ${weightText(this.weights[k])}`)
+      .map((label, k) => `${isolated(label)} ${weightText(this.weights[k])}`)
       .join(", ");
   }
 

@@ -42,6 +42,7 @@ class Film {
     this.header = header;
     this.arrays = arrays;
     this.theme = themeOf(this.root);
+    this.rtl = rightToLeft(header.columns);
     this.shared.answered(header.step, header.of);
     this.note.textContent = header.note;
     this.rail.setAttribute("aria-valuemax", header.steps.length);
@@ -108,7 +109,8 @@ class Film {
     context.fillStyle = hatched(context, theme);
     context.fillRect(0, 0, width, height);
     context.imageSmoothingEnabled = false;
-    context.drawImage(imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, theme), 0, 0, width, height);
+    const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, theme, this.rtl);
+    context.drawImage(image, 0, 0, width, height);
   }
 
   // ---- moves ---------------------------------------------------------------------------------------
@@ -212,7 +214,9 @@ class Film {
     const { rows, columns } = this.header,
       box = boxOf(event.currentTarget);
     const q = clamp(Math.floor(((pointerOf(event).y - box.top) / box.height) * rows.length), 0, rows.length - 1);
-    const k = clamp(Math.floor(((pointerOf(event).x - box.left) / box.width) * columns.length), 0, columns.length - 1);
+    const last = columns.length - 1,
+      seat = clamp(Math.floor(((pointerOf(event).x - box.left) / box.width) * columns.length), 0, last),
+      k = this.rtl ? last - seat : seat;
     const outer = boxOf(this.root),
       cell = q * columns.length + k;
     const weight = this.arrays.weights[n * rows.length * columns.length + cell];

@@ -86,7 +86,9 @@ class Head {
   update({ header, arrays }) {
     const place = header.shows?.place;
     if (place && String(this.places.answered(place)) !== String(place)) return; // an answer to an earlier choice
-    const shape = `${header.rows.length} ${header.columns.length}`;
+    this.rtl = rightToLeft(header.columns);
+    this.rowsRtl = rightToLeft(header.rows);
+    const shape = `${header.rows.length} ${header.columns.length} ${this.rtl}`;
     this.exact = true;
     this.header = header;
     this.weights = arrays.weights;
@@ -134,7 +136,8 @@ class Head {
   label() {
     const { rows, columns } = this.header;
     return (
-      `Weights of one head, ${rows.length} rows that look at ${columns.length} columns. ` +
+      `Weights of one head, ${rows.length} rows that look at ${columns.length} columns` +
+      `${this.rtl ? ", the first at the right" : ""}. ` +
       "Arrow keys move over the cells, with Shift ten at a time; Enter holds one, Escape releases it; " +
       "plus and minus zoom, 0 shows all."
     );
@@ -154,6 +157,18 @@ class Head {
   }
 
   // ---- where things stand: pixels of the canvas, cells of the map ----------------------------------
+  // A view counts from the left: x, and what is drawn of the columns, are seats.
+
+  // Where a column stands, or which column stands there: the same for both.
+  seat(column) {
+    return this.rtl && column !== null ? this.header.columns.length - 1 - column : column;
+  }
+
+  // Of the columns that are seen, in their order.
+  firstColumn() {
+    const { x, across } = this.view;
+    return this.rtl ? this.header.columns.length - x - this.box.w / across : x;
+  }
 
   resize() {
     const { rows, columns, rows_read: read } = this.header,
@@ -169,7 +184,8 @@ class Head {
     // Another width shows the same part again, unless the reader had not moved from where the map begins.
     const moved =
       before && this.view && (this.view.across !== before.start.across || this.view.down !== before.start.down);
-    if (!moved) this.view = { x: this.view?.x ?? 0, y: this.view?.y ?? 0, ...start };
+    const first = this.rtl ? columns.length : 0;
+    if (!moved) this.view = { x: this.view?.x ?? first, y: this.view?.y ?? 0, ...start };
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${box.high}px`;
     const whole = box.w + 1 > start.across * columns.length;
@@ -230,7 +246,7 @@ class Head {
       ? clamp(Math.floor(view.y + (y - box.y) / view.down), 0, rows.length - 1)
       : null;
     const column = inside(x, box.x, box.w)
-      ? clamp(Math.floor(view.x + (x - box.x) / view.across), 0, columns.length - 1)
+      ? this.seat(clamp(Math.floor(view.x + (x - box.x) / view.across), 0, columns.length - 1))
       : null;
     if (row !== null && column !== null) return { row, column };
     if (row !== null && x < box.x) return { row, column: null };
@@ -300,9 +316,10 @@ class Head {
   key(event) {
     const { rows, columns } = this.header,
       from = this.walked() || { row: 0, column: 0 },
-      step = event.shiftKey ? 10 : 1;
+      step = event.shiftKey ? 10 : 1,
+      across = this.rtl ? -step : step;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const moves = { ArrowLeft: [0, -step], ArrowRight: [0, step], ArrowUp: [-step, 0], ArrowDown: [step, 0] };
+    const moves = { ArrowLeft: [0, -across], ArrowRight: [0, across], ArrowUp: [-step, 0], ArrowDown: [step, 0] };
     const acts = {
       "+": () => this.zoom(1.6, this.centre()),
       "=": () => this.zoom(1.6, this.centre()),
@@ -316,9 +333,9 @@ class Head {
       },
     };
     if (moves[event.key]) {
-      const [down, right] = this.walked() ? moves[event.key] : [0, 0];
+      const [down, on] = this.walked() ? moves[event.key] : [0, 0];
       const row = clamp(from.row + down, 0, rows.length - 1),
-        column = clamp(from.column + right, 0, columns.length - 1);
+        column = clamp(from.column + on, 0, columns.length - 1);
       this.point({ row, column }, true);
       this.reveal(this.pointed);
       this.spoken.textContent = this.tip.node.textContent;
@@ -338,13 +355,14 @@ class Head {
     const { box, view } = this,
       cell = this.walked();
     if (!cell) return undefined;
-    return { x: box.x + (cell.column + 0.5 - view.x) * view.across, y: box.y + (cell.row + 0.5 - view.y) * view.down };
+    const x = box.x + (this.seat(cell.column) + 0.5 - view.x) * view.across;
+    return { x, y: box.y + (cell.row + 0.5 - view.y) * view.down };
   }
 
   reveal(cell) {
     const { view, box } = this,
       shown = (at, from, size) => (at === null ? from : clamp(from, at + 1 - size, at));
-    const x = shown(cell.column, view.x, box.w / view.across),
+    const x = shown(this.seat(cell.column), view.x, box.w / view.across),
       y = shown(cell.row, view.y, box.h / view.down);
     this.look({ ...view, x, y });
     this.tell();
@@ -386,7 +404,7 @@ class Head {
       value = this.weights[cell.row * K + cell.column];
     const names = [bold(rows[cell.row]), " looks at ", bold(columns[cell.column])];
     const place = {
-      x: box.x + (cell.column - view.x) * view.across,
+      x: box.x + (this.seat(cell.column) - view.x) * view.across,
       y: box.y + (cell.row - view.y) * view.down,
       w: view.across,
     };
@@ -444,7 +462,7 @@ class Head {
     const span = (name, from, size, count) =>
       `${name} ${Math.floor(from) + 1} to ${Math.min(count, Math.ceil(from + size - 1e-6))} of ${count}`;
     if (this.map.classList.contains("zoomed")) {
-      return `${span("Rows", view.y, high, rows.length)}, ${span("columns", view.x, wide, columns.length)}. Drag to move.`;
+      return `${span("Rows", view.y, high, rows.length)}, ${span("columns", this.firstColumn(), wide, columns.length)}. Drag to move.`;
     }
     const pooled =
       Math.min(view.across, view.down) * pixelsOf(this.canvas) < 0.999
@@ -467,7 +485,7 @@ class Head {
       key = `${h} ${w}`;
     if (!this.images.has(key)) {
       const pooled = maxPooled(this.shade, this.masked, rows.length, columns.length, h, w);
-      const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, { shades: this.ramp });
+      const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, { shades: this.ramp }, this.rtl);
       this.images.set(key, { image, perRow: pooled.rows / rows.length, perColumn: pooled.columns / columns.length });
     }
     return this.images.get(key);

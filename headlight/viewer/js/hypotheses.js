@@ -43,7 +43,7 @@ class Hypotheses {
     const { total, score, step, normalises } = this.nodes;
     const cell = (name, ...content) => el("td", { class: name }, ...content),
       number = (name, value) => el("td", { class: "n", "data-name": name }, value); // named where there is no room for columns
-    const open = el("button", { type: "button", class: "sentence" }, text || "(nothing)");
+    const open = el("button", { type: "button", class: "sentence", dir: "auto" }, text || "(nothing)");
     open.onclick = () => this.follow(node);
     const why = step[node] >= this.header.bound ? "cut at the length limit" : "could no longer win";
     const note = ended ? [] : [el("span", { class: "muted" }, `not finished: ${why}`)];

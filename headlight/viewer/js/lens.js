@@ -50,11 +50,13 @@ class Lens {
   build() {
     const { reads, rows, words, final } = this.header,
       last = rows.length - 1;
+    this.rtl = rightToLeft(reads);
+    this.table.dir = directionOf(reads);
     const head = el(
       "tr",
       {},
-      el("th", { scope: "col" }, "reads \u2192"),
-      ...reads.map(token => el("th", { scope: "col", title: token }, token)),
+      el("th", { scope: "col" }, this.rtl ? "\u2190 reads" : "reads \u2192"),
+      ...reads.map(token => el("th", { scope: "col", title: token, dir: direction(token, this.rtl) }, token)),
     );
     const body = rows.map((name, row) => {
       const cells = reads.map((_, token) => this.cell(row, token, words[row][token][0], words[last][token][0]));
@@ -83,7 +85,8 @@ class Lens {
         tabindex: r === row && t === token ? 0 : -1,
         "data-row": row,
         "data-token": token,
-        "aria-label": `${rows[row]}, after ${reads[token]}: ${word}, probability ${hundredths(share)}`,
+        dir: direction(word),
+        "aria-label": `${rows[row]}, after ${isolated(reads[token])}: ${isolated(word)}, probability ${hundredths(share)}`,
       },
       word,
       el("small", {}, hundredths(share)),
@@ -107,7 +110,8 @@ class Lens {
 
   pressed(event) {
     const node = event.target.closest(".c"),
-      step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
+      on = event.key.startsWith("Arrow") && stepOf(event, this.rtl),
+      step = on ? [0, on] : { ArrowUp: [1, 0], ArrowDown: [-1, 0] }[event.key];
     if (!node) return;
     if (event.key === "Enter" || event.key === " ") this.pin(node);
     else if (step) {
@@ -148,7 +152,7 @@ class Lens {
         bar = el("i");
       bar.style.width = `${100 * share}%`;
       return [
-        el("span", { class: "word" }, word),
+        el("span", { class: "word", dir: direction(word) }, word),
         el("span", { class: "track" }, bar),
         el("span", { class: "number" }, weightText(share)),
       ];

@@ -86,7 +86,8 @@ class Lines {
     this.titles.firstChild.textContent = read ? "writes" : "from";
     this.titles.lastChild.textContent = "looks at";
     [rows, columns].forEach((labels, s) => {
-      const side = this.sides[s],
+      const rtl = rightToLeft(labels),
+        side = this.sides[s],
         name = s ? "right" : "left";
       side.setAttribute("aria-label", s ? "Tokens looked at" : read ? "Tokens being written" : "Tokens that look");
       side.replaceChildren(
@@ -98,7 +99,8 @@ class Lines {
               role: "option",
               id: `${name}-${i}`,
               "aria-selected": "false",
-              title: !s && read?.[i] ? `reads ${read[i]}, writes ${label}` : label,
+              dir: direction(label, rtl),
+              title: !s && read?.[i] ? `reads ${isolated(read[i])}, writes ${isolated(label)}` : label,
             },
             label,
           ),

@@ -90,7 +90,7 @@ class Looks {
         k < 0
           ? ""
           : words.weights[k]
-            ? `most on ${words.labels[k]}, ${probabilityText(words.weights[k])}`
+            ? `most on ${isolated(words.labels[k])}, ${probabilityText(words.weights[k])}`
             : "this head was pruned";
     }
     if (this.edit) this.editor.update(this, header.decoder_heads, this.now.step);

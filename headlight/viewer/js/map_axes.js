@@ -5,13 +5,6 @@ const AXIS_TITLES = { row: "token that looks (query)", column: "looks at (key)" 
 
 const labelSize = gap => (gap >= 18 ? 14 : gap >= 14 ? 13 : 12);
 
-function cutTo(context, text, width) {
-  if (context.measureText(text).width <= width) return text;
-  const short = [...text];
-  while (short.length > 1 && context.measureText(short.join("") + "…").width > width) short.pop();
-  return short.join("") + "…";
-}
-
 // The places of one axis that are labelled, where `size` of `count` are seen: all, or round numbers where the cells are
 // smaller than text. Those of `always`, which are pointed at or held, have their label too, and their neighbours make room.
 function labelledPlaces(from, size, count, gap, always = []) {
@@ -35,7 +28,7 @@ function drawTitles(context, map) {
   const rows = AXIS_TITLES.row + numbered(view.down),
     columns = AXIS_TITLES.column + numbered(view.across);
   if (box.narrow) {
-    context.fillText(cutTo(context, `↓ ${rows}, → ${columns}`, box.width), box.width / 2, 13);
+    context.fillText(cutTo(context, `↓ ${rows}, ${map.rtl ? "←" : "→"} ${columns}`, box.width), box.width / 2, 13);
   } else {
     context.textAlign = box.w < context.measureText(columns).width ? "left" : "center";
     context.fillText(columns, box.x + (context.textAlign === "left" ? 0 : box.w / 2), 13);
@@ -74,11 +67,12 @@ function rowLabels(context, map) {
     const y = box.y + (i + 0.5 - view.y) * view.down + 1,
       on = always.includes(i);
     labelStyle(context, theme, on, view.down);
-    context.fillText(named || on ? cutTo(context, rows[i], box.strong - 2 * LABEL_GAP) : i + 1, box.x - LABEL_GAP, y);
+    if (named || on) write(context, rows[i], map.rowsRtl, box.strong - 2 * LABEL_GAP, box.x - LABEL_GAP, y);
+    else context.fillText(i + 1, box.x - LABEL_GAP, y);
     if (!read || !(named || on)) continue;
     context.font = `${Math.min(13, labelSize(view.down))}px ${theme.font}`;
     context.fillStyle = theme.muted;
-    context.fillText(cutTo(context, read[i], box.muted - 4), box.x - box.strong, y);
+    write(context, read[i], map.rowsRtl, box.muted - 4, box.x - box.strong, y);
   }
 }
 
@@ -89,8 +83,9 @@ function columnLabels(context, map) {
     named = view.across >= LABELLED_FROM,
     slant = slantOf(view.across);
   context.textBaseline = "middle";
-  for (const j of labelledPlaces(view.x, box.w / view.across, columns.length, view.across, always)) {
-    const x = box.x + (j + 0.5 - view.x) * view.across,
+  const seen = box.w / view.across;
+  for (const j of labelledPlaces(map.firstColumn(), seen, columns.length, view.across, always)) {
+    const x = box.x + (map.seat(j) + 0.5 - view.x) * view.across,
       on = always.includes(j);
     labelStyle(context, theme, on, view.across);
     context.save();
@@ -99,11 +94,8 @@ function columnLabels(context, map) {
     context.textAlign = named || on ? "left" : "center";
     // It may reach over the colour bar, but not past the edge.
     const room = Math.min(LONGEST_LABEL, (box.width - x - 3) / Math.cos(slant));
-    context.fillText(
-      named || on ? cutTo(context, columns[j], room) : j + 1,
-      named || on ? 0 : -3,
-      named || on ? 0 : -2,
-    );
+    if (named || on) write(context, columns[j], map.rtl, room, 0, 0);
+    else context.fillText(j + 1, -3, -2);
     context.restore();
   }
 }
@@ -151,13 +143,16 @@ function barMarks(scale, peak, signed) {
   return [0, 0.5, 1].map(value => mark(shadeOf(value, scale, 1, 1), `${+(value * peak).toPrecision(2)}`));
 }
 
-function drawOutlines(context, { pointed, held, theme, box, view, header }) {
-  const other = pointed && held && !sameCell(pointed, held);
-  if (held) outline(context, held, theme.accent, box, view, header);
-  if (pointed && (other || !held)) outline(context, pointed, other ? theme.muted : theme.accent, box, view, header);
+function drawOutlines(context, map) {
+  const { pointed, held, theme } = map,
+    other = pointed && held && !sameCell(pointed, held);
+  if (held) outline(context, held, theme.accent, map);
+  if (pointed && (other || !held)) outline(context, pointed, other ? theme.muted : theme.accent, map);
 }
 
-function outline(context, cell, colour, box, view, { rows, columns }) {
+function outline(context, cell, colour, map) {
+  const { box, view } = map,
+    { rows, columns } = map.header;
   context.save();
   context.beginPath();
   context.rect(box.x - 2, box.y - 2, box.w + 4, box.h + 4);
@@ -169,7 +164,7 @@ function outline(context, cell, colour, box, view, { rows, columns }) {
     const size = Math.max(gap, 4);
     return at === null ? [start - from * gap, count * gap] : [start + (at - from) * gap + (gap - size) / 2, size];
   };
-  const [x, w] = span(cell.column, view.x, box.x, columns.length, view.across);
+  const [x, w] = span(map.seat(cell.column), view.x, box.x, columns.length, view.across);
   const [y, h] = span(cell.row, view.y, box.y, rows.length, view.down);
   context.beginPath();
   context.roundRect(x, y, w, h, 2);

@@ -1,6 +1,6 @@
 // Every head of every layer as a thumbnail; the pick, the caption and the profile of the head under the pointer.
 //
-// Header: layers, heads, queries, keys, thumb [q, k] (after pooling), scale, peak, selected [layer, head],
+// Header: layers, heads, queries, keys, rtl (whether the keys run from right to left), thumb [q, k] (after pooling), scale, peak, selected [layer, head],
 //   captions [layer][head] = what the head does, in parts of which those at odd places are tokens,
 //   off [layer][head] = "off" or "pruned" where it has no weights, else "",
 //   profile null or { names, units, meanings, maxima, values [measure][layer * heads + head] }.
@@ -146,7 +146,7 @@ class Overview {
     const shade = new Uint16Array(size);
     for (let n = 0; n < size; n++) shade[n] = (thumbs[at + n] * STEPS) / 255;
     const pooled = maxPooled(shade, masked, rows, columns, Math.round(height * ratio), Math.round(width * ratio));
-    const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, this.theme);
+    const image = imageOf(pooled.shade, pooled.masked, pooled.rows, pooled.columns, this.theme, this.header.rtl);
     context.beginPath();
     context.roundRect(0, 0, width, height, 4);
     context.clip();
@@ -158,11 +158,11 @@ class Overview {
 
   // The row, column or cell that is held, as in the large map.
   outline(context, width, height) {
-    const { queries, keys } = this.header,
+    const { queries, keys, rtl } = this.header,
       { row, column } = shared.values.marked ?? { row: null, column: null };
     if ((row === null && column === null) || row >= queries || column >= keys) return;
     const span = (at, count, size) => (at === null ? [0, size] : [(at * size) / count, Math.max(size / count, 3)]);
-    const [x, w] = span(column, keys, width),
+    const [x, w] = span(rtl && column !== null ? keys - 1 - column : column, keys, width),
       [y, h] = span(row, queries, height);
     context.strokeStyle = this.theme.accent;
     context.lineWidth = 1.5;

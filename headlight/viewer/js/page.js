@@ -57,12 +57,14 @@ class Page {
   facts() {
     const about = this.header.meta
       .slice(0, 2)
-      .map(([name, text]) => el("div", {}, el("span", {}, name), el("p", {}, text)));
+      .map(([name, text]) => el("div", {}, el("span", {}, name), el("p", { dir: "auto" }, text)));
     return about.length ? [el("div", { class: "about" }, ...about)] : [];
   }
 
   foot() {
-    const facts = this.header.meta.slice(2).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]);
+    const facts = this.header.meta
+      .slice(2)
+      .flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, isolated(text))]);
     return el(
       "footer",
       {},

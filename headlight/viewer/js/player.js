@@ -62,9 +62,9 @@ class Player {
 
   build() {
     this.first = button("first", "First step (Home)", () => this.go(1));
-    this.back = button("back", "Step back (left arrow)", () => this.go(this.step - 1));
+    this.back = button("back", "Step back", () => this.go(this.step - 1));
     this.playButton = button("play", "Play", () => this.toggle());
-    this.forward = button("forward", "Step forward (right arrow)", () => this.go(this.step + 1));
+    this.forward = button("forward", "Step forward", () => this.go(this.step + 1));
     this.playButton.classList.add("play");
     this.playing();
     this.track = el("div", { class: "track", role: "slider", tabindex: 0, "aria-label": "Step", "aria-valuemin": 1 });
@@ -143,6 +143,13 @@ class Player {
     for (let i = end; i >= 0; i = this.nodes.parent[i]) this.path.unshift(i);
     this.labels = this.path.map(i => this.nodes.label[i]);
     this.reads = this.labels.slice(0, -1);
+    this.rtl = rightToLeft(this.labels);
+    this.track.dir = directionOf(this.labels);
+    for (const [button, way, arrow] of [
+      [this.back, "back", this.rtl ? "right" : "left"],
+      [this.forward, "forward", this.rtl ? "left" : "right"],
+    ])
+      button.title = button.ariaLabel = `Step ${way} (${arrow} arrow)`;
     this.chips();
   }
 
@@ -242,15 +249,14 @@ class Player {
     if (event.key === "Escape" && this.looks.edit) return this.looks.point(false);
     const onButton = event.target.closest?.("button, [role=button]");
     const moves = {
-      ArrowLeft: () => this.go(this.step - 1),
-      ArrowRight: () => this.go(this.step + 1),
       Home: () => this.go(1),
       End: () => this.go(this.last),
       " ": onButton ? null : () => this.toggle(),
       h: () => this.showFuture(!this.future),
     };
-    const key = keyOf(event),
-      move = moves[key.length === 1 ? key.toLowerCase() : key];
+    const { key } = event,
+      by = stepOf(event, this.rtl),
+      move = by ? () => this.go(this.step + by) : moves[key.length === 1 ? key.toLowerCase() : key];
     if (!move) return;
     event.preventDefault();
     move();
@@ -273,7 +279,10 @@ class Player {
     const stop = (i, step) => {
       const word = el(
         "span",
-        { class: `text${/^\[[A-Z]+\]$/.test(this.nodes.label[i]) ? " special" : ""}` },
+        {
+          class: `text${/^\[[A-Z]+\]$/.test(this.nodes.label[i]) ? " special" : ""}`,
+          dir: direction(this.nodes.label[i], this.rtl),
+        },
         this.nodes.label[i],
       );
       const node = el(
@@ -301,7 +310,7 @@ class Player {
     const of = horizon < Infinity ? "" : ` of ${last}`;
     this.track.setAttribute("aria-valuemax", more ? step + 1 : last);
     this.track.setAttribute("aria-valuenow", step);
-    this.track.setAttribute("aria-valuetext", `step ${step}${of}: ${this.labels[step]}`);
+    this.track.setAttribute("aria-valuetext", `step ${step}${of}: ${isolated(this.labels[step])}`);
   }
 
   show() {

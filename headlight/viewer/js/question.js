@@ -33,7 +33,7 @@ const KINDS_IN_WORDS = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-a
 function ofWhich({ picture, query }) {
   const line = el("div", { class: "of-which" });
   if (picture) line.append(bold(`${KINDS_IN_WORDS[picture.kind]} layer ${picture.layer}, head ${picture.head}`));
-  if (query) line.append(el("span", { class: "muted" }, `from \u201c${query}\u201d to every word`));
+  if (query) line.append(el("span", { class: "muted" }, `from \u201c${isolated(query)}\u201d to every word`));
   return line;
 }
 
@@ -46,8 +46,8 @@ function legend(guess, tally, mine, its) {
 }
 
 // Buttons of which one is chosen: one stop for the Tab key, and arrow keys that choose, as of radio buttons. `across` is
-// how many stand beside each other, for the arrows up and down.
-function radios(box, buttons, chosen, pick, across = 1) {
+// how many stand beside each other, for the arrows up and down; `rtl` that they run from right to left.
+function radios(box, buttons, chosen, pick, { across = 1, rtl = false } = {}) {
   box.setAttribute("role", "radiogroup");
   const choose = at => {
     chosen = at;
@@ -64,7 +64,8 @@ function radios(box, buttons, chosen, pick, across = 1) {
     };
   });
   box.onkeydown = event => {
-    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[event.key];
+    const along = event.key.startsWith("Arrow") && stepOf(event, rtl),
+      step = along || { ArrowDown: across, ArrowUp: -across }[event.key];
     const from = buttons.indexOf(event.target);
     if (!step || from < 0) return;
     event.preventDefault();
@@ -80,19 +81,21 @@ function radios(box, buttons, chosen, pick, across = 1) {
 // ---- a word --------------------------------------------------------------------------------------
 
 function askWord(element, posed, onGuess, guess) {
-  const box = el("div", { class: "words", "aria-label": "Words" });
-  const buttons = posed.labels.map(label => el("button", { type: "button" }, label));
+  const rtl = rightToLeft(posed.labels),
+    box = el("div", { class: "words", "aria-label": "Words", dir: directionOf(posed.labels) });
+  const buttons = posed.labels.map(label => el("button", { type: "button", dir: direction(label, rtl) }, label));
   box.append(...buttons);
-  radios(box, buttons, guess, onGuess);
+  radios(box, buttons, guess, onGuess, { rtl });
   element.replaceChildren(ofWhich(posed), box, matrix(posed, null));
 }
 
 function tellWord(element, posed, truth, guess, tally) {
-  const box = el("div", { class: "words told", role: "list" }),
+  const rtl = rightToLeft(posed.labels),
+    box = el("div", { class: "words told", role: "list", dir: directionOf(posed.labels) }),
     theme = themeOf(element.closest(".hl"));
   posed.labels.forEach((label, i) => {
     const share = truth.row ? truth.row[i] / 100 : null,
-      word = el("span", { class: "word" }, label);
+      word = el("span", { class: "word", dir: direction(label, rtl) }, label);
     if (share !== null) {
       const [r, g, b] = colourOf(theme, share);
       word.style.background = `rgb(${r}, ${g}, ${b})`;

@@ -3,7 +3,9 @@
 function askHead(element, posed, onGuess, guess) {
   const { node, cells } = headGrid(element, posed, "button");
   const at = guess && (guess[0] - 1) * posed.heads + guess[1] - 1;
-  radios(node, cells, at, i => onGuess([Math.floor(i / posed.heads) + 1, (i % posed.heads) + 1]), posed.heads);
+  radios(node, cells, at, i => onGuess([Math.floor(i / posed.heads) + 1, (i % posed.heads) + 1]), {
+    across: posed.heads,
+  });
   element.replaceChildren(ofHeads(posed), node);
 }
 
@@ -48,6 +50,7 @@ function headGrid(element, posed, tag) {
         painted(
           weights.map((one, i) => one.map((value, j) => (posed.masked[i][j] ? null : value))),
           theme,
+          rightToLeft(posed.columns),
         ),
       );
       if (tag === "button") {
@@ -61,8 +64,8 @@ function headGrid(element, posed, tag) {
   return { node, cells };
 }
 
-// Weights as a picture of one pixel a cell; null is left transparent.
-function painted(weights, theme) {
+// Weights as a picture of one pixel a cell; null is left transparent, and the first column may be at the right.
+function painted(weights, theme, rtl) {
   const rows = weights.length,
     columns = weights[0].length,
     flat = weights.flat();
@@ -72,6 +75,7 @@ function painted(weights, theme) {
     rows,
     columns,
     theme,
+    rtl,
   );
 }
 
@@ -92,7 +96,9 @@ function matrix(posed, row) {
     one.map((value, j) => (masked[i][j] ? null : i !== asked ? value : row ? row[j] / 100 : 0)),
   );
   const labels = el("div", { class: "rows", "aria-hidden": "true" });
-  picture.rows.forEach((text, i) => labels.append(el("span", i === asked ? { class: "asked" } : {}, text)));
+  picture.rows.forEach((text, i) =>
+    labels.append(el("span", { class: i === asked ? "asked" : "", dir: direction(text) }, text)),
+  );
   const sheet = el("div", { class: "sheet-of", role: "img" });
   sheet.setAttribute("aria-label", `The pattern of this head${row ? "" : ", without the row that is asked for"}`);
   sheet.style.setProperty("--rows", picture.rows.length);
@@ -105,7 +111,7 @@ function matrix(posed, row) {
   // The colours are those of the page that it will stand on.
   requestAnimationFrame(() => {
     const root = node.closest(".hl");
-    if (root) sheet.prepend(painted(weights, themeOf(root)));
+    if (root) sheet.prepend(painted(weights, themeOf(root), rightToLeft(picture.columns)));
   });
   return node;
 }

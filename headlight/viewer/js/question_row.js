@@ -13,11 +13,12 @@ function askRow(element, posed, onGuess, guess) {
     meter = el("u", {}, given);
   const out = el("button", { type: "button", class: "link" }, "Share it out");
   const head = el("div", { class: "meter" }, rest, meter, out);
+  const rtl = rightToLeft(posed.labels);
   const sliders = posed.labels.map((label, at) => {
     const bar = el("i"),
       value = el("small"),
       track = el("div", { class: "track" }, bar, value);
-    const node = el("div", { class: "bar-of" }, track, el("span", { class: "label" }, label));
+    const node = el("div", { class: "bar-of", dir: "ltr" }, track, barLabel(label, rtl));
     track.setAttribute("role", "slider");
     track.tabIndex = 0;
     for (const [name, text] of Object.entries({
@@ -46,7 +47,7 @@ function askRow(element, posed, onGuess, guess) {
     onGuess(left ? null : bars.slice());
   };
   const axis = el("div", { class: "axis muted", "aria-hidden": "true" }),
-    stage = el("div", { class: "bars" }, axis, ...sliders.map(({ node }) => node));
+    stage = el("div", { class: "bars", dir: directionOf(posed.labels) }, axis, ...sliders.map(({ node }) => node));
   stage.style.setProperty("--count", columnsOf(posed));
   sliders.forEach(({ track }, at) => {
     let before = null;
@@ -72,7 +73,7 @@ function askRow(element, posed, onGuess, guess) {
     };
     track.onkeydown = event => {
       const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -100, End: 100 }[event.key];
-      const to = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const to = stepOf(event, rtl);
       if (!by && !to) return;
       event.preventDefault();
       event.stopPropagation();
@@ -106,7 +107,8 @@ function tellRow(element, posed, truth, guess, tally) {
     mean = tally?.mean ?? null,
     most = topOf([...its, ...(guess ?? []), ...(mean ?? [])]);
   const axis = el("div", { class: "axis muted", "aria-hidden": "true" }),
-    stage = el("div", { class: "bars told", role: "list" }, axis);
+    stage = el("div", { class: "bars told", role: "list", dir: directionOf(posed.labels) }, axis),
+    rtl = rightToLeft(posed.labels);
   scaled(axis, most);
   stage.style.setProperty("--count", columnsOf(posed));
   posed.labels.forEach((label, at) => {
@@ -128,7 +130,7 @@ function tellRow(element, posed, truth, guess, tally) {
     if (guess) bar("mine", guess[at]);
     if (mean) bar("class", mean[at], tally.spread?.[at] ?? 0);
     bar("its", its[at]);
-    const node = el("div", { class: "bar-of", role: "listitem" }, track, el("span", { class: "label" }, label));
+    const node = el("div", { class: "bar-of", role: "listitem", dir: "ltr" }, track, barLabel(label, rtl));
     if (label === posed.query) node.classList.add("asking");
     if (guess) {
       const apart = Math.round(guess[at]) - Math.round(its[at]);
@@ -155,6 +157,8 @@ function tellRow(element, posed, truth, guess, tally) {
   );
   fitted(stage, columnsOf(posed));
 }
+
+const barLabel = (label, rtl) => el("span", { class: "label", dir: direction(label, rtl) }, label);
 
 // As many columns as the picture below has, so that a bar stands over its own: a masked row looks at the first few.
 const columnsOf = ({ labels, picture }) => Math.max(labels.length, picture?.columns.length ?? 0);

@@ -23,13 +23,19 @@ class Scrubber {
     const focused = this.root.getRootNode().activeElement?.matches(".step") && this.focused();
     this.header = header;
     this.selected = this.wishes.answered(header.selected);
+    this.rtl = rightToLeft(header.labels);
+    const way = { dir: directionOf(header.labels) };
     this.steps = header.labels.map((label, step) => this.step(label, step));
-    const track = el("div", { class: "tokens", role: "radiogroup", "aria-label": "The written token" }, ...this.steps);
+    const track = el(
+      "div",
+      { class: "tokens", role: "radiogroup", "aria-label": "The written token", ...way },
+      ...this.steps,
+    );
     const key = (kind, name) => el("span", {}, el("i", { class: `key ${kind}` }), name);
     const names = el("div", { class: "names" }, key("so-far", header.names[1]), key("of-source", header.names[0]));
-    this.previous = this.button("Previous token", "←", -1);
-    this.next = this.button("Next token", "→", 1);
-    const buttons = el("div", { class: "by-one" }, this.previous, this.next);
+    this.previous = this.button("Previous token", this.rtl ? "→" : "←", -1);
+    this.next = this.button("Next token", this.rtl ? "←" : "→", 1);
+    const buttons = el("div", { class: "by-one", ...way }, this.previous, this.next);
     this.root.replaceChildren(el("div", { class: "scrubber" }, el("div", { class: "beside" }, buttons, names), track));
     this.mark();
     if (focused) this.steps[this.selected].focus({ preventScroll: true });
@@ -50,11 +56,11 @@ class Scrubber {
       fill = el("i");
     fill.style.height = `${100 * this.header.shares[step]}%`;
     const [source, rest] = this.header.names;
-    const told = `${label}: ${share} ${source}, ${percent(1 - this.header.shares[step])} ${rest}`;
+    const told = `${isolated(label)}: ${share} ${source}, ${percent(1 - this.header.shares[step])} ${rest}`;
     const node = el(
       "div",
       { class: "step", role: "radio", "aria-label": told, title: told },
-      el("span", { class: "word" }, label),
+      el("span", { class: "word", dir: direction(label, this.rtl) }, label),
       el("span", { class: "rail" }),
       el("span", { class: "knob" }),
       el("span", { class: "bar", "aria-hidden": "true" }, fill),
@@ -87,7 +93,7 @@ class Scrubber {
 
   // The arrow keys step where the focus is here, or on nothing in particular.
   key(event) {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key],
+    const by = event.key.startsWith("Arrow") ? stepOf(event, this.rtl) : 0,
       here = this.focused();
     if (!by || event.ctrlKey || event.metaKey || event.altKey || !(here || onNothing(event))) return;
     event.preventDefault();

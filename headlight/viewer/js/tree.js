@@ -1,4 +1,4 @@
-// The search as a tree: a column a step, a lane a sentence. Only the columns near the visible ones are drawn, so
+// The search as a tree: a column a step, a lane a sentence. Steps are time, which runs to the right in every language. Only the columns near the visible ones are drawn, so
 // that a wide beam over a long sentence stays fluid.
 
 const OUTCOMES = ["winner", "finished", "live", "dropped", "pruned"];
@@ -79,13 +79,14 @@ class TreeView {
   layOut() {
     const { step, label } = this.tree,
       pen = sized(document.createElement("canvas"), 1, 1);
+    this.rtl = rightToLeft(label);
     pen.font = `600 14px ${getComputedStyle(this.root).fontFamily}`;
     const steps = step.at(-1);
     const widths = Array(steps + 1).fill(40);
     this.byStep = Array.from(widths, () => []);
     this.cut = [];
     this.boxes = label.map((text, i) => {
-      this.cut.push(fitted(pen, text, WIDEST_BOX - 16));
+      this.cut.push(cutTo(pen, text, WIDEST_BOX - 16));
       const box = Math.max(30, Math.ceil(pen.measureText(this.cut[i]).width) + 16);
       if (this.lanes[i] >= 0) {
         widths[step[i]] = Math.max(widths[step[i]], box);
@@ -171,7 +172,8 @@ class TreeView {
   item(i) {
     const { label, step } = this.tree,
       box = this.boxes[i];
-    const word = svg("text", { class: "word", y: 5, "text-anchor": "middle" }, this.cut[i]);
+    const way = { direction: direction(label[i], this.rtl) },
+      word = svg("text", { class: "word", y: 5, "text-anchor": "middle", ...way }, this.cut[i]);
     const rect = svg("rect", { x: -box / 2, y: -BOX / 2, width: box, height: BOX, rx: 8 });
     const under = i
       ? [svg("text", { class: "sum", y: 26, "text-anchor": "middle" }, signed(this.tree[this.under][i]))]
@@ -275,12 +277,4 @@ class TreeView {
 function numbersOf({ log_prob, total, score, normalises }, i) {
   const numbers = [`log-probability ${signed(log_prob[i])}`, `cumulative ${signed(total[i])}`];
   return normalises ? [...numbers, `score ${signed(score[i])}`] : numbers;
-}
-
-// A text, or as much of it as fits and an ellipsis.
-function fitted(pen, text, room) {
-  if (pen.measureText(text).width <= room) return text;
-  let kept = text.slice(0, 40);
-  while (kept && pen.measureText(`${kept}\u2026`).width > room) kept = kept.slice(0, -1);
-  return `${kept}\u2026`;
 }

@@ -32,7 +32,7 @@ with left:
     profile = Profile(
         ["strongest", "on the first"], ["", ""], ["the largest weight", "the first key"], measures, [1, 1]
     )
-    every = EveryHead(view.patterns, captions(view), view.masked, profile)
+    every = EveryHead(view.patterns, captions(view), view.masked, profile, columns=view.columns)
     kinds = pack_kinds({"cross": every}, scale)
     picked = overview(kinds, key="overview", kind="cross", selected=(layer, head), on_pick=pick)
 pattern = view.patterns[layer, head]
