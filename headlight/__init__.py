@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headlight.notebook import View, show
+    from headlight.watching import watch
     from transformer import Trace, Transformer, Translator, analysis, charts, load, taps
 
 __version__ = "0.3.0"
@@ -25,9 +26,10 @@ _FROM = {
     "load": "transformer",
     "show": "headlight.notebook",
     "taps": "transformer",
+    "watch": "headlight.watching",
 }
 
-__all__ = ["Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "show", "taps"]
+__all__ = ["Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "show", "taps", "watch"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ from headlight import __version__
 from transformer import Translator, folders
 from transformer.linear import operators
 from transformer.quoting import worded
+from transformer.training.threads import cores
 
 _PACKAGES = ("torch", "numpy", "streamlit", "plotly", "tokenizers", "safetensors", "anywidget", "transformers")
 _ROUNDING = 1e-3  # of a log-probability, between two ways of computing it
@@ -41,11 +42,11 @@ def _version(package: str) -> str:
 
 
 def _machine() -> str:
-    cores, memory = len(psutil.Process().cpu_affinity()), psutil.virtual_memory()
+    memory = psutil.virtual_memory()
     known = operators()
     half = "in the processor" if known and known.half else "emulated, so float32 is faster"
     return (
-        f"{cores} cores for {torch.get_num_threads()} threads; {memory.available / _GIB:.1f} of "
+        f"{cores()} cores for {torch.get_num_threads()} threads; {memory.available / _GIB:.1f} of "
         f"{memory.total / _GIB:.1f} GiB of memory free; bfloat16 {half}"
     )
 

@@ -6,8 +6,8 @@ import os
 
 
 def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0))
+    """Those that this process may use; all, on a system that does not say."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def threads(asked: int | None) -> int:
