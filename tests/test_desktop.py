@@ -23,7 +23,7 @@ _OPENER = build_opener(ProxyHandler({}))
 
 def test_without_a_browser_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(ValueError, match="install one, or open the app with `headlight` or `make run`"):
+    with pytest.raises(ValueError, match="install one, or open the app in yours: `headlight`"):
         desktop.browser()
 
 

@@ -25,7 +25,7 @@ def browser() -> str:
     """A browser that can show a page as a window. Raises ValueError where there is none."""
     browser = next(filter(None, map(shutil.which, (*BROWSERS, *PLACES))), None)
     if browser is None:
-        raise ValueError("No Chromium, Chrome or Edge found: install one, or open the app with `headlight` or `make run`.")
+        raise ValueError("No Chromium, Chrome or Edge found: install one, or open the app in yours: `headlight`.")
     return browser
 
 

@@ -5,7 +5,6 @@ A waiting session says so on its page; one that was superseded or closed gives i
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -15,6 +14,7 @@ from typing import TypeVar
 
 import streamlit as st
 
+from transformer.training.threads import cores
 from ui.state.streamlit_internals import end_superseded_run, in_session
 
 T = TypeVar("T")
@@ -114,10 +114,7 @@ class Turns:
             self._changed.notify_all()
 
 
-try:
-    TURNS = Turns(at_once(len(os.sched_getaffinity(0))))
-except AttributeError:  # not on Linux
-    TURNS = Turns(at_once(os.cpu_count() or 1))
+TURNS = Turns(at_once(cores()))
 
 
 def between(steps: Iterable[T]) -> Iterator[T]:
