@@ -83,7 +83,9 @@ class View(AnyWidget):
 
     def _ipython_display_(self) -> None:
         """Two outputs: HTML that the notebook is saved with, and the widget that joins it to the kernel."""
-        data, metadata = self._repr_mimebundle_()
+        bundle = self._repr_mimebundle_()
+        assert bundle is not None
+        data, metadata = bundle
         if _saves_html():
             html = saved_html(self._cell_id, self._packed(), self.trace, self.selected)
             display({"text/html": html, "text/plain": repr(self)}, raw=True)

@@ -3,9 +3,9 @@
 // are in one document, whichever comes first draws, and the widget joins what is drawn to the kernel.
 //
 // The data (headlight/notebook/payload.py), compressed: header selected [kind, layer, head], words, theme (or null),
-// caution, rounding, fonts, and kinds { name: layers, heads, unit, peak, off, note, here (the layers whose weights are in
-// it), tokens, words (null, or the same after merging tokens into words: queries, keys, rows, columns, rows_read,
-// captions, and groups [rows, columns] of the merged indices) }.
+// caution, rounding, fonts, and kinds { name: layers, heads, unit, off, note, here (the layers whose weights are in
+// it), tokens, and words (null, or the same after merging tokens into words): queries, keys, peak, rows, columns,
+// rows_read, captions, thumb, and groups [rows, columns], the indices of the tokens in each word, or null }.
 // Arrays of each kind: "high" and "low" uint8 [layers that are here, heads, Q, K], the two bytes of weight / unit;
 // "masked" and "masked words" uint8; where not all layers are here, "thumbs", "thumbs_masked" and both of "words".
 
@@ -95,16 +95,16 @@ class CellSource {
   }
 
   overview(kind) {
-    const { layers, heads, peak, off, here } = this.header.kinds[kind],
+    const { layers, heads, off, here } = this.header.kinds[kind],
       { groups, ...face } = this.face(kind),
       named = name => this.arrays[`${kind} ${name}${groups ? " words" : ""}`];
     const masked = named("masked"),
       sizes = /** @type {[number, number]} */ ([face.queries, face.keys]);
     const { thumb, ...arrays } =
       here.length === layers
-        ? thumbsOf(this.merged(this.all(kind), layers * heads, groups), layers * heads, sizes, masked, peak)
+        ? thumbsOf(this.merged(this.all(kind), layers * heads, groups), layers * heads, sizes, masked, face.peak)
         : { thumb: face.thumb, thumbs: named("thumbs"), thumbs_masked: named("thumbs_masked") };
-    const header = { layers, heads, peak, off, scale: "fixed", thumb, ...face };
+    const header = { layers, heads, off, scale: "fixed", ...face, thumb };
     return { header, arrays: { ...arrays, masked } };
   }
 
