@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import headlight
-from headlight.notebook import View, view as module
+from headlight.notebook import View
+from headlight.notebook import view as module
 from headlight.notebook.payload import STEPS, cell_payload, weights_message
 from headlight.notebook.saved import saved_html
 from tests.small import small_translator

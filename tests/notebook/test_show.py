@@ -140,13 +140,22 @@ def test_half_precision_is_widened() -> None:
         ({"encoder": ENCODER, "source_tokens": "abcd"}, "source_tokens is 'abcd'; give a list with a text for each"),
         ({"encoder": ENCODER, "source_tokens": [1, 2, 3, 4]}, "give a list with a text for each token"),
         ({"encoder": ENCODER, "source_tokens": TARGET}, "encoder has 4 rows and source_tokens 3 tokens; give 4, one"),
-        ({"decoder": DECODER, "target_tokens": ["a"]}, "decoder has 3 rows and target_tokens 1 tokens; give 3 or, with"),
+        (
+            {"decoder": DECODER, "target_tokens": ["a"]},
+            "decoder has 3 rows and target_tokens 1 tokens; give 3 or, with",
+        ),
         (
             {"cross": CROSS, "source_tokens": TARGET, "target_tokens": TARGET},
             "cross has 4 columns and source_tokens 3 tokens; give 4",
         ),
-        ({"encoder": ENCODER, "source_tokens": SOURCE, "target_tokens": TARGET}, "target_tokens were given, but neither"),
-        ({"decoder": DECODER, "source_tokens": SOURCE, "target_tokens": TARGET}, "source_tokens were given, but neither"),
+        (
+            {"encoder": ENCODER, "source_tokens": SOURCE, "target_tokens": TARGET},
+            "target_tokens were given, but neither",
+        ),
+        (
+            {"decoder": DECODER, "source_tokens": SOURCE, "target_tokens": TARGET},
+            "source_tokens were given, but neither",
+        ),
         ({"encoder": (None, None), "source_tokens": SOURCE}, 'encoder holds None.*attn_implementation="eager".*watch'),
         ({"encoder": np.stack([ENCODER, ENCODER], 1), "source_tokens": SOURCE}, "encoder has a batch of 2; give one"),
         ({"encoder": ENCODER[0], "source_tokens": SOURCE}, r"encoder has shape \(3, 4, 4\); it must have four axes"),
