@@ -84,15 +84,14 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
         "heads": patterns.shape[1],
         "here": here,
         "unit": peak / STEPS,
-        "peak": peak,
         "note": _row_note(patterns),
         "words": None,
     }
     arrays: dict[str, NDArray[Any]] = dict(in_steps(patterns[here], peak))
     for name, place in places.items():
-        overview, thumbs = overview_parts(
-            place.apply(patterns), place.masked, descriptions(trace, place, measures(trace, place)), peak=peak
-        )
+        shown = place.apply(patterns)
+        says = descriptions(trace, place, measures(trace, place))
+        overview, thumbs = overview_parts(shown, place.masked, says, peak=_peak(shown))
         header["off"] = overview["off"]
         header[name] = _face(place, overview, name == "words")
         suffix = " words" if name == "words" else ""
@@ -105,7 +104,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
 def _face(place: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
     """The tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
     return {
-        **{name: overview[name] for name in ("queries", "keys", "thumb", "captions")},
+        **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},
         **labels_header(place.masked.shape, place.rows, place.columns, place.reads),
         "groups": [place.row_groups, place.column_groups] if merged else None,
     }

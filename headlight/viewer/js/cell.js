@@ -3,9 +3,9 @@
 // are in one document, whichever comes first draws, and the widget joins what is drawn to the kernel.
 //
 // The data (headlight/notebook/payload.py), compressed: header selected [kind, layer, head], words, theme (or null),
-// caution, rounding, fonts, and kinds { name: layers, heads, unit, peak, off, note, here (the layers whose weights are in
-// it), tokens, words (null, or the same after merging tokens into words: queries, keys, rows, columns, rows_read,
-// captions, and groups [rows, columns] of the merged indices) }.
+// caution, rounding, fonts, and kinds { name: layers, heads, unit, off, note, here (the layers whose weights are in
+// it), tokens, and words (null, or the same after merging tokens into words): queries, keys, peak, rows, columns,
+// rows_read, captions, thumb, and groups [rows, columns], the indices of the tokens in each word, or null }.
 // Arrays of each kind: "high" and "low" uint8 [layers that are here, heads, Q, K], the two bytes of weight / unit;
 // "masked" and "masked words" uint8; where not all layers are here, "thumbs", "thumbs_masked" and both of "words".
 
@@ -95,16 +95,16 @@ class CellSource {
   }
 
   overview(kind) {
-    const { layers, heads, peak, off, here } = this.header.kinds[kind],
+    const { layers, heads, off, here } = this.header.kinds[kind],
       { groups, ...face } = this.face(kind),
       named = name => this.arrays[`${kind} ${name}${groups ? " words" : ""}`];
     const masked = named("masked"),
       sizes = /** @type {[number, number]} */ ([face.queries, face.keys]);
     const { thumb, ...arrays } =
       here.length === layers
-        ? thumbsOf(this.merged(this.all(kind), layers * heads, groups), layers * heads, sizes, masked, peak)
+        ? thumbsOf(this.merged(this.all(kind), layers * heads, groups), layers * heads, sizes, masked, face.peak)
         : { thumb: face.thumb, thumbs: named("thumbs"), thumbs_masked: named("thumbs_masked") };
-    const header = { layers, heads, peak, off, scale: "fixed", thumb, ...face };
+    const header = { layers, heads, off, scale: "fixed", ...face, thumb };
     return { header, arrays: { ...arrays, masked } };
   }
 
@@ -168,9 +168,8 @@ class Cell {
     this.note = el("p", { class: "cell-note" });
     this.rounding = el("p", { class: "cell-note" }, header.rounding);
     this.root = el("div", { class: "themed cell" }, this.views.bar, this.views.main, this.note, this.rounding);
-    // Takes the colour of the text around us, and tells when that changes.
-    this.around = el("span", { class: "around" });
-    this.around.ontransitionend = () => this.draw();
+    // Has the colour of the text around us.
+    this.around = el("span");
     // No key that is pressed in here is a command of the notebook.
     host.setAttribute("data-lm-suppress-shortcuts", "true");
     const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" }),
@@ -178,17 +177,28 @@ class Cell {
     sheet.replaceSync(CELL_STYLE);
     shadow.adoptedStyleSheets = [sheet];
     shadow.replaceChildren(this.around, this.root);
-    this.draw();
     this.watch();
   }
 
-  // A notebook takes a cell out of its page and may put it back.
+  // Another width, another theme. A notebook takes a cell out of its page, and may put it back.
   watch() {
-    let width = this.root.clientWidth;
+    const look = () => this.dark() !== this.isDark && this.draw(),
+      themes = new MutationObserver(look),
+      system = matchMedia("(prefers-color-scheme: dark)");
+    let width = 0;
     const observer = new ResizeObserver(() => {
-      if (!this.host.isConnected) this.views.dispose();
-      else if (this.root.clientWidth !== width) this.draw();
+      const before = width;
       width = this.root.clientWidth;
+      if (!this.host.isConnected) {
+        themes.disconnect();
+        system.removeEventListener("change", look);
+        this.views.dispose();
+      } else if (width !== before) {
+        // Every notebook says on one of these that it has another theme.
+        for (const node of [document.documentElement, document.body]) themes.observe(node, { attributes: true });
+        system.addEventListener("change", look);
+        this.draw();
+      }
     });
     observer.observe(this.root);
   }
@@ -216,7 +226,8 @@ class Cell {
   }
 
   draw() {
-    this.root.dataset.theme = this.dark() ? "dark" : "light";
+    this.isDark = this.dark();
+    this.root.dataset.theme = this.isDark ? "dark" : "light";
     this.views.draw();
     this.follow();
   }

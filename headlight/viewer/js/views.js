@@ -91,5 +91,6 @@ class Views {
 
   dispose() {
     this.mounts.forEach(mount => mount.unmount());
+    this.mounts.clear();
   }
 }

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
+from headlight.notebook.payload import STEPS as STEPS_SENT
+from headlight.notebook.payload import in_steps
 from headlight.viewer.packing import pack
 from headlight.viewer.scripts import SCRIPTS, viewer_script
+from transformer.analysis.combine import merge
 from transformer.charts.colours import THEMES, lookup
 
 Call = Callable[..., Any]
@@ -178,6 +181,37 @@ def test_the_weights_of_one_query_are_found_among_all(call: Call) -> None:
     one = weights[:, 1:2, 2:3].ravel().tolist()
     assert call(f"[...{ask.replace('null', '[1, 2]')}]", one) == pytest.approx(weights[2, 1, 2, 3].tolist())
     assert call(ask.replace("null", "[0, 2]"), one) is None  # another head's are here
+
+
+def test_weights_in_steps_are_those_that_were_sent(call: Call) -> None:
+    weights = rng(9).random((2, 3, 4)) * 2
+    sent = {name: part.ravel().tolist() for name, part in in_steps(weights, peak=2.0).items()}
+    found = call(f"[...inUnits(it.high, it.low, {2 / STEPS_SENT})]", sent)
+    np.testing.assert_allclose(found, weights.ravel(), atol=1.01 / STEPS_SENT)
+
+
+def test_tokens_merge_into_words_as_in_python(call: Call) -> None:
+    weights = rng(10).random((3, 5, 4)).astype(np.float32)
+    groups = [[[0], [1, 2], [3, 4]], [[0, 1, 2], [3]]]
+    found = call(
+        "[...mergedWeights(Float32Array.from(it.weights), 3, it.groups)]",
+        {"weights": weights.ravel().tolist(), "groups": groups},
+    )
+    np.testing.assert_allclose(np.reshape(found, (3, 3, 2)), merge(weights, *groups), rtol=1e-5)
+
+
+def test_thumbnails_have_the_largest_weight_of_each_bin(call: Call) -> None:
+    weights = rng(11).random((2, 100, 3)).astype(np.float32) / 2
+    masked = rng(12).random((100, 3)) < 0.2
+    thumb, shades, hidden = call(
+        """(({ thumb, thumbs, thumbs_masked: hidden }) => [thumb, [...thumbs], [...hidden]])(
+            thumbsOf(Float32Array.from(it.weights), 2, [100, 3], Uint8Array.from(it.masked), 0.5))""",
+        {"weights": weights.ravel().tolist(), "masked": masked.astype(int).ravel().tolist()},
+    )
+    bins = np.arange(100) * 64 // 100
+    assert thumb == [64, 3] and np.array(hidden).sum() == sum(masked[bins == b].all(0).sum() for b in range(64))
+    largest = np.stack([weights[:, bins == b].max(1) for b in range(64)], 1)
+    assert np.abs(np.reshape(shades, (2, 64, 3)) - 255 * largest / 0.5).max() <= 0.51
 
 
 @pytest.mark.parametrize("mass", [0.5, 0.9, 1.0])

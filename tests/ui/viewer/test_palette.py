@@ -37,7 +37,7 @@ def test_the_viewers_variables(name: str) -> None:
 @BOTH
 def test_the_offline_files_variables(name: str) -> None:
     theme = THEMES[name]
-    values = variables("page", ":root" if name == "light" else ':root[data-theme="dark"]')
+    values = variables("views", ".themed" if name == "light" else '.themed[data-theme="dark"]')
     tint = {"page-tint": values["page-tint"]}
     assert values == tint | {
         "st-background-color": theme.background,
@@ -104,7 +104,7 @@ def test_text_can_be_read_on_every_ground(name: str) -> None:
         "card": theme.card,
         "sidebar": CONFIG[name]["sidebar"]["backgroundColor"],
         "tint": tints["tint"],
-        "page tint": variables("page", ":root" if name == "light" else f":root[{dark}]")["page-tint"],
+        "page tint": variables("views", ".themed" if name == "light" else f".themed[{dark}]")["page-tint"],
     }
     faint = variables("viewer", ".hl" if name == "light" else f".hl[{dark}]")["faint"]
     least = {"text": (theme.text, 4.5), "muted": (theme.muted, 4.5), "accent": (theme.accent, 4.5), "faint": (faint, 3)}

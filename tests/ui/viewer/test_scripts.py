@@ -27,15 +27,16 @@ st.components.v2.component = lambda name, *, js, **_: given.update({name: js})
 for path in Path("ui").rglob("*.py"):
     if re.search(r"= (st\\.components\\.v2\\.)?component\\(", path.read_text("utf-8")):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+from headlight.notebook.saved import widget_module
 from headlight.viewer.export import page_script
 from classroom.routes import _files
-json.dump(given | {"page": page_script(), "pupils": _files()["pupil.js"]}, sys.stdout)
+json.dump(given | {"page": page_script(), "cell": widget_module(), "pupils": _files()["pupil.js"]}, sys.stdout)
 """
 
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the script of every component, of the offline file, and of the pupils' page."""
+    """A folder with the script of every component, of the offline file, of a notebook's cell and of the pupils' page."""
     done = subprocess.run([sys.executable, "-c", _COLLECT], cwd=ROOT, capture_output=True, text=True, check=True)
     folder = tmp_path_factory.mktemp("scripts")
     for name, script in json.loads(done.stdout).items():
