@@ -230,18 +230,26 @@ def head_payload(
 
 
 def labels_header(
-    shape: Sequence[int], rows: Sequence[str], columns: Sequence[str], rows_read: Sequence[str] | None
+    shape: Sequence[int],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    rows_read: Sequence[str] | None,
+    given: tuple[int, int] | None = None,
 ) -> dict[str, Any]:
-    """The labels of a [Q, K] pattern as header fields; ValueError where their number is not the pattern's."""
+    """The labels of a [Q, K] pattern as header fields; ValueError where their number is not the pattern's.
+
+    The first of `rows` and `columns`, as many as `given` says, are a prompt that somebody gave to the model.
+    """
     queries, keys = shape
-    given = {"rows": (rows, queries), "columns": (columns, keys), "rows_read": (rows_read, queries)}
-    for name, (labels, wanted) in given.items():
+    lists = {"rows": (rows, queries), "columns": (columns, keys), "rows_read": (rows_read, queries)}
+    for name, (labels, wanted) in lists.items():
         if labels is not None and len(labels) != wanted:
             raise ValueError(f"{name} has {len(labels)} labels and the pattern {wanted}; give one label for each.")
     return {
         "rows": [str(label) for label in rows],
         "columns": [str(label) for label in columns],
         "rows_read": None if rows_read is None else [str(label) for label in rows_read],
+        "given": given,
     }
 
 

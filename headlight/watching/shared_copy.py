@@ -15,6 +15,8 @@ from torch import Tensor
 
 from headlight.watching.checks import require_options
 
+_NO_PLACE = ("index out of range in self", "out of bounds")  # what a table of embeddings says that lacks a row
+
 
 class SharedCopy:
     """A model with its tokenizer: its tensors are those of the one that was given, its modules and settings its own.
@@ -123,8 +125,8 @@ class SharedCopy:
     def _in_a_sentence(self) -> Iterator[None]:
         try:
             yield
-        except (IndexError, RuntimeError) as error:  # what a table says that lacks the place of a token
-            if not isinstance(error, IndexError) and "out of bounds" not in str(error):
+        except (IndexError, RuntimeError) as error:
+            if not any(words in str(error) for words in _NO_PLACE):
                 raise
             raise ValueError(f"The text is too long for {self.name}, or has a token that it lacks: {error}.") from error
 

@@ -36,6 +36,7 @@ class Layout:
     hidden_rows: np.ndarray  # [rows before hiding], the same
     keys: list[str]  # [columns before hiding]
     masked_whole: np.ndarray  # [rows, columns before hiding]
+    given: tuple[int, int] | None  # how many rows, and columns, stand for a prompt; None where there is none
 
     def apply(self, patterns: np.ndarray) -> np.ndarray:
         """[..., tokens, tokens] as [..., Q, K] of this layout."""
@@ -83,7 +84,18 @@ def layout(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
         hidden_rows,
         columns,
         masked,
+        _given(trace, kind, (row_groups, hidden_rows), (column_groups, hidden)),
     )
+
+
+def _given(trace: Trace, kind: Kind, *axes: tuple[Sequence[Sequence[int]], np.ndarray]) -> tuple[int, int] | None:
+    """How many of each axis' groups that are not hidden the model did not write itself, where it wrote others."""
+    if kind == "encoder":
+        return None
+    first_written = (trace.given - 1, trace.given if kind == "decoder" else 0)  # a row is called by what it writes
+    shown = [[max(group) for group, gone in zip(groups, hidden, strict=True) if not gone] for groups, hidden in axes]
+    rows, columns = (sum(last < first for last in axis) for axis, first in zip(shown, first_written, strict=True))
+    return (rows, columns) if 0 < rows < len(shown[0]) else None
 
 
 def _special(tokens: Tokens, groups: Sequence[Sequence[int]]) -> np.ndarray:

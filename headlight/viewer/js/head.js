@@ -1,7 +1,7 @@
 // One head as a map of exact weights: any size, with zoom and pan.
 //
-// Header: rows, columns, rows_read (or null), scale, peak, signed (weights from -peak to peak), bar (what the colours
-//   mean), title [strong, grey] or null, shows { kind, place [layer, head] } of a head that may be drawn ahead of the page's
+// Header: rows, columns, rows_read (or null), given (of these how many rows and columns are a prompt, or null), scale, peak,
+//   signed (weights from -peak to peak), bar (what the colours mean), title [strong, grey] or null, shows { kind, place [layer, head] } of a head that may be drawn ahead of the page's
 //   answer (or null), held [row, column] (either may be null) or null.
 // Arrays: weights float32 [rows, columns], masked uint8 [rows, columns].
 // Emits "held" [row, column] or null; tells other views which cell is under the pointer, and which is held.
@@ -101,7 +101,8 @@ class Head {
     this.anyMasked = this.masked.includes(1);
     this.entitle(...(header.title ?? []));
     this.canvas.setAttribute("aria-label", this.label());
-    this.notes.textContent = header.signed ? "" : scaleNote(header.scale, header.peak);
+    const notes = [header.given ? PROMPT_NOTE : "", header.signed ? "" : scaleNote(header.scale, header.peak)];
+    this.notes.textContent = notes.filter(Boolean).join(" ");
     this.notes.hidden = !this.notes.textContent;
     if (shape !== this.shape) this.pointed = this.view = null;
     this.shape = shape;
@@ -449,6 +450,7 @@ class Head {
     context.strokeRect(box.x - 0.5, box.y - 0.5, box.w + 1, box.h + 1);
     drawTitles(context, this);
     drawLabels(context, this);
+    drawPrompt(context, this);
     drawOutlines(context, this);
     drawScrollBars(context, this);
     drawColourBar(context, this);

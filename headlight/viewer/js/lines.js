@@ -1,6 +1,6 @@
 // Tokens left and right, joined by lines as wide as the weights; several heads of one layer at once.
 //
-// Header: rows, columns, rows_read (or null), heads, shown { heads, mass }, peak, title, held as head.js has it.
+// Header: rows, columns, rows_read and given (either may be null) as head.js has them, heads, shown { heads, mass }, peak, title, held as head.js has it.
 // Arrays: weights float32 [heads, rows, columns].
 // The rows stand level with those of the map of one head, where that is beside us and shows them all.
 // Emits "shown" { heads, mass } and "held" [row, column] or null.
@@ -107,6 +107,7 @@ class Lines {
         ),
       );
     });
+    this.header.given?.forEach((count, s) => count && this.sides[s].children[count]?.classList.add("written"));
     if (this.chips.childElementCount !== heads) {
       this.chips.replaceChildren(...[...Array(heads).keys()].map(h => this.chip(h)));
     }

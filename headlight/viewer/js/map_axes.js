@@ -191,3 +191,30 @@ function drawScrollBars(context, map) {
     bar(box.x + box.w + 4, box.y + view.y * share, 4, (box.h / view.down) * share);
   }
 }
+
+const PROMPT_NOTE = "Up to the dashed lines is the prompt, after them what the model wrote.";
+
+// Where the prompt of a model that is only a decoder ends, on both axes.
+function drawPrompt(context, map) {
+  const { box, view, theme } = map,
+    { columns, given } = map.header;
+  if (!given) return;
+  const [down, across] = given,
+    x = box.x + ((map.rtl ? columns.length - across : across) - view.x) * view.across,
+    y = box.y + (down - view.y) * view.down;
+  context.save();
+  context.strokeStyle = theme.text;
+  context.lineWidth = 1.2;
+  context.setLineDash([5, 4]);
+  context.beginPath();
+  if (y > box.y && y < box.y + box.h) {
+    context.moveTo(box.x, y);
+    context.lineTo(box.x + box.w, y);
+  }
+  if (across && x > box.x && x < box.x + box.w) {
+    context.moveTo(x, box.y);
+    context.lineTo(x, box.y + box.h);
+  }
+  context.stroke();
+  context.restore();
+}
