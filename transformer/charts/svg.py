@@ -263,7 +263,8 @@ class _Grid:
                 at = x + (seat + 0.5) * self.cell + self.size * 0.34
                 parts.append(
                     f'<text transform="translate({at:.1f} {self.below + 12:.1f}) rotate(-45)"'
-                    f'{anchored(label, "end", self.leftwards)} font-size="{self.size}" fill="{self.look.text}">{text_of(label)}</text>'
+                    f'{anchored(label, "end", self.leftwards)} font-size="{self.size}" fill="{self.look.text}">'
+                    f"{text_of(label)}</text>"
                 )
         return parts
 
