@@ -1,4 +1,4 @@
-"""`python -m tools.marks`: draws two marks as a font, marks.woff2, for the app and for its figures.
+"""`python -m tools.marks`: draws two marks as a font, marks.woff2 for the app and marks.ttf for its figures.
 
 The mark of a space, ▁ (U+2581), is in other fonts as wide and black as a rule, and stands before nearly every token.
 The wide hyphen, － (U+FF0D), is a letter of the shipped vocabularies that a machine without a Chinese font lacks.
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-FONTS = [ROOT / folder / "marks.woff2" for folder in ("static/fonts", "transformer/charts/fonts")]
+# Typst, which draws PNG and PDF, reads no WOFF.
+FONTS = {"woff2": ROOT / "static/fonts/marks.woff2", None: ROOT / "transformer/charts/fonts/marks.ttf"}
 MARK, WIDE_HYPHEN = 0x2581, 0xFF0D
 # In thousandths of the font size: a tray of thin lines, below the letters.
 WIDTH, LEFT, RIGHT, BOTTOM, TOP, LINE = 340, 50, 290, -110, 10, 45
@@ -22,26 +23,31 @@ def marks() -> Any:
     from fontTools.fontBuilder import FontBuilder
     from fontTools.pens.ttGlyphPen import TTGlyphPen
 
-    def glyph(points: list[tuple[int, int]]) -> Any:
+    def glyph(*outlines: list[tuple[int, int]]) -> Any:
         pen = TTGlyphPen(None)
-        pen.moveTo(points[0])
-        for point in points[1:]:
-            pen.lineTo(point)
-        pen.closePath()
+        for points in outlines:
+            pen.moveTo(points[0])
+            for point in points[1:]:
+                pen.lineTo(point)
+            pen.closePath()
         return pen.glyph()
 
     inside = (LEFT + LINE, RIGHT - LINE, BOTTOM + LINE)
     tray = [(LEFT, TOP), (inside[0], TOP), (inside[0], inside[2]), (inside[1], inside[2])]
     tray += [(inside[1], TOP), (RIGHT, TOP), (RIGHT, BOTTOM), (LEFT, BOTTOM)]
     hyphen = [(120, 290), (120, 350), (880, 350), (880, 290)]
-    glyphs = {".notdef": TTGlyphPen(None).glyph(), "space_mark": glyph(tray), "wide_hyphen": glyph(hyphen)}
+    # It is the first font of a list, so a letter that no font has is drawn with its box.
+    box = [[(80, 0), (80, 700), (520, 700), (520, 0)], [(120, 40), (480, 40), (480, 660), (120, 660)]]
+    glyphs = {".notdef": glyph(*box), "space_mark": glyph(tray), "wide_hyphen": glyph(hyphen)}
     builder = FontBuilder(1000, isTTF=True)
     builder.setupGlyphOrder(list(glyphs))
     builder.setupCharacterMap({MARK: "space_mark", WIDE_HYPHEN: "wide_hyphen"})
     builder.setupGlyf(glyphs)
-    builder.setupHorizontalMetrics({".notdef": (WIDTH, 0), "space_mark": (WIDTH, LEFT), "wide_hyphen": (1000, 120)})
+    builder.setupHorizontalMetrics({".notdef": (600, 80), "space_mark": (WIDTH, LEFT), "wide_hyphen": (1000, 120)})
     builder.setupHorizontalHeader(ascent=900, descent=-250)
-    builder.setupNameTable({"familyName": "Headlight marks", "styleName": "Regular"})
+    # Typst passes over a font without a PostScript name.
+    name = {"familyName": "Headlight marks", "styleName": "Regular", "psName": "HeadlightMarks-Regular"}
+    builder.setupNameTable(name)
     builder.setupOS2(sTypoAscender=900, sTypoDescender=-250, usWinAscent=900, usWinDescent=250)
     builder.setupPost()
     return builder.font
@@ -49,6 +55,5 @@ def marks() -> Any:
 
 if __name__ == "__main__":
     font = marks()
-    font.flavor = "woff2"
-    for path in FONTS:
+    for font.flavor, path in FONTS.items():
         font.save(path)

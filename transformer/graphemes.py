@@ -7,7 +7,7 @@ A grapheme is what is read as one letter: "é" of two code points, "क्षि
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import regex
 
@@ -20,27 +20,29 @@ def graphemes(text: str) -> Iterator[str]:
     return (found[0] for found in _GRAPHEME.finditer(text))
 
 
-def columns(text: str) -> int:
-    """How many columns of equal width the text takes: a Latin letter one, a Chinese one or an emoji two.
-
-    Marks over and under a letter take none; the letters of a grapheme such as "क्ष" take one each.
-    """
-    return len(text) if text.isascii() else sum(map(_columns_of_one, graphemes(text)))
+def is_wide(grapheme: str) -> bool:
+    """Whether it takes twice the room of a Latin letter, as Chinese, Japanese, Korean and emoji do."""
+    return any(unicodedata.east_asian_width(letter) in "WF" or letter == _AS_EMOJI for letter in grapheme)
 
 
-def _columns_of_one(grapheme: str) -> int:
-    if any(unicodedata.east_asian_width(letter) in "WF" or letter == _AS_EMOJI for letter in grapheme):
-        return 2
+def letters(grapheme: str) -> int:
+    """How many letters stand beside each other in it: marks over and under a letter take no room."""
     return sum(unicodedata.category(letter) not in ("Mn", "Me", "Cf") for letter in grapheme)
 
 
-def shortened(text: str, most: float) -> str:
-    """The text, or as many of its graphemes as fit into `most` columns with an ellipsis after them."""
-    taken = end = 0
+def columns(text: str) -> int:
+    """How many columns of equal width the text takes: a Latin letter one, a Chinese one or an emoji two."""
+    return len(text) if text.isascii() else sum(2 if is_wide(one) else letters(one) for one in graphemes(text))
+
+
+def shortened(text: str, most: float, size: Callable[[str], float] = columns) -> str:
+    """The text, or as many of its graphemes as fit into `most` with an ellipsis after them; `size` measures a text."""
+    taken, end = 0.0, 0
+    ellipsis = size("…")
     for found in _GRAPHEME.finditer(text):
-        taken += _columns_of_one(found[0])
+        taken += size(found[0])
         if taken > most:
             return f"{text[:end]}…"
-        if taken + 1 <= most:
+        if taken + ellipsis <= most:
             end = found.end()
     return text

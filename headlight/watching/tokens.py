@@ -7,7 +7,8 @@ from typing import Any
 
 from tokenizers.models import WordPiece
 
-from transformer.data.tokenizers import SPACE, from_bytes, label, word_groups
+from transformer.data.byte_pieces import SPACE, spelled
+from transformer.data.tokenizers import label, word_groups
 from transformer.trace import Tokens
 
 
@@ -21,12 +22,12 @@ def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens
         id for id, token in tokenizer.added_tokens_decoder.items() if token.special
     }
     special = [id in known for id in ids]
-    spelled = _spelling(tokenizer)
-    read = spelled or (lambda piece: piece)
+    spelling = _spelling(tokenizer)
+    read = spelling or (lambda piece: piece)
     pieces = [
         piece if alone else read(piece) for piece, alone in zip(_pieces(tokenizer, ids, reads), special, strict=True)
     ]
-    groups = word_groups(pieces, special, None if spelled is None else True)
+    groups = word_groups(pieces, special, None if spelling is None else True)
     return Tokens(ids, pieces, [label(piece) for piece in pieces], groups, special)
 
 
@@ -48,7 +49,7 @@ def _spelling(tokenizer: Any) -> Callable[[str], str] | None:
     if isinstance(inner.model, WordPiece):
         prefix: str = inner.model.continuing_subword_prefix
         return lambda piece: _word_piece(piece, prefix)
-    return from_bytes if "ByteLevel" in repr(inner.decoder) else None
+    return spelled if "ByteLevel" in repr(inner.decoder) else None
 
 
 def _word_piece(piece: str, prefix: str) -> str:

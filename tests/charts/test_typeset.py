@@ -1,12 +1,17 @@
 """The PDF of a picture: its size, its words as text, its fonts inside; and its PNG."""
 
 import io
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pypdf
+import pytest
+import typst
 from PIL import Image
 
+from transformer.charts import typeset
+from transformer.charts.document import FONTS
 from transformer.charts.svg import Block, patterns_svg
 from transformer.charts.typeset import pdf, png
 
@@ -40,6 +45,41 @@ def test_hindi_has_its_letters_on_any_machine() -> None:
     sheet, _ = page(["लड़की", "है"], "Cross-attention", {"Hindi": "पिज़्ज़ा पसंद है।"})
     assert any("NotoSansDevanagari" in font for font in fonts(sheet))
     assert "\x00" not in sheet.extract_text()
+
+
+def test_the_mark_of_a_space_is_the_apps_own() -> None:
+    """In other fonts it is as wide and black as a rule."""
+    sheet, _ = page(["\u2581girl", "is"])
+    assert any("HeadlightMarks" in font for font in fonts(sheet))
+
+
+@pytest.fixture
+def own_fonts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Those that ship and Typst's own: what a machine has besides is for no test to ask."""
+    fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(FONTS)])
+    monkeypatch.setattr(typeset, "_fonts", lambda: fonts)
+    typeset._first_undrawn.cache_clear()
+    yield
+    typeset._first_undrawn.cache_clear()
+
+
+@pytest.mark.usefixtures("own_fonts")
+def test_letters_without_a_font_are_named_one_of_each_script() -> None:
+    assert typeset.undrawn("Déjà vu: книга, लड़की, βιβλίο") == []
+    assert typeset.undrawn("a 汉字 नमस्ते ที่นี่") == ["汉", "ที่"]
+    family, keycap = "👨\u200d👩\u200d👧\u200d👦", "1\ufe0f\u20e3"
+    assert typeset.undrawn(f"{family}1") == [family]
+    assert typeset.undrawn(keycap) == [keycap]
+
+
+@pytest.mark.usefixtures("own_fonts")
+def test_a_letter_without_a_font_is_a_box_and_no_other_letter() -> None:
+    def image(word: str) -> np.ndarray:
+        block = Block("", np.zeros((1, 1, 1, 1)), [word], ["x"], np.zeros((1, 1), bool))
+        return np.asarray(Image.open(io.BytesIO(png(patterns_svg([block], title="", facts={})))))
+
+    assert np.array_equal(image("汉"), image("字"))
+    assert not np.array_equal(image("汉"), image("\u3000"))  # a space as wide
 
 
 def test_a_png_has_the_same_letters_at_twice_the_size() -> None:

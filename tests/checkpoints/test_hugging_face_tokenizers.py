@@ -127,7 +127,7 @@ def test_bart_cuts_bytes_as_bart(tmp_path: Path) -> None:
     assert differing(theirs, ours) == []
     trace = ours.trace("naïve girl 日", target="a")
     assert trace.source.pieces[0] == "<s>" and trace.source.pieces[-1] == "</s>"
-    assert "".join(trace.source.pieces[1:-1]).replace("▁", " ") == "naïve girl \\xe6\\x97\\xa5"
+    assert "".join(trace.source.pieces[1:-1]).replace("▁", " ") == "naïve girl <0xE6><0x97><0xA5>"
     assert trace.text == "naïve girl 日"
 
 

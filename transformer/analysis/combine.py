@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from transformer.analysis.rows import normalise
+from transformer.data.byte_pieces import joined
 from transformer.quoting import quoted
 
 Groups = Sequence[Sequence[int]]  # indices of tokens that belong together, in order
@@ -128,8 +129,8 @@ def merge_masked(masked: np.ndarray, row_groups: Groups, column_groups: Groups) 
 
 
 def merge_labels(labels: Sequence[str], groups: Groups, joint: str = "") -> list[str]:
-    """The labels of each group, joined."""
-    return [joint.join(labels[i] for i in group) for group in groups]
+    """The labels of each group, joined; bytes that together are a character become that character."""
+    return [joined([part for i in group for part in (joint, labels[i])][1:]) for group in groups]
 
 
 def _membership(groups: Groups, size: int) -> np.ndarray:

@@ -19,7 +19,7 @@ _TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
 # Fonts that go inside of a document which has their letters: who opens it need not have them. The first is drawn by
 # tools/marks.py.
 _INSIDE = {
-    "Headlight marks": ("marks.woff2", re.compile("[\u2581\uff0d]")),
+    "Headlight marks": ("marks.ttf", re.compile("[\u2581\uff0d]")),
     "Noto Sans Devanagari": ("NotoSansDevanagari-Regular.ttf", re.compile("[\u0900-\u097f]")),
 }
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

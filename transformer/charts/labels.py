@@ -4,10 +4,12 @@ import html
 import re
 from collections.abc import Iterable
 
-from transformer.graphemes import columns, graphemes, shortened
+from transformer.graphemes import graphemes, is_wide, letters, shortened
 
 FONT_SIZE = 14  # pixels
-_COLUMN = 0.52  # in ems: what a letter takes on average
+# In ems, what a letter takes on average: of the alphabets of Europe, of the scripts from Hebrew to Balinese, and of what
+# is as wide as high.
+_NARROW, _BROAD, _WIDE = 0.52, 0.62, 1.0
 
 
 def escaped(text: str) -> str:
@@ -17,7 +19,13 @@ def escaped(text: str) -> str:
 
 def width(text: str) -> float:
     """About how many pixels the text takes."""
-    return FONT_SIZE * _COLUMN * columns(text)
+    return FONT_SIZE * (_NARROW * len(text) if text.isascii() else sum(map(_ems, graphemes(text))))
+
+
+def _ems(grapheme: str) -> float:
+    if is_wide(grapheme):
+        return _WIDE
+    return letters(grapheme) * (_BROAD if "\u0590" <= grapheme < "\u1e00" else _NARROW)
 
 
 def widest(labels: Iterable[str]) -> float:
@@ -26,7 +34,7 @@ def widest(labels: Iterable[str]) -> float:
 
 def cut(label: str, room: float) -> str:
     """The label, or as much of it as `room` pixels hold, and an ellipsis."""
-    return shortened(label, room / (FONT_SIZE * _COLUMN))
+    return shortened(label, room, width)
 
 
 def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree
 
 from transformer.charts.document import FONTS
 from transformer.charts.labels import FONT_SIZE
+from transformer.graphemes import graphemes
 
 if TYPE_CHECKING:
     import typst
@@ -24,7 +26,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 _PAGE = b"""
 #set document(title: sys.inputs.title, description: sys.inputs.about)
 #set page(width: auto, height: auto, margin: 0pt)
-#set text(font: ("Source Sans 3", "Noto Sans", "Liberation Sans", "DejaVu Sans", "Noto Sans Devanagari"),
+#set text(font: ("Headlight marks", "Source Sans 3", "Noto Sans", "Liberation Sans", "DejaVu Sans",
+  "Noto Sans Devanagari"),
   top-edge: "baseline", bottom-edge: "baseline")
 #image(bytes(sys.inputs.lines), format: "svg", alt: sys.inputs.title)
 #for word in json(bytes(sys.inputs.words)) {
@@ -39,6 +42,9 @@ _PAGE = b"""
   }
 }
 """
+_LETTERS = b"#set text(font: (\"Liberation Sans\", \"DejaVu Sans\"))\n#sys.inputs.text"
+# The alphabets of Europe and the signs beside them, which Typst's own fonts have, and Devanagari, which is in fonts/.
+_SURELY_DRAWN = re.compile("[\u0000-\u052f\u0900-\u097f\u1e00-\u2022\u2581]+")
 _POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
 
 
@@ -53,6 +59,36 @@ def pdf(svg: str, title: str, about: str = "") -> bytes:
 def png(svg: str) -> bytes:
     """A document of `charts.document` as a PNG of twice its size in pixels."""
     return _typeset(svg, "", "", "png")
+
+
+def undrawn(text: str) -> list[str]:
+    """Letters of a text that no font here has, one of each script: in a PDF and a PNG they are boxes."""
+    rest = [one for one in dict.fromkeys(graphemes(text)) if not _SURELY_DRAWN.fullmatch(one) and not one.isspace()]
+    missing: list[str] = []
+    while rest and (found := _first_undrawn(" ".join(rest))):
+        letter = next((one for one in rest if found in one), rest[0])
+        missing.append(letter)
+        rest = [one for one in rest if one != letter and _script(one) != _script(letter)]
+    return missing
+
+
+@lru_cache(512)
+def _first_undrawn(text: str) -> str | None:
+    """The standard for archives allows no letter without a glyph, and Typst names the first."""
+    import typst
+
+    try:
+        typst.compile(_LETTERS, font_paths=_fonts(), sys_inputs={"text": text}, format="pdf", pdf_standards=["a-2b"])
+    except typst.TypstError as error:
+        if named := re.search(r'the text `"(.+?)"` could not be displayed', str(error)):
+            return re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), named[1])
+        raise
+    return None
+
+
+def _script(letter: str) -> str:
+    """The first word of a letter's name: "HANGUL", "CJK"."""
+    return unicodedata.name(letter[0], "").partition(" ")[0]
 
 
 def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> bytes:

@@ -11,6 +11,7 @@ import tokenizers
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 
 from transformer.data import foreign
+from transformer.data.byte_pieces import BYTES, SPACE, begins_in_bytes, ends_in_bytes, spelled
 from transformer.files import read_json, write_text
 from transformer.quoting import quoted, short
 
@@ -19,9 +20,7 @@ TokenizerKind = Literal["bpe", "words", "characters"]
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
 UNLIKELY = -1e9  # the score of a piece that a text is never cut into while there is another way
-BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))  # as SentencePiece calls them
 ROOM_FOR_BYTES = 1000  # tokens: a smaller vocabulary would be mostly bytes
-SPACE = "▁"  # stands for the space before a word, so that pieces joined are the text again
 
 
 class Tokenizer:
@@ -181,7 +180,7 @@ class Tokenizer:
         piece: str | None = self.inner.id_to_token(id)
         if piece is None or id >= self.vocab_size:
             raise ValueError(f"Token id {id} is outside the tokenizer's vocabulary of {self.vocab_size}.")
-        return from_bytes(piece) if self._in_bytes and id not in self.special_ids else piece
+        return spelled(piece) if self._in_bytes and id not in self.special_ids else piece
 
     def named(self, text: str, like: int) -> int:
         """The id of the token that is written `text`; of "▁il" and "il" the one that begins a word as `like` does.
@@ -378,7 +377,6 @@ def _lone(special: Sequence[bool]) -> list[bool]:
     return [here or before for before, here in zip([False, *special], special, strict=False)]
 
 
-_BYTE_NAMES = frozenset(BYTES)
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -387,8 +385,8 @@ def _same_word(before: str, piece: str) -> bool:
 
     A byte is part of a character that nobody has seen, and so of the word around it.
     """
-    ends = before in _BYTE_NAMES or before and _in_word(before[-1])
-    begins = piece in _BYTE_NAMES or piece and _in_word(piece[0])
+    ends = ends_in_bytes(before) or before and _in_word(before[-1])
+    begins = begins_in_bytes(piece) or piece and _in_word(piece[0])
     return bool(ends and begins)
 
 
@@ -400,25 +398,6 @@ def _in_word(character: str) -> bool:
     """Letters, marks, digits, and the joiners that Hindi and Persian write inside words."""
     category = unicodedata.category(character)
     return category[0] in "LMN" or category == "Cf"
-
-
-def byte_characters() -> dict[str, int]:
-    """The characters that stand for the 256 bytes in byte-level vocabularies (Radford et al. 2019): those that can
-    be printed for themselves, the others for the characters from U+0100 on."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = (byte for byte in range(256) if byte not in printable)
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + n): byte for n, byte in enumerate(others)}
-
-
-_BYTES = byte_characters()
-
-
-def from_bytes(piece: str) -> str:
-    """ "Ġgirl" as "▁girl"; half a character, which no text can show, as "\\xc3"."""
-    if not all(character in _BYTES for character in piece):
-        return piece
-    text = bytes(_BYTES[character] for character in piece).decode("utf-8", "backslashreplace")
-    return SPACE + text[1:] if text.startswith(" ") else text
 
 
 def _fill(content: dict[str, Any], size: int) -> None:

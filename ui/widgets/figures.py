@@ -9,13 +9,14 @@ from functools import partial
 import streamlit as st
 
 from transformer import Translator
-from transformer.charts.typeset import pdf, png
+from transformer.charts.typeset import pdf, png, undrawn
 from transformer.graphemes import columns, shortened
+from ui.widgets.text import literal
 
 Make = Callable[[], str | bytes]
 _FONTS = (
     "Letters are drawn with the fonts of the computer that serves this page. A script that it has no font for comes "
-    "out as boxes: the SVG has the fonts of whoever opens it."
+    "out as boxes."
 )
 _LONGEST = 48  # columns of a sentence in the name of a file
 
@@ -30,6 +31,13 @@ def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, s
     download("PNG, for slides", lambda: png(draw(theme)), f"{stem}.png", "image/png", _FONTS)
     download("PDF, for a paper", lambda: pdf(draw("light"), title, about), f"{stem}.pdf", "application/pdf", _FONTS)
     download("SVG, for print", partial(draw, "light"), f"{stem}.svg", "image/svg+xml")
+    if missing := undrawn("".join(facts.values())):
+        letters = ", ".join(f"“{literal(letter)}”" for letter in missing[:4])
+        letters += " and others" if missing[4:] else ""
+        st.caption(
+            f":material/info: The computer that serves this page has no font for {letters}: in the PNG and the PDF "
+            "they are boxes. Take the SVG, which is drawn with the fonts of whoever opens it, or have a font installed there."
+        )
 
 
 def download(label: str, make: Make, name: str, mime: str, help: str | None = None) -> None:

@@ -12,7 +12,7 @@ from transformer import Trace, Translator
 from transformer.analysis import text_diff
 from transformer.charts.colours import LESS, MORE, theme_named
 from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import BYTES, SPACE
+from transformer.data.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
 from transformer.trace import Tokens
 from ui.state.view import View, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
@@ -150,10 +150,10 @@ def token_notes(source: Tokens, *written: str) -> None:
     """
     if any(SPACE in label for label in (*source.labels, *written)):
         st.caption(MARK)
-    if any(piece in BYTES for piece in source.pieces):
+    if any(begins_in_bytes(piece) or ends_in_bytes(piece) for piece in source.pieces):
         st.caption(
             ":material/info: A character of the sentence is not in the model's vocabulary; it reads "
-            r"the character's bytes, such as \<0xE7>."
+            r"the character's bytes, such as \<0xE7>. Joined into words, they are shown as the character."
         )
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:

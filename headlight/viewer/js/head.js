@@ -108,6 +108,7 @@ class Head {
     this.shape = shape;
     this.holding.answered(header.held, header.rows.length, header.columns.length);
     this.resize();
+    if (this.box) this.tell(); // under a pointer that rests, the words and the weight are others
   }
 
   entitle(strong, grey = "") {
@@ -403,7 +404,8 @@ class Head {
     const { rows, columns, signed } = this.header,
       K = columns.length,
       value = this.weights[cell.row * K + cell.column];
-    const names = [bold(rows[cell.row]), " looks at ", bold(columns[cell.column])];
+    const named = (label, rtl) => el("b", { dir: direction(label, rtl) }, label),
+      names = [named(rows[cell.row], this.rowsRtl), " looks at ", named(columns[cell.column], this.rtl)];
     const place = {
       x: box.x + (this.seat(cell.column) - view.x) * view.across,
       y: box.y + (cell.row - view.y) * view.down,

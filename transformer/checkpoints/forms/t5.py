@@ -23,7 +23,8 @@ from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source
 from transformer.checkpoints.weights import TensorInfo
 from transformer.config import LARGEST, Activation, StackConfig
-from transformer.data.tokenizers import Tokenizer, byte_characters
+from transformer.data.byte_pieces import byte_characters
+from transformer.data.tokenizers import Tokenizer
 from transformer.t5 import T5Config
 
 _SHARED, _HEAD, _PIECES = "shared.weight", "lm_head.weight", "spiece.model"

@@ -1,0 +1,213 @@
+"""The views with a sentence in each of twelve scripts, from arrays: no model, no server, and no font is asked of the
+machine. A letter that it cannot draw is a box, which is in its place all the same."""
+
+import base64
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from headlight.viewer.packing import head_payload, lines_payload, overview_parts, pack
+from headlight.viewer.scripts import style, viewer_script
+from tests.twelve_scripts import LEFTWARDS, TOKENS
+from transformer.charts.direction import right_to_left, runs_left
+from transformer.graphemes import graphemes
+
+SCRIPTS = ("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "scrubber", "drawing")
+# What is written on canvases: the text, its place and its direction.
+WATCH = """
+const written = [];
+const fill = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  const { e, f, a, b } = this.getTransform().translate(x, y);
+  written.push({ text: String(text), x: e, y: f, slanted: b !== 0, direction: this.direction, on: this.canvas });
+  return fill.call(this, text, x, y);
+};
+const given = {};
+function mount(name, make, bytes, width) {
+  const root = given[name] ?? document.querySelector("main").appendChild(el("div", { class: "hl" }));
+  given[name] = root;
+  root.style.width = `${width}px`;
+  make(root, unpack(Uint8Array.from(atob(bytes), c => c.charCodeAt(0))), () => {});
+}
+const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+"""
+ROOM = 460
+Call = Callable[..., Any]
+
+
+def letters(text: str) -> list[str]:
+    return list(graphemes(text))
+
+
+def pattern(tokens: list[str]) -> np.ndarray:
+    """[1, N, N] in which each query looks at the key after it, and the last at the first."""
+    return np.eye(len(tokens), k=1, dtype=np.float32)[None] + np.eye(len(tokens), k=1 - len(tokens), dtype=np.float32)
+
+
+def captions() -> list[list[list[str]]]:
+    return [[["looks on"]]]
+
+
+def payloads(tokens: list[str]) -> dict[str, bytes]:
+    weights = pattern(tokens)
+    header, arrays = overview_parts(weights[None], None, captions(), columns=tokens)
+    header |= {"selected": [0, 0], "profile": None}
+    shares = [(place + 1) / len(tokens) for place in range(len(tokens))]
+    names = ["from the source", "from what was written"]
+    return {
+        "Overview": pack(header, arrays),
+        "Head": head_payload(weights[0], tokens, tokens, masked=None, rows_read=tokens),
+        "Lines": lines_payload(weights, tokens, tokens, rows_read=None, heads=[0], mass=0.9),
+        "Scrubber": pack({"labels": tokens, "shares": shares, "selected": 1, "names": names}, {}),
+    }
+
+
+def show(page: Page, tokens: list[str], width: int = ROOM) -> None:
+    page.evaluate("written.length = 0")
+    for name, message in payloads(tokens).items():
+        given = [name, base64.b64encode(message).decode("ascii"), width]
+        page.evaluate(f"([name, bytes, width]) => mount(name, mount{name}, bytes, width)", given)
+    words = "([labels]) => { const row = new WordRow(new Tooltip(document.querySelector('main'))); "
+    words += "row.update({ labels, weights: labels.map((_, k) => k / labels.length), theme: themeOf(given.Head), "
+    words += "text: 'Words' }); row.node.style.width = '460px'; given.Lines.querySelector('.words')?.remove(); "
+    words += "given.Lines.append(row.node); }"
+    page.evaluate(words, [tokens])
+    page.evaluate("drawn()")
+
+
+@pytest.fixture(scope="module")
+def views(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    sheets = style("page") + style("viewer") + style("why") + style("decoding")
+    page.set_content(f"<style>{sheets}</style><main style='display:block'></main>")
+    page.add_script_tag(content=viewer_script(*SCRIPTS) + WATCH)
+    yield page
+    page.close()
+
+
+def on_the_map(page: Page) -> list[dict[str, Any]]:
+    return page.evaluate("written.filter(({ on }) => on === given.Head.querySelector('canvas'))")
+
+
+def beginning_of(short: str, tokens: list[str]) -> bool:
+    """Whether it is one of these tokens, or begins as one and is cut between two of its graphemes."""
+    kept = letters(short.removesuffix("…"))
+    return any(short == token or (short.endswith("…") and letters(token)[: len(kept)] == kept) for token in tokens)
+
+
+@pytest.mark.parametrize("script", TOKENS)
+def test_the_map_is_written_in_the_order_of_the_sentence(views: Page, script: str) -> None:
+    tokens = TOKENS[script]
+    show(views, tokens)
+    labels = on_the_map(views)
+    columns = [text for text in labels if text["slanted"] and beginning_of(text["text"], tokens)]
+    places = [text["x"] for text in columns]
+    assert len(columns) == len(tokens)
+    assert places == sorted(places, reverse=script in LEFTWARDS)
+    assert all(beginning_of(text["text"], [token]) for text, token in zip(columns, tokens, strict=True))
+    for text, token in zip(columns, tokens, strict=True):
+        assert (text["direction"] == "rtl") == runs_left(token, script in LEFTWARDS), token
+    rows = [text for text in labels if not text["slanted"] and beginning_of(text["text"], tokens)]
+    assert [text["y"] for text in rows] == sorted(text["y"] for text in rows)
+
+
+@pytest.mark.parametrize("script", ["Arabic", "Hebrew", "Korean"])
+def test_a_cell_keeps_its_token_by_pointer_and_by_keyboard(views: Page, script: str) -> None:
+    tokens = TOKENS[script]
+    show(views, tokens)
+    canvas = views.locator(".map canvas")
+    x, y, across, down = (float(part) for part in str(canvas.get_attribute("data-cells")).split())
+    last = len(tokens) - 1
+    for row, column in ((0, 1), (1, 2), (last, 0)):  # where all of the row's weight is
+        seat = last - column if script in LEFTWARDS else column
+        canvas.hover(position={"x": x + (seat + 0.5) * across, "y": y + (row + 0.5) * down})
+        assert views.locator(".map .tip b").all_inner_texts() == [tokens[row], tokens[column], "1.000"]
+        pixel = views.evaluate(
+            """([x, y]) => { const canvas = given.Head.querySelector("canvas");
+            return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3); }""",
+            [x + (seat + 0.2) * across, y + (row + 0.2) * down],
+        )
+        assert sum(pixel) < 250  # the darkest of the colours
+    views.mouse.move(0, 0)
+    canvas.focus()
+    on, back = ("ArrowLeft", "ArrowRight") if script in LEFTWARDS else ("ArrowRight", "ArrowLeft")
+    for key, column in ((on, 0), (on, 1), (on, 2), (back, 1)):  # the first begins at the first cell
+        canvas.press(key)
+        assert views.locator(".map .tip b").nth(1).inner_text() == tokens[column]
+    canvas.press("Escape")
+
+
+def test_other_words_under_a_pointer_that_rests_are_told(views: Page) -> None:
+    show(views, TOKENS["Greek"])
+    x, y, across, down = map(float, str(views.locator(".map canvas").get_attribute("data-cells")).split())
+    views.locator(".map canvas").hover(position={"x": x + 1.5 * across, "y": y + 0.5 * down})
+    show(views, [*reversed(TOKENS["Greek"])])
+    assert views.locator(".map .tip b").all_inner_texts() == [".", "▁βιβλίο", "1.000"]
+
+
+@pytest.mark.parametrize("script", TOKENS)
+def test_words_stand_in_the_order_of_the_sentence(views: Page, script: str) -> None:
+    """In the scrubber and among the words of a step; in the line view, which is a list, each runs its own way."""
+    tokens = TOKENS[script]
+    show(views, tokens, width=1200)
+    leftwards = script in LEFTWARDS
+    for words in (".scrubber .step .word", ".words .word"):
+        seen = views.locator(words)
+        assert seen.all_inner_texts() == tokens
+        assert [way == "rtl" for way in seen.evaluate_all("all => all.map(one => one.dir)")] == [
+            runs_left(token, leftwards) for token in tokens
+        ]
+        first, second = seen.nth(0).bounding_box(), seen.nth(1).bounding_box()
+        assert first is not None and second is not None
+        assert (first["x"] > second["x"]) == leftwards
+    for side in (".side.left .token", ".side.right .token"):
+        seen = views.locator(side)
+        assert seen.all_inner_texts() == tokens
+        assert seen.nth(0).get_attribute("dir") == ("rtl" if leftwards else "ltr")
+
+
+@pytest.mark.parametrize("script", ["Arabic", "Greek"])
+def test_an_arrow_goes_where_it_points_and_a_remote_control_goes_on(views: Page, script: str) -> None:
+    show(views, TOKENS[script], width=1200)
+    now = views.locator(".scrubber .step[aria-checked=true]")
+    before = views.evaluate("() => given.Scrubber.querySelector('.now .word').getBoundingClientRect().x")
+    now.focus()
+    views.keyboard.press("ArrowLeft")
+    after = views.evaluate("() => given.Scrubber.querySelector('.now .word').getBoundingClientRect().x")
+    assert after < before
+    steps = "([key, rtl]) => stepOf({ key }, rtl)"
+    assert [views.evaluate(steps, ["ArrowLeft", rtl]) for rtl in (False, True)] == [-1, 1]
+    assert [views.evaluate(steps, ["PageDown", rtl]) for rtl in (False, True)] == [1, 1]
+    assert views.evaluate(steps, ["h", True]) == 0
+
+
+@pytest.mark.parametrize("script", TOKENS)
+def test_both_languages_cut_and_direct_alike(views: Page, script: str) -> None:
+    """Python for what is exported, JavaScript for what is on the screen."""
+    tokens = TOKENS[script]
+    text = "".join(tokens)
+    assert views.evaluate("graphemes", text) == letters(text)
+    assert views.evaluate("rightToLeft", ["[SOS]", *tokens, "</s>"]) == right_to_left(tokens)
+    cut = "([text, rooms]) => { pixel.font = '14px sans-serif'; return rooms.map(room => cutTo(pixel, text, room)); }"
+    shortened = views.evaluate(cut, [text, list(range(10, 200, 15))])
+    assert all(beginning_of(short, [text]) for short in shortened)
+    assert len(set(shortened)) > 3
+
+
+@pytest.mark.parametrize("script", ["Arabic", "Chinese"])
+def test_a_thumbnail_is_the_map_in_small(views: Page, script: str) -> None:
+    tokens = TOKENS[script]
+    show(views, tokens)
+    darkest = """([rows, columns]) => {
+      const [node, sheet] = [".thumb", ".sheet"].map(name => given.Overview.querySelector(name));
+      const pen = sheet.getContext("2d"), ratio = pen.getTransform().a;
+      const wide = node.offsetWidth / columns, y = node.offsetTop + node.offsetHeight / rows / 2;
+      const at = j => pen.getImageData((node.offsetLeft + (j + 0.5) * wide) * ratio, y * ratio, 1, 1).data;
+      const sums = Array.from({ length: columns }, (_, j) => at(j)[0] + at(j)[1] + at(j)[2]);
+      return sums.indexOf(Math.min(...sums));
+    }"""
+    seat = views.evaluate(darkest, [len(tokens), len(tokens)])
+    assert seat == (len(tokens) - 2 if script in LEFTWARDS else 1)
