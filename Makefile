@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run serve desktop wheel installed test check fuzz lint format lock audit screenshots bench browser redis clean
+.PHONY: help run serve desktop wheel installed test check fuzz lint format lock audit docs space screenshots bench browser redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -92,6 +92,7 @@ lock: $(TOOLS_READY) ## Rebuild requirements*.lock after a change to requirement
 	@$(RESOLVE) requirements-bench.txt requirements-dev.txt --output-file requirements-bench.lock
 	@$(RESOLVE) requirements.txt --constraints requirements-bench.lock --output-file requirements.lock
 	@$(RESOLVE) requirements-dev.txt --constraints requirements-bench.lock --output-file requirements-dev.lock
+	@$(RESOLVE) requirements-docs.txt --constraints requirements-bench.lock --output-file requirements-docs.lock
 	@$(RESOLVE) requirements-joeynmt.txt --output-file requirements-joeynmt.lock
 	@$(RESOLVE) requirements-inseq.txt --output-file requirements-inseq.lock
 	@$(RESOLVE) requirements-tools.txt --output-file requirements-tools.lock
@@ -102,6 +103,10 @@ audit: $(TOOLS_READY) ## Check the locked versions for known vulnerabilities (ne
 	@grep --only-matching '^torch==[^ ]*' requirements.txt > $(TOOLS)/torch.txt
 	@$(AUDIT) --no-deps --requirement $(TOOLS)/torch.txt
 	@$(AUDIT) --require-hashes $(addprefix --requirement ,$(wildcard requirements*.lock))
+
+docs: $(APP_READY) ## Build the site of docs/ into docs/_build
+	@$(BIN)/python $(LOCKED) requirements-docs.lock
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build
 
 screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/images
 	@$(BIN)/python -m tools.screenshots

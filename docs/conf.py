@@ -1,0 +1,104 @@
+"""How `make docs` builds the site: Sphinx reads the Markdown of this folder, the parser of `headlight`, and docstrings.
+
+The documents stay plain Markdown that a repository's pages show as well; what the site adds to them stands here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from textwrap import dedent, indent
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+project = "Headlight"
+html_title = "Headlight"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_argparse_cli"]
+exclude_patterns = ["_build"]
+templates_path: list[str] = []
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_favicon = "../ui/assets/icon.svg"
+html_copy_source = html_show_copyright = html_show_sphinx = html_show_sourcelink = False
+highlight_language = "text"  # of a block that names no other
+pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
+html_theme_options = {
+    f"{theme}_css_variables": {
+        "color-brand-primary": accent,
+        "color-brand-content": accent,
+        "color-api-name": accent,
+        "color-api-pre-name": accent,
+        "color-background-primary": background,
+        "color-background-secondary": beside,
+        "color-code-background": beside,
+    }
+    for theme, accent, background, beside in (
+        ("light", "#2f5fa8", "#ffffff", "#f6f7f9"),
+        ("dark", "#f0a94a", "#0e1117", "#151a23"),
+    )
+}
+
+myst_heading_anchors = 3  # as a repository's pages have them, so that links to headings hold in both
+myst_enable_extensions = ["dollarmath"]
+
+default_role = "py:obj"  # docstrings name things `so`: a link where the thing is documented, code where it is not
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_default_options = {"members": True}
+add_module_names = False
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 90
+
+# Documents outside of this folder that have a page here.
+ELSEWHERE = {"../benchmarks/README.md": "benchmarks.md", "../CHANGELOG.md": "changelog.md"}
+
+
+def lead_inside(app: Sphinx, name: str, text: list[str]) -> None:
+    """Links to such a document lead to its page."""
+    for path, page in ELSEWHERE.items():
+        text[0] = text[0].replace(f"]({path}", f"]({page}")
+
+
+class Themes(SphinxTransform):
+    """Pictures follow the theme: NAME-light.png brings NAME-dark.png with it, an SVG has the colour of the text."""
+
+    default_priority = 400  # before Sphinx collects the pictures
+
+    def apply(self, **kwargs: Any) -> None:
+        for image in list(self.document.findall(nodes.image)):
+            path = (HERE / self.env.docname).parent / image["uri"]
+            if path.suffix == ".svg":
+                drawing = re.sub(r"<\?xml.*?\?>", "", path.read_text("utf-8"))
+                image.replace_self(nodes.raw("", drawing, format="html"))
+            elif path.stem.endswith("-light"):
+                dark = image.deepcopy()
+                dark["uri"] = image["uri"].replace("-light", "-dark")
+                image["classes"] += ["only-light"]
+                dark["classes"] += ["only-dark"]
+                image.parent.insert(image.parent.index(image) + 1, dark)
+
+
+def as_written(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """A docstring's paragraph with indented lines is code or a table, and stays as it stands; | is no markup there."""
+    paragraphs = []
+    for paragraph in "\n".join(lines).split("\n\n"):
+        indented = any(line.startswith(" ") for line in paragraph.splitlines())
+        if indented and not paragraph.startswith("- "):
+            paragraphs.append("::\n\n" + indent(dedent(paragraph), "  "))
+        else:
+            paragraphs.append(re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", paragraph))
+    lines[:] = "\n\n".join(paragraphs).splitlines()
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", lead_inside)
+    app.connect("autodoc-process-docstring", as_written)
+    app.add_transform(Themes)

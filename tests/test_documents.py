@@ -1,0 +1,109 @@
+"""Every link and picture of the documents leads somewhere: to a file, and to a heading in it. Nothing is fetched."""
+
+from __future__ import annotations
+
+import html
+import re
+from fnmatch import filter as fnmatch_filter
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+ROOT = Path(__file__).resolve().parents[1]
+SITES = {"github.com", "semver.org"}
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
+PLACES = ("*.md", "benchmarks/*.md", "deploy/**/*.md", "docs/*.md", "docs/exercises/*.md", "docs/pages/*.md")
+DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
+
+
+@cache
+def tokens(document: Path) -> list[Token]:
+    """All tokens of a document, those inside of a line too."""
+    found = MARKDOWN.parse(document.read_text("utf-8"))
+    return [inner for token in found for inner in (token, *(token.children or ()))]
+
+
+def links(document: Path) -> list[str]:
+    given = [token.attrGet("href") or token.attrGet("src") for token in tokens(document)]
+    return [html.unescape(str(link)) for link in given if link]
+
+
+@cache
+def anchors(document: Path) -> set[str]:
+    """The headings of a document as GitHub and the site name them."""
+    every = MARKDOWN.parse(document.read_text("utf-8"))
+    texts = [
+        "".join(child.content for child in inline.children or ())
+        for heading, inline in zip(every, every[1:], strict=False)
+        if heading.type == "heading_open"
+    ]
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in texts}
+
+
+def wrong(document: Path, root: Path = ROOT) -> list[str]:
+    """The links of a document that lead nowhere, or out of the repository."""
+    broken = []
+    for link in links(document):
+        parts = urlsplit(link)
+        if parts.scheme:
+            continue
+        path = (document.parent / unquote(parts.path)).resolve() if parts.path else document
+        there = path.exists() and path.is_relative_to(root)
+        if not there or (parts.fragment and path.suffix == ".md" and parts.fragment not in anchors(path)):
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path) -> None:
+    assert wrong(document) == []
+
+
+def test_a_wrong_link_is_found(tmp_path: Path) -> None:
+    (tmp_path / "there.md").write_text("# A heading, `quoted`\n\n```\n# not a heading\n```\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Own\n\n[a](there.md) [b](missing.md) ![c](none.png) [d](there.md#a-heading-quoted)\n\n"
+        "| |\n|---|\n| [e](there.md#not-a-heading) |\n\n[f](#own) [g](#other) [h](/etc/hosts) `[i](code.md)`\n"
+    )
+    assert wrong(page, tmp_path) == ["missing.md", "none.png", "there.md#not-a-heading", "#other", "/etc/hosts"]
+
+
+def test_links_lead_to_known_sites() -> None:
+    """Nobody fetches them here: who adds a site looks at it once."""
+    given = {(parts.scheme, parts.netloc) for path in DOCUMENTS for parts in map(urlsplit, links(path)) if parts.scheme}
+    assert given == {("https", site) for site in SITES}
+
+
+def test_every_page_of_the_app_is_described_with_its_picture() -> None:
+    pages = {path.stem for path in (ROOT / "pages").glob("*.py")}
+    described = {path.stem: links(path) for path in (ROOT / "docs" / "pages").glob("*.md") if path.stem != "index"}
+    assert described.keys() == pages
+    for page, given in described.items():
+        assert f"../images/{page}-light.png" in given
+    pictures = {path.stem for path in (ROOT / "docs" / "images").glob("*.png")}
+    assert pictures == {f"{page}-{theme}" for page in pages for theme in ("light", "dark")}
+
+
+def test_every_document_has_a_place_in_the_navigation() -> None:
+    """Sphinx says so too, where the site is built; this is said without it."""
+    folder = ROOT / "docs"
+    texts = {
+        path.relative_to(folder).with_suffix("").as_posix(): path.read_text("utf-8")
+        for path in DOCUMENTS
+        if path.is_relative_to(folder)
+    }
+    places = ["index"]
+    for name, text in texts.items():
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL):
+            entries = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            places += [(Path(name).parent / entry).as_posix() for entry in entries]
+    assert [name for name in texts if not any(fnmatch(name, place) for place in places)] == []
+    assert [place for place in places if not fnmatch_filter(texts, place)] == []
