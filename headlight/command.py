@@ -46,7 +46,7 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def _add_verbs(verb: Verb) -> None:
-    sub = verb(app, "Open the app in the browser, for this machine alone; so does `headlight` without a verb.")
+    sub = verb(app, "Open the app in the browser, for this machine alone; which "headlight" without a verb does too.")
     sub.add_argument("--port", type=int, help=f"the port; the first free one from {PORT}, if absent")
     sub.add_argument("--no-browser", action="store_true", help="only print the address")
 
@@ -59,7 +59,7 @@ def _add_verbs(verb: Verb) -> None:
 
     verb(doctor, "Say what is installed, and whether the models that ship open and translate: to paste into an issue.")
 
-    sub = verb(completion, "Print what completes this command in a shell: see `headlight completion --help`.")
+    sub = verb(completion, "Print what completes this command in a shell.")
     sub.epilog = 'For bash: eval "$(headlight completion bash)", at the end of ~/.bashrc.'
     sub.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
