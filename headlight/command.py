@@ -46,7 +46,7 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def _add_verbs(verb: Verb) -> None:
-    sub = verb(app, "Open the app in the browser, for this machine alone; which "headlight" without a verb does too.")
+    sub = verb(app, "Open the app in the browser, for this machine alone, as the command does without a verb.")
     sub.add_argument("--port", type=int, help=f"the port; the first free one from {PORT}, if absent")
     sub.add_argument("--no-browser", action="store_true", help="only print the address")
 
