@@ -36,7 +36,7 @@ json.dump(given | {"page": page_script(), "cell": widget_module(), "pupils": _fi
 
 @pytest.fixture(scope="module")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the script of every component, of the offline file, of a notebook's cell and of the pupils' page."""
+    """A folder with the script of every component, of the offline file, a notebook's cell and the pupils' page."""
     done = subprocess.run([sys.executable, "-c", _COLLECT], cwd=ROOT, capture_output=True, text=True, check=True)
     folder = tmp_path_factory.mktemp("scripts")
     for name, script in json.loads(done.stdout).items():
