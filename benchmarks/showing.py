@@ -6,6 +6,7 @@ Both get the very same patterns: 6 + 6 layers of 8 heads, encoder, decoder and c
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import os
 import resource
@@ -22,7 +23,9 @@ from unittest.mock import patch
 
 import psutil
 import torch
+from ipywidgets.widgets.widget import _remove_buffers
 
+import headlight
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
 from headlight.viewer.export import KindView, standalone_html
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator, checkpoints
@@ -61,6 +64,8 @@ NAMES = {
     "headlight": "Headlight, overview",
     "app": "Headlight, the whole page",
     "headlight_file": "Headlight, offline file",
+    "cell": "Headlight, notebook cell",
+    "cell_saved": "Headlight, saved cell",
     "model_view": "BertViz model_view",
     "head_view": "BertViz head_view",
 }
@@ -134,6 +139,19 @@ def overview_bytes(model: Translator, trace: Trace) -> int:
     """What the overview of the three kinds sends, captions, masks and profiles included, as the page makes it."""
     shown = Shown("", model, trace, trace, None, (), [])
     return len(every_head(shown, words=False, hide=False, scale="fixed").payload)
+
+
+def cell_bytes(trace: Trace) -> dict[str, int]:
+    """What `headlight.show` sends to a notebook, script included (the state of its widget, and HTML), and what of it is
+    saved with the notebook: the HTML.
+    """
+    module = "headlight.notebook.view"
+    with patch(f"{module}._saves_html", return_value=True), patch(f"{module}.display") as out:
+        view = headlight.show(trace, selected=("encoder", 0, 0))
+        view._ipython_display_()
+    saved = sum(len(json.dumps(call.args[0])) for call in out.call_args_list)
+    state, _, buffers = _remove_buffers(view.get_state())
+    return {"cell": saved + len(json.dumps(state)) + sum(map(len, buffers)), "cell_saved": saved}
 
 
 def offline_page(trace: Trace) -> str:
@@ -215,7 +233,7 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
     What takes long is made in fewer rounds, and what cannot be made is listed under "failed".
     """
     tokens = len(trace.rows("encoder"))
-    numbers: dict[str, Any] = {"bytes": {"headlight": overview_bytes(model, trace)}, "failed": {}}
+    numbers: dict[str, Any] = {"bytes": {"headlight": overview_bytes(model, trace), **cell_bytes(trace)}, "failed": {}}
     tasks: dict[str, Callable[[], float]] = {"headlight": seconds(partial(overview_bytes, model, trace))}
     first = {"headlight": tasks["headlight"]()}
     for name in PAGES:
@@ -317,20 +335,21 @@ def painting(
 def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
     sizes, times = [], []
     for tokens, one in pages.items():
-        size, fewer = one["bytes"], ""
+        size, fewer = one["bytes"], ["", ""]
         if "model_view" in size:
-            ratio = size["model_view"] / size["headlight"]
-            fewer = f"{short(ratio)}{target_text(FEWER.get(tokens), ratio >= FEWER.get(tokens, 0))}"
+            times_fewer = [size["model_view"] / size[name] for name in ("headlight", "cell")]
+            wanted = FEWER.get(tokens)
+            fewer = [f"{short(times)}{target_text(wanted, times >= (wanted or 0))}" for times in times_fewer]
         made = {name: short(1000 * took["median"]) for name, took in one["seconds"].items()} | one["failed"]
         longer = [range_text(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
         times.append([tokens, *(made.get(name, "") for name in MADE), *(longer or [""])])
         written = {name: megabytes(count) for name, count in size.items()} | one["failed"]
-        sizes.append([tokens, *(written[name] for name in NAMES), fewer])
+        sizes.append([tokens, *(written[name] for name in NAMES), *fewer])
     made_names = [NAMES[name] for name in MADE]
     return "\n\n".join(
         [
             "Bytes to the browser (the whole page: over its socket, from its opening to the last of it)",
-            table(["tokens", *NAMES.values(), "overview: times fewer than model_view"], sizes),
+            table(["tokens", *NAMES.values(), "times fewer than model_view: overview", "notebook cell"], sizes),
             "Milliseconds to make them, medians",
             table(["tokens", *made_names, "model_view / overview"], times),
         ]
@@ -375,11 +394,11 @@ def megabytes(count: int) -> str:
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    colours = dict(zip(NAMES, (OURS, OURS, OURS, THEIRS, THEIRS), strict=True))
+    colours = {name: THEIRS if name in ("model_view", "head_view") else OURS for name in NAMES}
     sizes = [
         Dot(f"{tokens} tokens, {NAMES[name]}", one["bytes"][name], megabytes(one["bytes"][name]), colours[name])
         for tokens, one in result["sizes"].items()
-        for name in ("headlight", "model_view", "head_view")
+        for name in ("headlight", "cell", "model_view", "head_view")
         if name in one["bytes"]
     ]
     opened = [

@@ -102,7 +102,10 @@ def test_what_is_slow_is_not_repeated() -> None:
 def test_a_page_that_is_not_painted_is_reported() -> None:
     one = spread([1.0])
     sizes = {
-        "bytes": {"headlight": 100, "app": 200, "headlight_file": 300, "model_view": 3000},
+        "bytes": {
+            **{"headlight": 100, "app": 200, "headlight_file": 300, "cell": 150, "cell_saved": 100},
+            "model_view": 3000,
+        },
         "failed": {"head_view": "not made in 300 s"},
         "seconds": {"headlight": one, "headlight_file": one, "model_view": one},
         "times_longer": {"model_view": one},

@@ -74,6 +74,7 @@ FORBIDDEN = {
     "classroom": {"torch", "streamlit"},
     "transformer": {"streamlit"},
     "headlight.viewer": {"torch", "streamlit"},
+    "headlight.notebook": {"torch", "streamlit"},
     "transformer.charts": {"torch", "streamlit"},
 }
 # Who may never import whom among the top rooms.
@@ -217,6 +218,7 @@ def test_the_order_has_no_circle() -> None:
         ("transformer/trace.py", "import headlight"),
         ("headlight/viewer/packing.py", "import streamlit as st"),
         ("headlight/viewer/packing.py", "from ui.viewer import component"),
+        ("headlight/notebook/view.py", "import torch"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> None:
