@@ -36,6 +36,16 @@ def runs_left(label: str, sentence: bool) -> bool:
     return letters[0] if letters else sentence
 
 
+def token_dir(label: str, sentence: bool = False) -> str:
+    """The attribute `dir` of an HTML element with one token."""
+    return "rtl" if runs_left(label, sentence) else "ltr"
+
+
+def sentence_dir(labels: Iterable[str]) -> str:
+    """The attribute `dir` of an HTML element with the tokens of a sentence in a row."""
+    return "rtl" if right_to_left(labels) else "ltr"
+
+
 def isolated(text: str) -> str:
     """A text for the middle of a sentence that is left to right, such that neither changes the order of the other.
 

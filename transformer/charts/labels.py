@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from transformer.graphemes import graphemes, is_wide, letters, shortened
 
 FONT_SIZE = 14  # pixels
-# In ems, what a letter takes on average: of the alphabets of Europe, of the scripts from Hebrew to Balinese, and of
-# what is as wide as high.
+# What a letter takes on average, in ems: in the alphabets of Europe, in the scripts from Hebrew to Balinese, and where
+# letters are as wide as high.
 _NARROW, _BROAD, _WIDE = 0.52, 0.62, 1.0
 
 

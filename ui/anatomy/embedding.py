@@ -11,6 +11,7 @@ import streamlit as st
 from transformer import Trace, Translator
 from transformer.analysis.neighbours import Near, neighbours, tied, weights
 from transformer.charts.colours import Theme, theme_named
+from transformer.charts.direction import token_dir
 from transformer.data.cutting import Cut, Merges, has_merges, how_it_cuts
 from transformer.data.tokenizers import Tokenizer
 from ui.anatomy.chosen import Chosen, tokens
@@ -89,8 +90,9 @@ def cut_html(cut: Cut, tokenizer: Tokenizer, theme: Theme) -> str:
     lines = []
     for name, pair, pieces, new in rows:
         chips = "".join(
-            f'<span style="display:inline-block;margin:0 4px 4px 0;padding:0 6px;border-radius:4px;border:1px solid '
-            f'{theme.accent if piece == new else theme.line}">{html.escape(text)}</span>'
+            f'<span dir="{token_dir(text)}" style="display:inline-block;margin:0 4px 4px 0;padding:0 6px;'
+            f'border-radius:4px;border:1px solid {theme.accent if piece == new else theme.line}">'
+            f"{html.escape(text)}</span>"
             for piece, text in zip(pieces, _spelled(tokenizer, pieces), strict=True)
         )
         # Each in a box of its own: a vowel sign would join the plus before it.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from transformer.charts.colours import Theme, lookup
+from transformer.charts.direction import isolated, sentence_dir
 from ui.widgets.text import minus
 
 NUMBERED = 10  # columns that have room for their numbers
@@ -40,8 +41,8 @@ def matrix_html(
     places = np.clip((values - low) / max(limit - low, 1e-9) * 255, 0, 255).round().astype(int)
     hatch = f"repeating-linear-gradient(135deg,transparent 0 3.5px,{theme.hatch} 3.5px 4.3px)"
     base = f"border:1px solid {theme.line};padding:0;height:24px;min-width:6px;text-align:center;font-size:12px"
-    label = "border:0;padding:2px 6px 2px 0;font-weight:400;font-size:13px;white-space:nowrap"
-    stays = f"position:sticky;left:0;background:{theme.background}"  # where the table scrolls
+    label = "border:0;padding:2px 0;padding-inline-end:6px;font-weight:400;font-size:13px;white-space:nowrap"
+    stays = f"position:sticky;inset-inline-start:0;background:{theme.background}"  # where the table scrolls
     short = "max-width:76px;overflow:hidden;text-overflow:ellipsis"
     heads = "".join(
         f'<th scope="col" title="{html.escape(name)}" style="border:0;padding:6px 0 2px;font-weight:400;font-size:12px;'
@@ -60,21 +61,22 @@ def matrix_html(
             ground = hatch if off else f"rgb({','.join(map(str, colour))})"
             ink = theme.muted if off else ink_on(colour)
             exact = hidden_text if off else minus(f"{values[i, j]:.4f}")
-            about = html.escape(f"{name} looks at {column}: {'hidden, ' * off}{exact}")
+            about = html.escape(f"{isolated(name)} looks at {isolated(column)}: {'hidden, ' * off}{exact}")
             shown = text if numbered else ""
             cells.append(f'<td title="{about}" style="{base};{edge}background:{ground};color:{ink}">{shown}</td>')
         strong = f"font-weight:650;color:{theme.accent};" if i == chosen else ""
         body.append(
-            f'<tr><th scope="row" title="{html.escape(name)}" style="{label};{stays};{short};text-align:right;'
+            f'<tr><th scope="row" title="{html.escape(name)}" style="{label};{stays};{short};text-align:end;'
             f'{strong}">'
-            f"{html.escape(name)}</th>{''.join(cells)}</tr>"
+            f"<bdi>{html.escape(name)}</bdi></th>{''.join(cells)}</tr>"
         )
     return (
         f'<section style="flex:1 1 {260 if numbered else 60 + 18 * len(columns)}px;min-width:0;'
         f'max-width:{420 if numbered else 700}px">'
         f'<div style="font-weight:600;margin-bottom:4px">{html.escape(title)}</div>'
         f'<div class="matrix" tabindex="0" role="region" aria-label="{html.escape(title)}" style="overflow-x:auto">'
-        f'<table style="border-collapse:collapse;border:0;width:100%;table-layout:auto;margin:0"><thead><tr>'
+        f'<table dir="{sentence_dir(columns)}" style="border-collapse:collapse;border:0;width:100%;table-layout:auto;'
+        'margin:0"><thead><tr>'
         f'<td style="border:0"></td>{heads}</tr></thead><tbody>{"".join(body)}</tbody></table></div></section>'
     )
 

@@ -10,6 +10,7 @@ import streamlit as st
 from transformer import Translator
 from transformer.analysis.reference import Similarity, TokenRead, read_reference, similarity
 from transformer.charts.colours import theme_named
+from transformer.charts.direction import right_to_left, sentence_dir, token_dir
 from ui.decoding.player import horizon
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
@@ -72,8 +73,9 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
     """Each token over a bar as long as its probability, and below it the number."""
     theme = theme_named(st.context.theme.type or "light")
     name = model.checkpoint.target_tokenizer.label
-    parts = []
-    for label, token in zip(_names(model, read), read, strict=True):
+    labels, parts = _names(model, read), []
+    leftwards = right_to_left(labels)
+    for label, token in zip(labels, read, strict=True):
         probability = math.exp(token.log_prob)
         rather = ""
         if token.rank > 1:
@@ -81,7 +83,7 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
             rather = f"; most probable: {better}, {signed(math.exp(token.likeliest_log_prob))}"
         parts.append(
             f'<span title="{html.escape(f"probability {signed(probability)}, rank {token.rank:,}{rather}")}" '
-            f'style="display:inline-block;margin:0 0.55em 8px 0;font-size:1.13rem">{html.escape(label)}'
+            f'dir="{token_dir(label, leftwards)}" style="font-size:1.13rem">{html.escape(label)}'
             f'<span style="display:block;height:3px;border-radius:2px;background:{theme.line}">'
             f'<span style="display:block;height:3px;border-radius:2px;width:{100 * probability:.1f}%;'
             f'background:{theme.accent}"></span></span>'
@@ -89,7 +91,9 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
         )
     spoken = html.escape("The reference; bars show token probabilities. The table below has the numbers.")
     st.html(
-        f'<div class="reference" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}</div>'
+        f'<div class="reference" role="group" aria-label="{spoken}" dir="{sentence_dir(labels)}" '
+        'style="display:flex;flex-wrap:wrap;align-items:baseline;gap:8px 0.55em;line-height:1.35">'
+        f"{''.join(parts)}</div>"
     )
 
 

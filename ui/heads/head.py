@@ -97,8 +97,8 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
                 help="Opens this head on the Attention page with this sentence and its translation.",
             )
             st.html(
-                f'<div style="{STYLE}"><b>{value}</b> {html.escape(shortened(pair.source, LONGEST))}'
-                f'<div style="opacity:0.65">{html.escape(shortened(pair.target, LONGEST))}</div></div>'
+                f'<div style="{STYLE}"><b>{value}</b> <bdi>{html.escape(shortened(pair.source, LONGEST))}</bdi>'
+                f'<div dir="auto" style="opacity:0.65">{html.escape(shortened(pair.target, LONGEST))}</div></div>'
             )
     if st.session_state.pop("heads-go", False):
         try:

@@ -36,7 +36,7 @@ def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, s
         letters += " and others" if missing[4:] else ""
         st.caption(
             f":material/info: The computer that serves this page has no font for {letters}: in the PNG and the PDF "
-            "they are boxes. The SVG is drawn with the fonts of whoever opens it."
+            "they are boxes. Take the SVG, which is drawn with the fonts of whoever opens it, or install a font there."
         )
 
 

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Trace, Translator
 from transformer.analysis import text_diff
 from transformer.charts.colours import LESS, MORE, theme_named
+from transformer.charts.direction import right_to_left, sentence_dir, token_dir
 from transformer.checkpoints.examples import examples
 from transformer.data.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
 from transformer.trace import Tokens
@@ -115,24 +116,25 @@ def _written_by(model: Translator, view: View, own: str) -> None:
 def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
     """What was written, each token over a bar as long as its probability."""
     theme = theme_named(st.context.theme.type or "light")
-    parts = []
+    parts, leftwards = [], right_to_left(trace.writes.labels)
     for label, special, log_prob in zip(
         trace.writes.labels, trace.writes.special, trace.log_probs.tolist(), strict=True
     ):
         probability = math.exp(log_prob)
         size = "0.87rem" if special else "1.13rem"
         parts.append(
-            f'<span title="probability {signed(probability)}" style="display:inline-block;margin:0 0.45em 4px 0;'
-            f'font-size:{size}">{_marked(label)}<span style="display:block;height:3px;border-radius:2px;'
+            f'<span title="probability {signed(probability)}" dir="{token_dir(label, leftwards)}" '
+            f'style="font-size:{size}">{_marked(label)}<span style="display:block;height:3px;border-radius:2px;'
             f'background:{theme.line}"><span style="display:block;height:3px;border-radius:2px;'
             f'width:{100 * probability:.1f}%;background:{theme.accent}"></span></span></span>'
         )
     side = html.escape(str(model.card.get("target", "translation")))
     spoken = html.escape(f"{side}: {trace.translation}. Sequence log-probability {signed(trace.log_prob)} nats.")
     st.html(
-        f'<div class="translation" role="group" aria-label="{spoken}" style="line-height:1.35">{"".join(parts)}'
-        f'<span style="opacity:0.65;font-size:0.87rem;white-space:nowrap">sequence log-probability '
-        f"{signed(trace.log_prob)} nats{html.escape(note)}</span></div>"
+        f'<div class="translation" role="group" aria-label="{spoken}" dir="{sentence_dir(trace.writes.labels)}" '
+        'style="display:flex;flex-wrap:wrap;align-items:baseline;gap:4px 0.45em;line-height:1.35">'
+        f'{"".join(parts)}<span dir="ltr" style="opacity:0.65;font-size:0.87rem;white-space:nowrap">'
+        f"sequence log-probability {signed(trace.log_prob)} nats{html.escape(note)}</span></div>"
     )
     if not trace.finished:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")
@@ -173,4 +175,4 @@ def difference(before: str, after: str) -> None:
     for op, text in text_diff(before, after):
         tag, style = styles[op]
         parts.append(f'<{tag} style="{style}">{html.escape(text)}</{tag}>')
-    st.html(f'<div class="difference" style="font-size:1.13rem;line-height:1.5">{"".join(parts)}</div>')
+    st.html(f'<div class="difference" dir="auto" style="font-size:1.13rem;line-height:1.5">{"".join(parts)}</div>')

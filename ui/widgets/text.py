@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from transformer.charts.direction import isolated
+
 MARKUP = frozenset(r"\`*_{}[]()#+-.!|<>~$:^&")
 
 
@@ -73,5 +75,5 @@ def signed(value: float, plus: bool = False) -> str:
 
 
 def literal(text: str) -> str:
-    """What people typed, for Markdown: nothing in it is markup."""
-    return "".join(f"\\{c}" if c in MARKUP else c for c in text)
+    """What people typed, for Markdown: nothing in it is markup, and it may run another way than what is around it."""
+    return isolated("".join(f"\\{c}" if c in MARKUP else c for c in text))

@@ -41,8 +41,10 @@ class Pen {
     this.put(el("div", { class: `number ${look}` }, text), x, y, w);
   }
 
-  label(x, y, w, text, look = "") {
-    this.put(el("div", { class: `aside ${look}`, dir: direction(text) }, text), x, y, w);
+  // In a sentence that runs to the left all its tokens stand at the right.
+  label(x, y, w, text, look = "", rtl = false) {
+    const side = rtl ? "right" : "";
+    this.put(el("div", { class: `aside ${look} ${side}`, dir: direction(text, rtl) }, text), x, y, w);
   }
 
   title(x, y, w, text, side = "") {
@@ -160,7 +162,7 @@ class Board {
       { asks } = walk;
     this.over.replaceChildren();
     pen.label(8, QUERY_TOP - 17, this.label, "query", "small muted");
-    pen.label(8, QUERY_TOP, this.label - 8, asks, "strong");
+    pen.label(8, QUERY_TOP, this.label - 8, asks, "strong", this.rtl);
     pen.label(8, this.resultTop, this.label, "result", "small muted");
     STAGES.forEach((stage, i) => {
       if (!this.places[i]) return;
@@ -228,6 +230,10 @@ class Board {
     this.part.textContent = `Keys ${first} to ${last} of ${count}; scroll for the others. Sums and shares are over all ${count}.`;
   }
 
+  get rtl() {
+    return rightToLeft(this.walk.header.keys);
+  }
+
   // Only the rows that are seen, and a few more: a sentence may have hundreds.
   drawRows() {
     const { walk } = this,
@@ -244,7 +250,7 @@ class Board {
       pen.fade = "";
       if (j === walk.key) pen.box(0, y - 1, last[0] + last[1] + 5, ROW - 2, "band");
       const look = j === walk.key ? "strong" : walk.hidden(j) ? "faint" : "";
-      pen.label(8, y, this.label - 10, header.keys[j], `key ${look}`);
+      pen.label(8, y, this.label - 10, header.keys[j], `key ${look}`, this.rtl);
       STAGES.forEach((stage, i) => {
         if (!this.places[i] || !stage.row) return;
         pen.fade = this.fade(i);

@@ -9,7 +9,7 @@ class Chips {
       if (at >= 0) this.pick(at);
     };
     this.node.onkeydown = event => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[keyOf(event)];
+      const step = stepOf(event, this.node.dir === "rtl") || { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step) return;
       event.preventDefault();
       event.stopPropagation();
@@ -22,8 +22,10 @@ class Chips {
   show(labels, chosen, colours = null) {
     const text = JSON.stringify([labels, colours]);
     if (text !== this.text) {
+      const rtl = rightToLeft(labels);
+      this.node.dir = directionOf(labels);
       this.buttons = labels.map((label, i) => {
-        const button = el("button", { type: "button", role: "radio" }, label);
+        const button = el("button", { type: "button", role: "radio", dir: direction(label, rtl) }, label);
         if (colours) {
           const dot = el("i", { "aria-hidden": "true" });
           dot.style.background = colours[i % colours.length];

@@ -51,11 +51,11 @@ class Lens {
     const { reads, rows, words, final } = this.header,
       last = rows.length - 1;
     this.rtl = rightToLeft(reads);
-    this.table.dir = directionOf(reads);
+    this.frame.dir = directionOf(reads);
     const head = el(
       "tr",
       {},
-      el("th", { scope: "col" }, this.rtl ? "\u2190 reads" : "reads \u2192"),
+      el("th", { scope: "col", dir: "ltr" }, this.rtl ? "\u2190 reads" : "reads \u2192"),
       ...reads.map(token => el("th", { scope: "col", title: token, dir: direction(token, this.rtl) }, token)),
     );
     const body = rows.map((name, row) => {
@@ -85,7 +85,7 @@ class Lens {
         tabindex: r === row && t === token ? 0 : -1,
         "data-row": row,
         "data-token": token,
-        dir: direction(word),
+        dir: direction(word, this.rtl),
         "aria-label": `${rows[row]}, after ${isolated(reads[token])}: ${isolated(word)}, probability ${hundredths(share)}`,
       },
       word,

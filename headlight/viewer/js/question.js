@@ -102,7 +102,7 @@ function tellWord(element, posed, truth, guess, tally) {
       word.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#141821" : "#ffffff";
     }
     const notes = [share === null ? null : percent(share), ofClass(tally, i)].filter(Boolean);
-    const item = el("div", { role: "listitem" }, word, el("small", {}, notes.join(", ") || NBSP));
+    const item = el("div", { role: "listitem", dir: "ltr" }, word, el("small", {}, notes.join(", ") || NBSP));
     mark(item, i === guess, i === truth.answer);
     box.append(item);
   });

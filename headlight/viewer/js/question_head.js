@@ -96,8 +96,9 @@ function matrix(posed, row) {
     one.map((value, j) => (masked[i][j] ? null : i !== asked ? value : row ? row[j] / 100 : 0)),
   );
   const labels = el("div", { class: "rows", "aria-hidden": "true" });
+  const rtl = rightToLeft(picture.rows);
   picture.rows.forEach((text, i) =>
-    labels.append(el("span", { class: i === asked ? "asked" : "", dir: direction(text) }, text)),
+    labels.append(el("span", { class: i === asked ? "asked" : "", dir: direction(text, rtl) }, text)),
   );
   const sheet = el("div", { class: "sheet-of", role: "img" });
   sheet.setAttribute("aria-label", `The pattern of this head${row ? "" : ", without the row that is asked for"}`);

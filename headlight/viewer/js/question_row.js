@@ -46,7 +46,7 @@ function askRow(element, posed, onGuess, guess) {
     scaled(axis, most);
     onGuess(left ? null : bars.slice());
   };
-  const axis = el("div", { class: "axis muted", "aria-hidden": "true" }),
+  const axis = el("div", { class: "axis muted", "aria-hidden": "true", dir: "ltr" }),
     stage = el("div", { class: "bars", dir: directionOf(posed.labels) }, axis, ...sliders.map(({ node }) => node));
   stage.style.setProperty("--count", columnsOf(posed));
   sliders.forEach(({ track }, at) => {
@@ -106,7 +106,7 @@ function tellRow(element, posed, truth, guess, tally) {
   const its = truth.answer,
     mean = tally?.mean ?? null,
     most = topOf([...its, ...(guess ?? []), ...(mean ?? [])]);
-  const axis = el("div", { class: "axis muted", "aria-hidden": "true" }),
+  const axis = el("div", { class: "axis muted", "aria-hidden": "true", dir: "ltr" }),
     stage = el("div", { class: "bars told", role: "list", dir: directionOf(posed.labels) }, axis),
     rtl = rightToLeft(posed.labels);
   scaled(axis, most);

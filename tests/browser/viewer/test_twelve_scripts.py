@@ -15,7 +15,8 @@ from tests.twelve_scripts import LEFTWARDS, TOKENS
 from transformer.charts.direction import right_to_left, runs_left
 from transformer.graphemes import graphemes
 
-SCRIPTS = ("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "scrubber", "drawing")
+SCRIPTS = ("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "scrubber", "drawing", "chips")
+QUESTION = ("prose", "question_head", "question_row", "question_order", "question")
 # What is written on canvases: the text, its place and its direction.
 WATCH = """
 const written = [];
@@ -81,9 +82,9 @@ def show(page: Page, tokens: list[str], width: int = ROOM) -> None:
 @pytest.fixture(scope="module")
 def views(browser: Browser) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    sheets = style("page") + style("viewer") + style("why") + style("decoding")
+    sheets = style("page") + style("viewer") + style("why") + style("decoding") + style("question")
     page.set_content(f"<style>{sheets}</style><main style='display:block'></main>")
-    page.add_script_tag(content=viewer_script(*SCRIPTS) + WATCH)
+    page.add_script_tag(content=viewer_script(*SCRIPTS, *QUESTION) + WATCH)
     yield page
     page.close()
 
@@ -211,3 +212,47 @@ def test_a_thumbnail_is_the_map_in_small(views: Page, script: str) -> None:
     }"""
     seat = views.evaluate(darkest, [len(tokens), len(tokens)])
     assert seat == (len(tokens) - 2 if script in LEFTWARDS else 1)
+
+
+@pytest.mark.parametrize("script", ["Hebrew", "Thai"])
+def test_a_question_and_its_answer_run_as_their_sentence(views: Page, script: str) -> None:
+    """Words, bars, and a choice of tokens: where each stands, and that a bar stands over its own column."""
+    tokens = TOKENS[script]
+    count = len(tokens)
+    posed = {"ask": "row", "labels": tokens, "query": tokens[0]}
+    picture = {"kind": "encoder", "layer": 1, "head": 1, "rows": tokens, "columns": tokens, "asked": 0}
+    picture |= {"weights": np.eye(count).tolist(), "masked": np.zeros((count, count), bool).tolist()}
+    views.evaluate(
+        """([posed, truth]) => {
+          const root = document.querySelector("main").appendChild(el("div", { class: "hl asked" }));
+          root.style.width = "700px";
+          drawTruth(root.appendChild(el("div")), posed, truth, null);
+          drawTruth(root.appendChild(el("div")), { ...posed, ask: "word" }, { answer: 0, row: truth.answer }, 1);
+          const chips = new Chips("Tokens", () => {});
+          root.append(chips.node);
+          chips.show(posed.labels, 0);
+          return drawn();
+        }""",
+        [{**posed, "picture": picture}, {"answer": [100.0, *[0.0] * (count - 1)]}],
+    )
+    leftwards = script in LEFTWARDS
+    for each in (".bar-of", ".words [role=listitem]", ".choices button"):
+        places = [box["x"] for one in views.locator(f".asked {each}").all() if (box := one.bounding_box())]
+        rows = [box["y"] for one in views.locator(f".asked {each}").all() if (box := one.bounding_box())]
+        first_row = [x for x, y in zip(places, rows, strict=True) if y == rows[0]]
+        assert len(places) == count and len(first_row) > 2
+        assert first_row == sorted(first_row, reverse=leftwards)
+    sheet, bar = views.locator(".asked .sheet-of canvas").first, views.locator(".asked .bar-of").first.bounding_box()
+    darkest = sheet.evaluate(
+        """canvas => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, 1);
+          const red = Array.from({ length: canvas.width }, (_, i) => data[4 * i]);
+          return red.indexOf(Math.min(...red));
+        }"""
+    )
+    box = sheet.bounding_box()
+    assert darkest == (count - 1 if leftwards else 0)
+    assert bar is not None and box is not None
+    middle = box["x"] + (darkest + 0.5) * box["width"] / count
+    assert abs(bar["x"] + bar["width"] / 2 - middle) < 4
+    views.evaluate("document.querySelector('.asked').remove()")

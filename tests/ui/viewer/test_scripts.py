@@ -66,11 +66,14 @@ def test_every_name_that_a_component_uses_is_in_its_scripts(scripts: Path) -> No
 
 def test_a_missing_script_is_noticed(tmp_path: Path) -> None:
     text = (SCRIPTS / "chips.js").read_text("utf-8") + "\nexport default Chips;\n"
-    (tmp_path / "chips.js").write_text(text, "utf-8")  # without core.js
+    (tmp_path / "chips.js").write_text(text, "utf-8")  # without core.js and texts.js
     assert {re.findall("'(.*?)'", one["message"])[0] for one in complaints(tmp_path, "no-undef")} == {
         "el",
         "clamp",
-        "keyOf",
+        "stepOf",
+        "rightToLeft",
+        "directionOf",
+        "direction",
     }
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ui.widgets.text import signed
+from ui.widgets.text import literal, signed
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,9 @@ def test_no_number_rounds_away(value: float, text: str) -> None:
     assert signed(value) == text
     above = text.removeprefix("−")
     assert signed(abs(value), plus=True) == (above if above == "0.00" else f"+{above}")
+
+
+def test_what_was_typed_is_no_markup_and_changes_no_order_around_it() -> None:
+    """A Hebrew word before a number drew the number to its other side."""
+    assert literal("*a* [b](c)") == r"\*a\* \[b\]\(c\)"
+    assert literal("עברית*") == "\u2068עברית\\*\u2069"
