@@ -1,6 +1,7 @@
 """A public demonstration under a visitor who means no good: every widget of every page, every parameter of an address.
 
-What the server opens, starts and reaches meanwhile is written down by Python itself (tests/watched/sitecustomize.py).
+It is started from the folder of a Space, so what that lacks is seen. What the server opens, starts and reaches meanwhile
+is written down by Python itself (tests/watched/sitecustomize.py).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tokenizers
 from tests.every_widget import Visitor, ask_server
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe
+from tools import space
 from tools.healthy import problem
 from tools.serving import _wait_until_healthy, free_port
 from tools.streamlit_client import opened
@@ -36,7 +38,6 @@ from ui.lessons.view import LessonsView
 from ui.positions.view import PositionsView
 from ui.state.view import View
 from ui.training.view import TrainingView
-from ui.viewer.plot import _served
 from ui.why.view import WhyView
 
 pytestmark = pytest.mark.slow  # starts the server for real
@@ -53,8 +54,6 @@ PAGES: dict[str, type[View]] = {
     "why": WhyView,
     "lessons": LessonsView,
 }
-# The one process that it may start, for what is no visitor's: an imported tokenizer.
-TRIAL = str([sys.executable, "-I", "-S", str(trial._CHILD), str(trial._LIBRARY)])
 READ, CHANGE = {"open", "os.listdir", "os.scandir"}, {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 # Of the system, that libraries read whoever asks: where the clock stands, how much memory there is.
 SYSTEM = (
@@ -80,6 +79,16 @@ class Public:
     def secret(self) -> Path:
         return self.folder / "secret"
 
+    @property
+    def program(self) -> Path:
+        return self.folder / "space"
+
+    @property
+    def trial(self) -> str:
+        """The one process that it may start, for what is no visitor's: an imported tokenizer."""
+        child = self.program / trial._CHILD.relative_to(ROOT)
+        return str([sys.executable, "-I", "-S", str(child), str(trial._LIBRARY)])
+
     def outside(self, since: int) -> list[list[str]]:
         """What it did since that line of the log and should not have done."""
         lines = dict.fromkeys(self.log.read_text().splitlines()[since:])  # each once
@@ -90,18 +99,18 @@ class Public:
 
     def _allowed(self, line: list[str]) -> bool:
         event, path = line[0], line[1] if len(line) > 1 else ""
-        if event == "subprocess.Popen" and line[2] == TRIAL:
+        if event == "subprocess.Popen" and line[2] == self.trial:
             return True
         if event not in READ | CHANGE:
             return False
         if event == "open" and path.isdecimal():  # a descriptor that is open already
             return True
-        real = Path(os.path.realpath(ROOT / path))
+        real = Path(os.path.realpath(self.program / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
         rooms = ("app.py", "navigation.py", "server", "pages", "ui", "transformer", "static", ".streamlit")
-        program = [ROOT / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
+        program = [self.program / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
-        if event == "os.listdir" and real == ROOT:  # where Python looks for what is imported
+        if event == "os.listdir" and real == self.program:  # where Python looks for what is imported
             return True
         if event in CHANGE:
             return real.is_relative_to(self.folder / "tmp") or real.is_relative_to(self.folder / "runs" / ".heads")
@@ -110,12 +119,12 @@ class Public:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
-    _served()  # which the first chart would put into the app's own folder
     folder = tmp_path_factory.mktemp("public")
     for name in ("checkpoints", "runs", "models", "tmp", "multi30k", "secret"):
         (folder / name).mkdir()
     (folder / "elsewhere.txt").write_text(f"{SECRET}\n")
     (folder / "secret" / "accounts").write_text("".join(f"{SECRET} {n}\t{SECRET} {n}\n" for n in range(40)))
+    space.build(folder / "space")
     shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "checkpoints" / "reverse", ignore=_most_snapshots)
     checkpoints.save(small_checkpoint(), folder / "models" / "small")
     _import(folder / "models" / "imported")
@@ -132,7 +141,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
     }
     command = [sys.executable, "-m", "tools.production"]
     with open(folder / "log.txt", "wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=folder / "space", env=environment, stdout=output, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_until_healthy(process, url, folder / "log.txt", 120)
@@ -214,7 +223,7 @@ def test_imported_models_are_looked_at(server: Public) -> None:
     asyncio.run(come())
     assert visitor.read == {"parameters"}
     assert server.outside(since) == []
-    assert TRIAL in [line[2] for line in map(json.loads, server.log.read_text().splitlines()[since:]) if line[2:]]
+    assert server.trial in [line[2] for line in map(json.loads, server.log.read_text().splitlines()[since:]) if line[2:]]
 
 
 def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> None:
