@@ -1,7 +1,7 @@
 """A public demonstration under a visitor who means no good: every widget of every page, every parameter of an address.
 
-It is started from the folder of a Space, so what that lacks is seen. What the server opens, starts and reaches meanwhile
-is written down by Python itself (tests/watched/sitecustomize.py).
+It is started from the folder of a Space, so what that lacks is seen. What the server opens, starts and reaches
+meanwhile is written down by Python itself (tests/watched/sitecustomize.py).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Public:
             return True
         real = Path(os.path.realpath(self.program / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
-        rooms = ("app.py", "navigation.py", "server", "pages", "ui", "transformer", "static", ".streamlit")
+        rooms = ("app.py", "navigation.py", "server", "pages", "ui", "headlight", "transformer", "static", ".streamlit")
         program = [self.program / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
         if event == "os.listdir" and real == self.program:  # where Python looks for what is imported
@@ -124,7 +124,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
         (folder / name).mkdir()
     (folder / "elsewhere.txt").write_text(f"{SECRET}\n")
     (folder / "secret" / "accounts").write_text("".join(f"{SECRET} {n}\t{SECRET} {n}\n" for n in range(40)))
-    space.build(folder / "space")
     shutil.copytree(ROOT / "checkpoints" / "reverse", folder / "checkpoints" / "reverse", ignore=_most_snapshots)
     checkpoints.save(small_checkpoint(), folder / "models" / "small")
     _import(folder / "models" / "imported")
@@ -140,13 +139,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
         "HF_HUB_OFFLINE": "0",  # the server itself is to keep from asking
     }
     command = [sys.executable, "-m", "tools.production"]
+    served = Public(f"http://127.0.0.1:{port}", folder, log)
+    space.build(served.program)
     with open(folder / "log.txt", "wb") as output:
-        process = subprocess.Popen(command, cwd=folder / "space", env=environment, stdout=output, stderr=subprocess.STDOUT)
-    url = f"http://127.0.0.1:{port}"
+        process = subprocess.Popen(
+            command, cwd=served.program, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
     try:
-        _wait_until_healthy(process, url, folder / "log.txt", 120)
-        assert asyncio.run(problem(url)) is None
-        yield Public(url, folder, log)
+        _wait_until_healthy(process, served.url, folder / "log.txt", 120)
+        assert asyncio.run(problem(served.url)) is None
+        yield served
     finally:
         process.kill()
         process.wait()
@@ -223,7 +225,8 @@ def test_imported_models_are_looked_at(server: Public) -> None:
     asyncio.run(come())
     assert visitor.read == {"parameters"}
     assert server.outside(since) == []
-    assert server.trial in [line[2] for line in map(json.loads, server.log.read_text().splitlines()[since:]) if line[2:]]
+    did = map(json.loads, server.log.read_text().splitlines()[since:])
+    assert server.trial in [line[2] for line in did if line[2:]]
 
 
 def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> None:
