@@ -108,6 +108,9 @@ docs: $(APP_READY) ## Build the site of docs/ into docs/_build
 	@$(BIN)/python $(LOCKED) requirements-docs.lock
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build
 
+space: $(APP_READY) ## Make the folder of a Hugging Face Space, build/space
+	@$(BIN)/python -m tools.space build/space
+
 screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/images
 	@$(BIN)/python -m tools.screenshots
 

@@ -38,7 +38,6 @@ html_theme_options = {
         "color-api-pre-name": accent,
         "color-background-primary": background,
         "color-background-secondary": beside,
-        "color-code-background": beside,
     }
     for theme, accent, background, beside in (
         ("light", "#2f5fa8", "#ffffff", "#f6f7f9"),

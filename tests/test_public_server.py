@@ -1,6 +1,7 @@
 """A public demonstration under a visitor who means no good: every widget of every page, every parameter of an address.
 
-What the server opens, starts and reaches meanwhile is written down by Python itself (tests/watched/sitecustomize.py).
+It is started from the folder of a Space, so what that lacks is seen. What the server opens, starts and reaches
+meanwhile is written down by Python itself (tests/watched/sitecustomize.py).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tokenizers
 from tests.every_widget import Visitor, ask_server
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe
+from tools import space
 from tools.healthy import problem
 from tools.serving import _wait_until_healthy, free_port
 from tools.streamlit_client import opened
@@ -52,8 +54,6 @@ PAGES: dict[str, type[View]] = {
     "why": WhyView,
     "lessons": LessonsView,
 }
-# The one process that it may start, for what is no visitor's: an imported tokenizer.
-TRIAL = str([sys.executable, "-I", "-S", str(trial._CHILD), str(trial._LIBRARY)])
 READ, CHANGE = {"open", "os.listdir", "os.scandir"}, {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 # Of the system, that libraries read whoever asks: where the clock stands, how much memory there is.
 SYSTEM = (
@@ -79,6 +79,16 @@ class Public:
     def secret(self) -> Path:
         return self.folder / "secret"
 
+    @property
+    def program(self) -> Path:
+        return self.folder / "space"
+
+    @property
+    def trial(self) -> str:
+        """The one process that it may start, for what is no visitor's: an imported tokenizer."""
+        child = self.program / trial._CHILD.relative_to(ROOT)
+        return str([sys.executable, "-I", "-S", str(child), str(trial._LIBRARY)])
+
     def outside(self, since: int) -> list[list[str]]:
         """What it did since that line of the log and should not have done."""
         lines = dict.fromkeys(self.log.read_text().splitlines()[since:])  # each once
@@ -89,18 +99,18 @@ class Public:
 
     def _allowed(self, line: list[str]) -> bool:
         event, path = line[0], line[1] if len(line) > 1 else ""
-        if event == "subprocess.Popen" and line[2] == TRIAL:
+        if event == "subprocess.Popen" and line[2] == self.trial:
             return True
         if event not in READ | CHANGE:
             return False
         if event == "open" and path.isdecimal():  # a descriptor that is open already
             return True
-        real = Path(os.path.realpath(ROOT / path))
+        real = Path(os.path.realpath(self.program / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
-        rooms = ("app.py", "navigation.py", "server", "pages", "ui", "transformer", "static", ".streamlit")
-        program = [ROOT / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
+        rooms = ("app.py", "navigation.py", "server", "pages", "ui", "headlight", "transformer", "static", ".streamlit")
+        program = [self.program / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
-        if event == "os.listdir" and real == ROOT:  # where Python looks for what is imported
+        if event == "os.listdir" and real == self.program:  # where Python looks for what is imported
             return True
         if event in CHANGE:
             return real.is_relative_to(self.folder / "tmp") or real.is_relative_to(self.folder / "runs" / ".heads")
@@ -129,13 +139,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
         "HF_HUB_OFFLINE": "0",  # the server itself is to keep from asking
     }
     command = [sys.executable, "-m", "tools.production"]
+    served = Public(f"http://127.0.0.1:{port}", folder, log)
+    space.build(served.program)
     with open(folder / "log.txt", "wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
-    url = f"http://127.0.0.1:{port}"
+        process = subprocess.Popen(
+            command, cwd=served.program, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
     try:
-        _wait_until_healthy(process, url, folder / "log.txt", 120)
-        assert asyncio.run(problem(url)) is None
-        yield Public(url, folder, log)
+        _wait_until_healthy(process, served.url, folder / "log.txt", 120)
+        assert asyncio.run(problem(served.url)) is None
+        yield served
     finally:
         process.kill()
         process.wait()
@@ -212,7 +225,8 @@ def test_imported_models_are_looked_at(server: Public) -> None:
     asyncio.run(come())
     assert visitor.read == {"parameters"}
     assert server.outside(since) == []
-    assert TRIAL in [line[2] for line in map(json.loads, server.log.read_text().splitlines()[since:]) if line[2:]]
+    did = map(json.loads, server.log.read_text().splitlines()[since:])
+    assert server.trial in [line[2] for line in did if line[2:]]
 
 
 def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> None:

@@ -160,7 +160,7 @@ def test_a_worksheet_on_a_phone_is_one_step_and_nothing_else(new_page: Opener, a
 
 def test_bars_share_out_a_hundred_per_cent(new_page: Opener) -> None:
     page = new_page(fresh=True)
-    names = ("icons", "prose", "progress", "question_head", "question_row", "question_order", "question")
+    names = ("icons", "prose", "storage", "progress", "question_head", "question_row", "question_order", "question")
     page.add_script_tag(content=viewer_script(*names))
     assert page.evaluate("withBar([10, 20, 0], 2, 30)") == [10, 20, 30]  # there is still some to give
     assert page.evaluate("withBar([60, 30, 10], 2, 40)") == [40, 20, 40]  # the others give by their size

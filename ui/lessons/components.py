@@ -13,9 +13,11 @@ from ui.viewer.component import component
 QUESTION = ("question_head", "question_row", "question_order", "question")
 _STYLES = ("question", "lessons")
 _LIST = component(
-    "lessons", "mountLessons", "icons", "prose", "progress", *QUESTION, "lesson", "lessons", styles=_STYLES
+    "lessons", "mountLessons", "icons", "prose", "storage", "progress", *QUESTION, "lesson", "lessons", styles=_STYLES
 )
-_STEP = component("lesson", "mountLesson", "icons", "prose", "progress", *QUESTION, "lessons", "lesson", styles=_STYLES)
+_STEP = component(
+    *("lesson", "mountLesson", "icons", "prose", "storage", "progress", *QUESTION, "lessons", "lesson"), styles=_STYLES
+)
 
 _CLASS = component(
     "class", "mountClass", "icons", "prose", *QUESTION, "class_screen", styles=("question", "lessons", "class")

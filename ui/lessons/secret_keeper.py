@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.viewer.scripts import script
 from ui.state import class_secrets
 
 _KEY = "secret-keeper"
 _KEEPER = st.components.v2.component(
     "headlight_secret_keeper",
-    js="""
+    js=script("storage")
+    + """
 export default function ({ data, setTriggerValue }) {
   const { code, secret, wrong } = data, name = `headlight-class-${code}`;
-  if (wrong) localStorage.removeItem(name);
-  else if (secret) localStorage.setItem(name, secret);
-  else if (localStorage.getItem(name)) setTriggerValue("found", localStorage.getItem(name));
+  if (wrong) store("localStorage", name, null);
+  else if (secret) store("localStorage", name, secret);
+  else if (stored("localStorage", name)) setTriggerValue("found", stored("localStorage", name));
 }
 """,
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.viewer.scripts import script
+
 _ENTRY = st.components.v2.component(
     "headlight_presenting",
     html="""
@@ -29,7 +31,8 @@ span { flex: 1; }
 kbd { font: inherit; font-size: 0.87rem; padding: 0 0.4rem; border: 1px solid var(--st-border-color);
   border-radius: 4px; }
 """,
-    js="""
+    js=script("storage")
+    + """
 const KEPT = "headlight-large-type";
 
 export default function ({ parentElement }) {
@@ -37,7 +40,7 @@ export default function ({ parentElement }) {
   const show = (large) => {
     page.toggleAttribute("data-large-type", large);
     button.setAttribute("aria-pressed", large);
-    sessionStorage.setItem(KEPT, large ? "1" : "");
+    store("sessionStorage", KEPT, large ? "1" : "");
   };
   // The menu gives its room to the pictures; it can be opened again.
   const toggle = () => {
@@ -45,7 +48,7 @@ export default function ({ parentElement }) {
     if (large) document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
     show(large);
   };
-  show(sessionStorage.getItem(KEPT) === "1");
+  show(stored("sessionStorage", KEPT) === "1");
   button.onclick = toggle;
   const pressed = (event) => {
     const other = event.ctrlKey || event.metaKey || event.altKey || event.repeat;

@@ -5,16 +5,14 @@ const KEPT = "headlight-lessons"; // {lesson: {step: {guess, score}}}
 
 function progress() {
   try {
-    return JSON.parse(localStorage.getItem(KEPT)) ?? {};
+    return JSON.parse(stored("localStorage", KEPT)) ?? {};
   } catch {
-    return {}; // storage is switched off, or something else wrote there
+    return {}; // something else wrote there
   }
 }
 
 function keepProgress(all) {
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(all));
-  } catch {} // then nothing is remembered
+  store("localStorage", KEPT, JSON.stringify(all));
 }
 
 function noteDone(lesson, step, guess, score) {

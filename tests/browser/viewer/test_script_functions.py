@@ -51,6 +51,21 @@ def test_before_a_search_ends_its_outcomes_are_those_known_so_far(call: Call) ->
     assert call(at % 3, tree) == [1, 1, 1, 4, 1, 3, 1, 1]
 
 
+# ---- what the browser keeps -----------------------------------------------------------------------
+
+
+def test_a_browser_that_keeps_nothing_is_no_error(call: Call) -> None:
+    """As in a frame of another site: reading the property throws. The page here has no site, so no storage either."""
+    refused = "(() => { try { return String(sessionStorage); } catch (error) { return error.name; } })()"
+    assert call(refused) == "SecurityError"
+    assert call('[store("sessionStorage", "a", "1"), stored("sessionStorage", "a"), stored("localStorage", "a")]') == [
+        None,
+        None,
+        None,
+    ]
+    assert call("(noteDone('lesson', 'step', 1, 0.5), progress())") == {}
+
+
 # ---- large type ------------------------------------------------------------------------------------
 
 

@@ -88,3 +88,13 @@ def test_what_a_file_declares_is_used_by_some_component(scripts: Path) -> None:
         users = [one.name for one in scripts.glob("*.js") if text.strip() in one.read_text("utf-8")]
         assert users, f"No component has {path.name}."
         assert declared.intersection(*(unused.get(user, set()) for user in users)) == set(), path.name
+
+
+def test_nothing_but_storage_js_asks_for_what_the_browser_keeps() -> None:
+    """In a frame of another site that throws, and a component that does so is drawn as an error."""
+    rooms = ("classroom", "headlight", "server", "ui")
+    files = [path for room in rooms for kind in ("js", "py", "html") for path in (ROOT / room).rglob(f"*.{kind}")]
+    asking = re.compile(r"\b(localStorage|sessionStorage|indexedDB)\b\s*[.[?]")
+    found = [path.name for path in files if "node_modules" not in path.parts and asking.search(path.read_text("utf-8"))]
+    assert found == []
+    assert asking.search("x = localStorage.getItem(1)") and asking.search("window.sessionStorage [a]")

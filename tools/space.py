@@ -1,0 +1,54 @@
+"""`python -m tools.space FOLDER`: the folder of a Hugging Face Space, to be pushed as it is.
+
+It holds what git tracks and the container needs, the container file with the settings of a Space, and what the hub
+reads: README.md with its front matter, and .gitattributes.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SPACE = ROOT / "deploy" / "space"
+
+
+def needed() -> list[str]:
+    """The files of the container, by .dockerignore: of all that git tracks, what its lines with ! name."""
+    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    places = [line.removeprefix("!") for line in lines if line.startswith("!")]
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    return [name for name in names.split("\0") if any(fnmatch(name, at) or name.startswith(f"{at}/") for at in places)]
+
+
+def build(folder: Path) -> None:
+    """Makes the folder anew. Raises ValueError where something else is there."""
+    if folder.exists():
+        if any(folder.iterdir()) and not (folder / ".gitattributes").exists():
+            raise ValueError(f"{folder} holds something else; give a folder that is empty, or that this made.")
+        shutil.rmtree(folder)
+    for name in needed():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
+    container = (ROOT / "Dockerfile").read_text("utf-8") + (SPACE / "settings").read_text("utf-8")
+    (folder / "Dockerfile").write_text(container, "utf-8")
+    shutil.copy2(ROOT / ".dockerignore", folder)
+    shutil.copy2(SPACE / "README.md", folder)
+    shutil.copy2(SPACE / "gitattributes", folder / ".gitattributes")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tools.space", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    try:
+        build(folder)
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    print(f"{folder} is ready: hf upload OWNER/NAME {folder} --repo-type space")
+
+
+if __name__ == "__main__":
+    main()
