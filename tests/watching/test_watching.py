@@ -71,6 +71,41 @@ def test_what_is_written_is_what_generate_writes(family: str) -> None:
     assert attention_of(model, tokenizer, TEXTS[0], **options).target.ids == theirs
 
 
+def test_code_that_computes_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of another computation than the model's would be a wrong picture."""
+    module = transformers.models.gpt2.modeling_gpt2
+    plain = module.eager_attention_forward
+
+    def sees_all(module: Any, query: Any, key: Any, value: Any, mask: Any, **rest: Any) -> Any:
+        return plain(module, query, key, value, None, **rest)
+
+    monkeypatch.setattr(module, "eager_attention_forward", sees_all)
+    with pytest.raises(ValueError, match="GPT2LMHeadModel cannot be watched.*something else, .*% off"):
+        attention_of(live_model("gpt2"), word_tokenizer(end=False), TEXTS[0], **SHORT)
+
+
+def test_two_models_in_one_are_both_watched() -> None:
+    """Its encoder and its decoder have configurations of their own, and layers with copies of these."""
+    sizes = {
+        "vocab_size": 32,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 20,
+    }
+    config = transformers.BertConfig(**sizes)
+    decoder = transformers.BertConfig(**sizes, is_decoder=True, add_cross_attention=True)
+    model = transformers.EncoderDecoderModel(
+        encoder=transformers.BertModel(config), decoder=transformers.BertLMHeadModel(decoder)
+    )
+    model.config.decoder_start_token_id, model.config.pad_token_id = START, 3
+    trace = attention_of(model, word_tokenizer(), TEXTS[0], target="a dog")
+    assert {kind: trace.pattern(kind).shape for kind in trace.kinds} == {
+        "encoder": (2, 4, 4, 4), "decoder": (2, 4, 3, 3), "cross": (2, 4, 3, 4)
+    }  # fmt: skip
+    assert trace.target.ids == [START, 5, 8, END]
+
+
 def test_a_half_precision_model_gives_float32() -> None:
     model, tokenizer = live_model("bart").to(torch.bfloat16), word_tokenizer()
     trace = attention_of(model, tokenizer, TEXTS[0], target="a dog")
