@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 import torch
 
+import headlight
 from headlight.watching import attention_of
 from tests.checkpoints.hugging_face import transformers
+from tests.unpacked import unpacked
 from tests.watching.live import DECODERS, END, IDS, START, TEXTS, live_model, word_tokenizer
 
 SHORT = {"max_new_tokens": 4}
@@ -195,3 +198,11 @@ def test_models_that_cannot_be_watched_are_refused_by_name(
     with pytest.raises(ValueError, match=message) as refused:
         attention_of(model, word_tokenizer(end=False), "the girl runs on")
     assert name in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_watch_draws_the_trace_and_where_its_prompt_ends() -> None:
+    payload = pytest.importorskip("headlight.notebook.payload")
+    view = headlight.watch(live_model("gpt2"), word_tokenizer(end=False), TEXTS[0], **SHORT)
+    assert view.trace.kinds == ("decoder",) and view.selected.kind == "decoder"
+    header, _ = unpacked(gzip.decompress(payload.cell_payload(view.trace, view.selected, words=False, theme=None)))
+    assert header["kinds"]["decoder"]["tokens"]["given"] == [view.trace.given - 1, view.trace.given]
