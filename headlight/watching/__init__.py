@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headlight.watching.checks import require_model, require_text, require_tokenizer
+import numpy as np
+
+from headlight.watching.checks import require_model, require_only_read, require_text, require_tokenizer
 from headlight.watching.decoder import watch_decoder
-from headlight.watching.encoder import watch_encoder
+from headlight.watching.encoder import encoder_trace
 from headlight.watching.encoder_decoder import watch_encoder_decoder
 from headlight.watching.shared_copy import SharedCopy
 from transformer.trace import Trace
@@ -44,8 +46,13 @@ def attention_of(model: Any, tokenizer: Any, text: str, target: str | None = Non
     require_tokenizer(tokenizer)
     require_text(text, target)
     copy = SharedCopy(model, tokenizer)
+    encoded = copy.encode(text)
     if copy.has_both:
-        return watch_encoder_decoder(copy, text, target, generate_options)
-    if copy.hides_later_tokens(text):
-        return watch_decoder(copy, text, target, generate_options)
-    return watch_encoder(copy, text, target, generate_options)
+        return watch_encoder_decoder(copy, text, encoded, target, generate_options)
+    length = encoded["input_ids"].shape[1]
+    patterns = copy.weights(copy.run(**encoded), "attentions", length, length)
+    # What hides later tokens is a decoder, whatever it is called. Of a single token nothing is later.
+    if copy.model.can_generate() if length == 1 else not np.triu(patterns, 1).any():
+        return watch_decoder(copy, text, encoded, target, generate_options)
+    require_only_read(copy.name, target, generate_options)
+    return encoder_trace(copy, text, encoded, patterns)

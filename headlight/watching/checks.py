@@ -52,6 +52,13 @@ def require_options(options: Mapping[str, Any]) -> None:
         raise ValueError("num_return_sequences must be 1: the attention of the one text that is chosen is shown.")
 
 
+def require_only_read(name: str, target: str | None, options: Mapping[str, Any]) -> None:
+    """Raises ValueError where an encoder is asked to write."""
+    if target is not None:
+        raise ValueError(f"{name} is only an encoder, which writes nothing; leave out the target.")
+    require_no_options(options, f"{name} is only an encoder")
+
+
 def require_no_options(options: Mapping[str, Any], why: str) -> None:
     if options:
         raise ValueError(f"{why}, so nothing is generated: leave out {', '.join(options)}.")

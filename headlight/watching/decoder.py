@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch import Tensor
+
 from headlight.watching.checks import require_no_options
 from headlight.watching.shared_copy import SharedCopy
 from headlight.watching.tokens import tokens_of
@@ -11,9 +13,10 @@ from headlight.watching.written import log_probs
 from transformer.trace import Tokens, Trace
 
 
-def watch_decoder(model: SharedCopy, text: str, target: str | None, options: dict[str, Any]) -> Trace:
+def watch_decoder(
+    model: SharedCopy, text: str, encoded: dict[str, Tensor], target: str | None, options: dict[str, Any]
+) -> Trace:
     model.require_output()
-    encoded = model.encode(text)
     prompt = encoded["input_ids"][0].tolist()
     if target is None:
         ids = model.generate(encoded, options)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from torch import Tensor
 
-from headlight.watching.checks import require_no_options
 from headlight.watching.shared_copy import SharedCopy
 from headlight.watching.tokens import tokens_of
 from transformer.trace import Tokens, Trace
 
 
-def watch_encoder(model: SharedCopy, text: str, target: str | None, options: dict[str, Any]) -> Trace:
-    if target is not None:
-        raise ValueError(f"{model.name} is only an encoder, which writes nothing; leave out the target.")
-    require_no_options(options, f"{model.name} is only an encoder")
-    encoded = model.encode(text)
-    length = encoded["input_ids"].shape[1]
+def encoder_trace(model: SharedCopy, text: str, encoded: dict[str, Tensor], patterns: np.ndarray) -> Trace:
+    """The trace of `patterns` [L, H, S, S], which the model computed of `encoded`."""
     return Trace(
         text=text,
         translation="",
         source=tokens_of(model.tokenizer, encoded["input_ids"][0].tolist(), reads=True),
         target=Tokens.none(),
-        encoder=model.weights(model.run(**encoded), "attentions", length, length),
+        encoder=patterns,
         decoder=None,
         cross=None,
         log_probs=np.zeros(0, np.float32),

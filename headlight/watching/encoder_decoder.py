@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headlight.watching.checks import require_no_options
 from headlight.watching.shared_copy import SharedCopy
@@ -14,9 +15,10 @@ from headlight.watching.written import log_probs
 from transformer.trace import Trace
 
 
-def watch_encoder_decoder(model: SharedCopy, text: str, target: str | None, options: dict[str, Any]) -> Trace:
+def watch_encoder_decoder(
+    model: SharedCopy, text: str, encoded: dict[str, Tensor], target: str | None, options: dict[str, Any]
+) -> Trace:
     model.require_output()
-    encoded = model.encode(text)
     if target is None:
         written = model.generate(encoded, options)
     else:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from headlight.watching.checks import require_options
 
+_ROUNDING, _COARSE_ROUNDING = 0.01, 0.1  # by which kernels may differ, relative to the norm of what comes out
 _NO_PLACE = ("index out of range in self", "out of bounds")  # what a table of embeddings says that lacks a row
 
 
@@ -32,9 +33,14 @@ class SharedCopy:
 
     @cached_property
     def eager(self) -> Any:
-        """Another such copy, whose attention is computed by the model's own plain code, which has the weights."""
+        """Another such copy, whose attention is computed by the model's own plain code, which has the weights.
+
+        Every configuration is told so, since a part may have its own; `set_attn_implementation` leaves some out.
+        """
         eager = _copied(self.model)
-        eager.set_attn_implementation("eager")
+        for module in eager.modules():
+            if hasattr(getattr(module, "config", None), "_attn_implementation"):
+                module.config._attn_implementation = "eager"
         return eager
 
     @cached_property
@@ -46,14 +52,6 @@ class SharedCopy:
     def has_both(self) -> bool:
         """Whether it is an encoder and a decoder."""
         return "decoder_input_ids" in self._reads
-
-    def hides_later_tokens(self, text: str) -> bool:
-        """Whether no head looks at a later token, as the weights over `text` say: then it is only a decoder."""
-        encoded = self.encode(text)
-        length = encoded["input_ids"].shape[1]
-        if length == 1:  # nothing is later
-            return bool(self.model.can_generate())
-        return not np.triu(self.weights(self.run(**encoded), "attentions", length, length), 1).any()
 
     def encode(self, text: str) -> dict[str, Tensor]:
         """What the model reads of a text, unpadded: `input_ids` [1, tokens], and what it takes beside them."""
@@ -102,10 +100,21 @@ class SharedCopy:
 
     @torch.no_grad()
     def run(self, **read: Tensor) -> Any:
-        """One forward pass that keeps the attention weights."""
+        """One forward pass that keeps the attention weights.
+
+        Raises ValueError where it does not give what the model gives as it is: then these are not its weights.
+        """
         alone = {"use_cache": False} if "use_cache" in self._reads else {}
         with self._in_a_sentence():
-            return self.eager(**read, **alone, output_attentions=True, return_dict=True)
+            output = self.eager(**read, **alone, output_attentions=True, return_dict=True)
+            due = self.model(**read, **alone, return_dict=True)[0].double()
+        difference = float((output[0].double() - due).norm() / due.norm().clamp_min(1e-9))
+        if not difference <= (_ROUNDING if self.model.dtype == torch.float32 else _COARSE_ROUNDING):  # NaN is refused
+            raise ValueError(
+                f"{self.name} cannot be watched: the code that has its attention weights computes something else, "
+                f"{difference:.0%} off."
+            )
+        return output
 
     def weights(self, output: Any, name: str, queries: int, keys: int) -> np.ndarray:
         """What `run` returned of one kind of attention, such as "cross_attentions": [L, H, queries, keys], float32."""

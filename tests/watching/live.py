@@ -14,15 +14,22 @@ TEXTS = ["the girl runs", "a little dog walks on the snow bench"]
 START, END, PAD = 2, 0, 3
 IDS = {"pad_token_id": PAD, "eos_token_id": END, "bos_token_id": START}
 ENCODER_DECODERS = ("marian", "bart", "mbart", "m2m100", "t5")
-DECODERS = ("gpt2", "llama")
+DECODERS = ("gpt2", "llama", "falcon")  # the last cannot be told by transformers to be eager
 _SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 20}
 _CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "t5": ("T5", {"d_model": 16, "d_kv": 5, "d_ff": 20, "num_layers": 2, "num_heads": 4}),
     "gpt2": ("GPT2", {"n_embd": 16, "n_layer": 3, "n_head": 4, "n_positions": 40}),
     "llama": ("Llama", {**_SIZES, "num_key_value_heads": 2, "max_position_embeddings": 40}),
+    "falcon": ("Falcon", {**_SIZES, "max_position_embeddings": 40}),
     "bert": ("Bert", {**_SIZES, "max_position_embeddings": 40}),
 }
-_OUTPUTS = {"t5": "ForConditionalGeneration", "gpt2": "LMHeadModel", "llama": "ForCausalLM", "bert": "Model"}
+_OUTPUTS = {
+    "t5": "ForConditionalGeneration",
+    "gpt2": "LMHeadModel",
+    "llama": "ForCausalLM",
+    "falcon": "ForCausalLM",
+    "bert": "Model",
+}
 
 
 def live_model(family: str, **config: Any) -> Any:

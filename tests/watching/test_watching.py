@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 import pytest
 import torch
 
+import headlight
 from headlight.watching import attention_of
 from tests.checkpoints.hugging_face import transformers
+from tests.unpacked import unpacked
 from tests.watching.live import DECODERS, END, IDS, START, TEXTS, live_model, word_tokenizer
 
 SHORT = {"max_new_tokens": 4}
@@ -69,6 +72,41 @@ def test_what_is_written_is_what_generate_writes(family: str) -> None:
     theirs = model.generate(**tokenizer(TEXTS[0], return_tensors="pt"), **options)[0].tolist()
     torch.manual_seed(3)
     assert attention_of(model, tokenizer, TEXTS[0], **options).target.ids == theirs
+
+
+def test_code_that_computes_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights of another computation than the model's would be a wrong picture."""
+    module = transformers.models.gpt2.modeling_gpt2
+    plain = module.eager_attention_forward
+
+    def sees_all(module: Any, query: Any, key: Any, value: Any, mask: Any, **rest: Any) -> Any:
+        return plain(module, query, key, value, None, **rest)
+
+    monkeypatch.setattr(module, "eager_attention_forward", sees_all)
+    with pytest.raises(ValueError, match="GPT2LMHeadModel cannot be watched.*something else, .*% off"):
+        attention_of(live_model("gpt2"), word_tokenizer(end=False), TEXTS[0], **SHORT)
+
+
+def test_two_models_in_one_are_both_watched() -> None:
+    """Its encoder and its decoder have configurations of their own, and layers with copies of these."""
+    sizes = {
+        "vocab_size": 32,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 20,
+    }
+    config = transformers.BertConfig(**sizes)
+    decoder = transformers.BertConfig(**sizes, is_decoder=True, add_cross_attention=True)
+    model = transformers.EncoderDecoderModel(
+        encoder=transformers.BertModel(config), decoder=transformers.BertLMHeadModel(decoder)
+    )
+    model.config.decoder_start_token_id, model.config.pad_token_id = START, 3
+    trace = attention_of(model, word_tokenizer(), TEXTS[0], target="a dog")
+    assert {kind: trace.pattern(kind).shape for kind in trace.kinds} == {
+        "encoder": (2, 4, 4, 4), "decoder": (2, 4, 3, 3), "cross": (2, 4, 3, 4)
+    }  # fmt: skip
+    assert trace.target.ids == [START, 5, 8, END]
 
 
 def test_a_half_precision_model_gives_float32() -> None:
@@ -160,3 +198,11 @@ def test_models_that_cannot_be_watched_are_refused_by_name(
     with pytest.raises(ValueError, match=message) as refused:
         attention_of(model, word_tokenizer(end=False), "the girl runs on")
     assert name in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_watch_draws_the_trace_and_where_its_prompt_ends() -> None:
+    payload = pytest.importorskip("headlight.notebook.payload")
+    view = headlight.watch(live_model("gpt2"), word_tokenizer(end=False), TEXTS[0], **SHORT)
+    assert view.trace.kinds == ("decoder",) and view.selected.kind == "decoder"
+    header, _ = unpacked(gzip.decompress(payload.cell_payload(view.trace, view.selected, words=False, theme=None)))
+    assert header["kinds"]["decoder"]["tokens"]["given"] == [view.trace.given - 1, view.trace.given]
