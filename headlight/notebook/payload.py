@@ -105,7 +105,7 @@ def _face(place: Layout, overview: dict[str, Any], merged: bool) -> dict[str, An
     """The tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
     return {
         **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},
-        **labels_header(place.masked.shape, place.rows, place.columns, place.reads),
+        **labels_header(place.masked.shape, place.rows, place.columns, place.reads, given=place.given),
         "groups": [place.row_groups, place.column_groups] if merged else None,
     }
 
