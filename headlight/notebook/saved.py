@@ -7,9 +7,12 @@ import json
 from functools import cache
 from html import escape
 
+import numpy as np
+
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.charts.colours import THEMES
 from transformer.charts.png import png
+from transformer.quoting import short
 from transformer.trace import Kind, Trace
 
 _PIXELS = 320  # of the picture for where no script runs
@@ -48,12 +51,14 @@ def saved_html(id: str, payload: bytes, trace: Trace, selected: tuple[Kind, int,
 def _picture(trace: Trace, kind: Kind, layer: int, head: int) -> str:
     """One head, without a script."""
     weights = trace.pattern(kind)[layer, head]
-    image = png(weights, THEMES["light"].sequential, 0, max(1.0, float(weights.max())))
-    queries, keys = weights.shape
-    across = round(_PIXELS * min(1, keys / queries))
-    title = f"{kind.capitalize()} attention, layer {layer + 1}, head {head + 1}: {queries} tokens look at {keys}"
+    cell = max(1, _PIXELS // max(weights.shape))
+    large = np.kron(weights, np.ones((cell, cell)))  # a browser would blur what it has to enlarge
+    image = png(large, THEMES["light"].sequential, 0, max(1.0, float(weights.max())))
+    title = f"{kind.capitalize()} attention, layer {layer + 1}, head {head + 1}"
+    sides = (("Rows", trace.rows(kind)), ("Columns", trace.columns(kind)))
+    tokens = ". ".join(f"{side}: {short(' '.join(labels))}" for side, labels in sides)
     return (
         f"<p>{title}. To see every head, run this cell, or open the notebook where its scripts may run.</p>"
-        f'<img alt="{title}" width="{across}" height="{round(across * queries / keys)}" '
-        f'style="image-rendering: pixelated" src="data:image/png;base64,{base64.b64encode(image).decode("ascii")}">'
+        f'<img alt="{title}" src="data:image/png;base64,{base64.b64encode(image).decode("ascii")}">'
+        f"<p>{escape(tokens)}</p>"
     )

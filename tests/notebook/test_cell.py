@@ -158,5 +158,13 @@ def test_the_saved_html_needs_nothing_else(trace: Trace) -> None:
     assert not re.findall(r"https?:|//[a-z]+\.|@import|url\(|<link|src=\"(?!data:)", text)
     assert html.count("</script") == 1 and html.endswith("</script>")
     shown_without_scripts = html[: html.index("<style>")]
-    assert "Cross attention, layer 2, head 1: 4 tokens look at 6" in shown_without_scripts
+    assert "Cross attention, layer 2, head 1. To see every head, run this cell" in shown_without_scripts
+    assert "Rows: ▁a ▁little ▁girl [EOS]. Columns: ▁two ▁dogs ▁are ▁running ▁. [EOS]" in shown_without_scripts
     assert "data:image/png;base64," in shown_without_scripts
+
+
+def test_a_token_is_text_in_the_saved_html() -> None:
+    hostile = "</script><img src=x>"
+    trace = headlight.show(encoder=np.eye(2)[None, None], source_tokens=[hostile, "b"]).trace
+    html = saved_html("abc", cell_payload(trace, ("encoder", 0, 0), False, None), trace, ("encoder", 0, 0))
+    assert "<img src=x" not in html and html.count("</script") == 1

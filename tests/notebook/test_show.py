@@ -1,7 +1,10 @@
 """What `headlight.show` takes, and what it refuses."""
 
 import re
+import sys
+from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -29,6 +32,17 @@ ENCODER, DECODER, CROSS = attention(2, 3, 4, 4), attention(1, 2, 3, 3, causal=Tr
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     return small_translator().trace("two dogs are running .", target="a little girl")
+
+
+def test_what_is_not_installed_is_named() -> None:
+    loaded = {name for name in sys.modules if name.startswith("headlight.notebook")}
+    with (
+        patch.dict(sys.modules, {"anywidget": None}),
+        pytest.raises(ModuleNotFoundError, match=r"headlight\[notebook\]"),
+    ):
+        for name in loaded:  # they are back when this is over
+            del sys.modules[name]
+        import_module("headlight.notebook")
 
 
 # ---- a trace ---------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class Page {
       header.caution,
     );
     this.theme = el("button", { class: "plain", type: "button" });
-    body.append(this.top(), ...this.facts(), this.views.bar, this.views.main, this.foot());
+    body.append(this.top(), ...this.facts(), this.views.bar, el("main", {}, this.views.main), this.foot());
     this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
     this.light(header.theme !== "dark");
     onWidth(body, () => this.views.draw());

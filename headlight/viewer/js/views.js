@@ -29,8 +29,8 @@ class Views {
     this.missing = el("p", { class: "missing" }, "The weights of this layer come from the notebook's kernel. ");
     this.missing.append("If nothing comes, run the cell again.");
     this.main = el(
-      "main",
-      {},
+      "div",
+      { class: "views" },
       el("section", {}, el("h2", {}, "Every head"), overview),
       el("section", {}, this.name, this.missing, map, el("p", { class: "caution" }, caution)),
       el("section", {}, lines),
