@@ -44,6 +44,12 @@ class SharedCopy:
         return eager
 
     @cached_property
+    def device(self) -> torch.device:
+        """Where the first tensors are; those that accelerate keeps elsewhere until they are needed are on none."""
+        devices = (parameter.device for parameter in self.model.parameters())
+        return next((device for device in devices if device.type != "meta"), torch.device("cpu"))
+
+    @cached_property
     def _reads(self) -> frozenset[str]:
         """What the forward pass takes."""
         return frozenset(inspect.signature(self.model.forward).parameters)
@@ -59,7 +65,7 @@ class SharedCopy:
         if not encoded["input_ids"]:
             raise ValueError("The tokenizer makes no token of the text; give one that it can read.")
         beside = {name: values for name, values in encoded.items() if name in self._reads - {"input_ids"}}
-        tensors = {name: torch.tensor([values], device=self.model.device) for name, values in beside.items()}
+        tensors = {name: torch.tensor([values], device=self.device) for name, values in beside.items()}
         return {"input_ids": self.batch(encoded["input_ids"]), **tensors}
 
     def require_output(self) -> None:
@@ -79,7 +85,7 @@ class SharedCopy:
                 f"The tokenizer gives the id {max(ids)} and {self.name} knows those up to {rows - 1}; "
                 "give the tokenizer that belongs to the model."
             )
-        return torch.tensor([list(ids)], device=self.model.device)
+        return torch.tensor([list(ids)], device=self.device)
 
     @torch.no_grad()
     def generate(self, encoded: dict[str, Tensor], options: dict[str, Any]) -> list[int]:

@@ -109,6 +109,15 @@ def test_two_models_in_one_are_both_watched() -> None:
     assert trace.target.ids == [START, 5, 8, END]
 
 
+def test_a_model_whose_weights_are_offloaded_is_watched() -> None:
+    accelerate = pytest.importorskip("accelerate")
+    offloaded = accelerate.cpu_offload(live_model("bart"), execution_device="cpu")
+    assert offloaded.device.type == "meta"
+    trace = attention_of(offloaded, word_tokenizer(), TEXTS[0], num_beams=2, **SHORT)
+    whole = attention_of(live_model("bart"), word_tokenizer(), TEXTS[0], num_beams=2, **SHORT)
+    assert np.array_equal(trace.pattern("cross"), whole.pattern("cross"))
+
+
 def test_a_half_precision_model_gives_float32() -> None:
     model, tokenizer = live_model("bart").to(torch.bfloat16), word_tokenizer()
     trace = attention_of(model, tokenizer, TEXTS[0], target="a dog")

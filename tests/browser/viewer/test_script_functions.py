@@ -375,3 +375,49 @@ def test_a_late_answer_does_not_undo_a_later_wish(call: Call) -> None:
         return shown;
     })()"""
     assert call(story) == ["a", "c", "c", "c", "d"]  # "d" nobody here wished for: a link, or Back
+
+
+# ---- a prompt ----------------------------------------------------------------------------------------
+
+
+def test_a_dashed_line_stands_where_a_prompt_ends(call: Call) -> None:
+    """Two rows and three columns of five are the prompt: the lines are drawn there, and nowhere else."""
+    weights = np.full((5, 5), 0.2, np.float32)
+    header = {"rows": list("bcdef"), "columns": list("abcde"), "rows_read": list("abcde"), "scale": "fixed", "peak": 1}
+    header |= {"signed": False, "bar": "weight", "title": None, "shows": None, "held": None, "heads": 1}
+    header |= {"shown": {"heads": [0], "mass": 0.9}, "weights": weights.ravel().tolist(), "given": [2, 3]}
+    drawn = call(
+        """(async ({ weights, ...header }) => {
+          const arrays = { weights: Float32Array.from(weights), masked: new Uint8Array(25) };
+          const place = () => {
+            const root = el("div", { class: "hl" });
+            root.style.width = "500px";
+            return document.body.appendChild(root);
+          };
+          const frame = () => new Promise(requestAnimationFrame);
+          const shades = async given => {
+            const root = place();
+            mountHead(root, { header: { ...header, given }, arrays }, () => {});
+            await frame();
+            await frame();
+            const canvas = root.querySelector("canvas"),
+              [x, y, across, down] = canvas.dataset.cells.split(" ").map(Number),
+              image = canvas.getContext("2d"),
+              ratio = canvas.width / canvas.clientWidth;
+            const along = (left, top, w, h) => [...image.getImageData(left, top, w, h).data].join();
+            const columns = [1, 2, 3, 4].map(n => along((x + n * across - 2) * ratio, y * ratio, 4, down * ratio));
+            const rows = [1, 2, 3, 4].map(n => along(x * ratio, (y + n * down - 2) * ratio, across * ratio, 4));
+            return { columns, rows, note: root.querySelector(".notes").textContent };
+          };
+          const [without, within] = [await shades(null), await shades(header.given)];
+          const differ = name => [1, 2, 3, 4].filter(n => without[name][n - 1] !== within[name][n - 1]);
+          const lines = place();
+          mountLines(lines, { header, arrays }, () => {});
+          const first = [...lines.querySelectorAll(".token.written")].map(token => token.textContent);
+          return { first, notes: [without.note, within.note], rows: differ("rows"), columns: differ("columns") };
+        })(it)""",
+        header,
+    )
+    assert drawn["first"] == ["d", "d"]  # the third that is written, and the fourth that is looked at
+    assert drawn["notes"][0] == "" and "prompt" in drawn["notes"][1]
+    assert (drawn["rows"], drawn["columns"]) == ([2], [3])  # of the seams between cells, in the first column and row
