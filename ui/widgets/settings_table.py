@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from transformer.charts.colours import theme_named
+from transformer.graphemes import shortened
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def table_html(names: Sequence[str], listed: Sequence[Row]) -> str:
         weight = "600" if row.differs else "400"
         mark = "≠" if row.differs else ""
         values = "".join(
-            f'<td style="{cell};font-weight:{weight};overflow-wrap:anywhere">{html.escape(value[:300])}</td>'
+            f'<td style="{cell};font-weight:{weight};overflow-wrap:anywhere">{html.escape(shortened(value, 300))}</td>'
             for value in row.values
         )
         tint = f"background:{theme.field}" if row.differs else ""
