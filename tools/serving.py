@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.error import URLError
@@ -55,22 +55,26 @@ _OPENER = build_opener(ProxyHandler({}))  # the loopback is never behind a proxy
 
 # True when no script runs, nothing is a placeholder, and whatever is drawn by script has been drawn.
 _IDLE = """() => {
-  const all = (selector, root = document) => [
-    ...root.querySelectorAll(selector),
-    ...[...root.querySelectorAll("*")].filter(e => e.shadowRoot).flatMap(e => all(selector, e.shadowRoot)),
-  ];
   const app = document.querySelector('[data-testid="stApp"]');
   if (!app || app.dataset.testScriptState !== "notRunning") return false;
   if (!document.querySelector('[data-testid="stMain"] [data-testid="stElementContainer"]')) return false; // not begun
   const waiting = ["stSkeleton", "stAppSkeleton", "stSpinner"].map(id => `[data-testid="${id}"]`).join();
-  if (all(waiting).length) return false;
-  if (all('[data-testid="stPlotlyChart"], .plot').some(e => !e.querySelector(".main-svg"))) return false;
-  return all("canvas").filter(c => c.width && c.height && c.offsetParent).every(canvas => {
+  const chart = '[data-testid="stPlotlyChart"], .plot';
+  const roots = [document], canvases = [];
+  for (const root of roots) {
+    for (const e of root.querySelectorAll("*")) {
+      if (e.matches(waiting) || (e.matches(chart) && !e.querySelector(".main-svg"))) return false;
+      if (e.shadowRoot) roots.push(e.shadowRoot);
+      if (e.tagName === "CANVAS") canvases.push(e);
+    }
+  }
+  return canvases.filter(c => c.width && c.height && c.offsetParent).every(canvas => {
     const small = new OffscreenCanvas(16, 16).getContext("2d");
     small.drawImage(canvas, 0, 0, 16, 16);
     return small.getImageData(0, 0, 16, 16).data.some((value, i) => i % 4 === 3 && value > 0);
   });
 }"""
+_POLL = 50  # milliseconds: at each frame, as Playwright would look, it takes the processor from what it waits for
 
 
 class Process(Protocol):
@@ -98,7 +102,7 @@ def serve(
 
     Raises RuntimeError with the end of the log when the app stops or does not answer in time.
     """
-    port = free_port()
+    port = _earlier_port() or free_port()
     options = {
         "server.headless": "true",
         "server.fileWatcherType": "none",
@@ -121,6 +125,7 @@ def serve(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        _earlier.append(port)
 
 
 def launch(playwright: Playwright) -> Browser:
@@ -133,16 +138,31 @@ def launch(playwright: Playwright) -> Browser:
 
 def wait_until_idle(page: Page, seconds: float = 60) -> None:
     """Wait until the page's script has finished and its charts and canvases are painted."""
-    page.wait_for_function(_IDLE, timeout=seconds * 1000)
+    page.wait_for_function(_IDLE, timeout=seconds * 1000, polling=_POLL)
     # A rerun may start right after a drawing: idle means idle twice, some frames apart.
     page.wait_for_timeout(300)
-    page.wait_for_function(_IDLE, timeout=seconds * 1000)
+    page.wait_for_function(_IDLE, timeout=seconds * 1000, polling=_POLL)
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+# Those of servers that have ended: a browser keeps Streamlit's scripts compiled by their address, whose port counts.
+_earlier: list[int] = []
+
+
+def _earlier_port() -> int | None:
+    """The last of them that nobody else has taken since."""
+    while _earlier:
+        port = _earlier.pop()
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection that has just ended is no server
+            probe.bind(("127.0.0.1", port))
+            return port
+    return None
 
 
 def _start(arguments: list[str], folder: Path, log: Path) -> Process:
