@@ -7,7 +7,7 @@ except ModuleNotFoundError as missing:
     if missing.name not in ("anywidget", "IPython"):
         raise
     raise ModuleNotFoundError(
-        f'A view in a notebook needs {missing.name}: pip install "headlight[notebook]".', name=missing.name
+        f'A view in a notebook needs {missing.name}: pip install "headlight-attention[notebook]".', name=missing.name
     ) from None
 
 __all__ = ["Selected", "View", "show"]

@@ -42,7 +42,7 @@ def test_it_is_kept_without_outputs_and_installs_what_it_needs_in_a_cell(path: P
     assert not any(cell.outputs or cell.execution_count for cell in cells)
     assert (
         cells[0].source.startswith("try:\n    import headlight")
-        and '%pip install --quiet "headlight[' in cells[0].source
+        and '%pip install --quiet "headlight-attention[' in cells[0].source
     )
     assert path.stat().st_size < 10_000 and set(notebook.metadata) == {"kernelspec", "language_info"}
 

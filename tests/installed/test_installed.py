@@ -52,7 +52,7 @@ def run(home: Path, environment: dict[str, str], *command: str) -> subprocess.Co
 
 
 def test_the_wheel_has_two_modules_and_a_bearable_size() -> None:
-    (wheel,) = (ROOT / "dist").glob("headlight-*.whl")
+    (wheel,) = (ROOT / "dist").glob("headlight_attention-*.whl")
     assert wheel.stat().st_size <= LARGEST
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"headlight", "transformer"}
