@@ -91,7 +91,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
     for name, place in places.items():
         shown = place.apply(patterns)
         says = descriptions(trace, place, measures(trace, place))
-        overview, thumbs = overview_parts(shown, place.masked, says, peak=_peak(shown))
+        overview, thumbs = overview_parts(shown, place.masked, says, peak=_peak(shown), columns=place.columns)
         header["off"] = overview["off"]
         header[name] = _face(place, overview, name == "words")
         suffix = " words" if name == "words" else ""
@@ -105,7 +105,7 @@ def _face(place: Layout, overview: dict[str, Any], merged: bool) -> dict[str, An
     """The tokens that a kind is shown with, as they are or merged, and what is said of each head then."""
     return {
         **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},
-        **labels_header(place.masked.shape, place.rows, place.columns, place.reads, given=place.given),
+        **labels_header(place.masked.shape, place.rows, place.columns, place.reads, place.given),
         "groups": [place.row_groups, place.column_groups] if merged else None,
     }
 

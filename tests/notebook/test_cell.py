@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -95,6 +96,13 @@ def test_a_widget_asks_its_kernel(trace: Trace) -> None:
         view._handle_custom_msg(ask, [])
     (content, buffers) = send.call_args.args
     assert buffers == [weights_message(trace, "cross", 1, 0, whole_layer=False)]
+
+
+def test_a_prompt_and_the_direction_of_writing_reach_the_cell() -> None:
+    trace = headlight.show(decoder=np.tril(np.ones((1, 1, 3, 3))), target_tokens=["الفتاة", "تجلس", "اليوم"]).trace
+    header, _ = unpacked(gzip.decompress(cell_payload(replace(trace, given=2), ("decoder", 0, 0), False, None)))
+    shown = header["kinds"]["decoder"]["tokens"]
+    assert shown["rtl"] and shown["given"] == [1, 2]
 
 
 def test_rows_that_do_not_sum_to_one_are_said() -> None:

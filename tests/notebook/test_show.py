@@ -38,7 +38,7 @@ def test_what_is_not_installed_is_named() -> None:
     loaded = {name for name in sys.modules if name.startswith("headlight.notebook")}
     with (
         patch.dict(sys.modules, {"anywidget": None}),
-        pytest.raises(ModuleNotFoundError, match=r"headlight\[notebook\]"),
+        pytest.raises(ModuleNotFoundError, match=r"headlight-attention\[notebook\]"),
     ):
         for name in loaded:  # they are back when this is over
             del sys.modules[name]
