@@ -16,6 +16,7 @@ from transformer.charts.direction import right_to_left, runs_left
 from transformer.graphemes import graphemes
 
 SCRIPTS = ("shared", "icons", "overview", "map_box", "map_axes", "head", "lines", "scrubber", "drawing", "chips")
+OTHERS = ("training", "film", "tree")
 QUESTION = ("prose", "question_head", "question_row", "question_order", "question")
 # What is written on canvases: the text, its place and its direction.
 WATCH = """
@@ -84,7 +85,7 @@ def views(browser: Browser) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     sheets = style("page") + style("viewer") + style("why") + style("decoding") + style("question")
     page.set_content(f"<style>{sheets}</style><main style='display:block'></main>")
-    page.add_script_tag(content=viewer_script(*SCRIPTS, *QUESTION) + WATCH)
+    page.add_script_tag(content=viewer_script(*SCRIPTS, *OTHERS, *QUESTION) + WATCH)
     yield page
     page.close()
 
@@ -155,19 +156,12 @@ def test_words_stand_in_the_order_of_the_sentence(views: Page, script: str) -> N
     tokens = TOKENS[script]
     show(views, tokens, width=1200)
     leftwards = script in LEFTWARDS
-    for words in (".scrubber .step .word", ".words .word"):
-        seen = views.locator(words)
-        assert seen.all_inner_texts() == tokens
-        assert [way == "rtl" for way in seen.evaluate_all("all => all.map(one => one.dir)")] == [
-            runs_left(token, leftwards) for token in tokens
-        ]
-        first, second = seen.nth(0).bounding_box(), seen.nth(1).bounding_box()
-        assert first is not None and second is not None
-        assert (first["x"] > second["x"]) == leftwards
-    for side in (".side.left .token", ".side.right .token"):
-        seen = views.locator(side)
-        assert seen.all_inner_texts() == tokens
-        assert seen.nth(0).get_attribute("dir") == ("rtl" if leftwards else "ltr")
+    look = "all => all.map(one => [one.innerText, one.dir, one.getBoundingClientRect().x])"
+    for words in (".scrubber .step .word", ".words .word", ".side.left .token", ".side.right .token"):
+        texts, ways, places = zip(*views.locator(words).evaluate_all(look), strict=True)
+        assert list(texts) == tokens
+        assert [way == "rtl" for way in ways] == [runs_left(token, leftwards) for token in tokens]
+        assert ".side" in words or (places[0] > places[1]) == leftwards
 
 
 @pytest.mark.parametrize("script", ["Arabic", "Greek"])
@@ -256,3 +250,44 @@ def test_a_question_and_its_answer_run_as_their_sentence(views: Page, script: st
     middle = box["x"] + (darkest + 0.5) * box["width"] / count
     assert abs(bar["x"] + bar["width"] / 2 - middle) < 4
     views.evaluate("document.querySelector('.asked').remove()")
+
+
+@pytest.mark.parametrize("script", ["Arabic", "Bengali"])
+def test_a_film_tells_the_tokens_under_the_pointer(views: Page, script: str) -> None:
+    tokens = TOKENS[script]
+    count = len(tokens)
+    header = {"of": script, "steps": [0, 10], "step": None, "rows": tokens, "columns": tokens, "note": ""}
+    header |= {"sure": [0.5, 1.0], "settled": [1, count]}
+    weights = np.stack([pattern(tokens)[0]] * 2)
+    message = pack(header, {"weights": weights, "masked": np.zeros((count, count), np.uint8)})
+    given = ["Film", base64.b64encode(message).decode("ascii"), ROOM]
+    views.evaluate("([name, bytes, width]) => mount(name, mountFilm, bytes, width)", given)
+    picture = views.locator(".film .picture").last
+    box = picture.bounding_box()
+    assert box is not None
+    seat = count - 2 if script in LEFTWARDS else 1  # of the second token, at which the first looks
+    picture.hover(position={"x": (seat + 0.5) * box["width"] / count, "y": 0.5 * box["height"] / count})
+    told = views.locator(".hl:has(.film) .tip")
+    assert told.locator("b").all_inner_texts() == [tokens[0], tokens[1]] and "1.000" in told.inner_text()
+    views.evaluate("given.Film.remove(), delete given.Film")
+
+
+@pytest.mark.parametrize("script", TOKENS)
+def test_a_word_of_the_tree_is_cut_between_letters_and_runs_its_own_way(views: Page, script: str) -> None:
+    long = "".join(TOKENS[script]) * 3
+    shown = views.evaluate(
+        """long => {
+          const tree = { label: ["[SOS]", long], parent: [-1, 0], step: [0, 1], outcome: [0, 0], lane: [0, 0] };
+          const numbers = { total: [0, -1], log_prob: [0, -1], score: [0, -1] };
+          const root = document.querySelector("main").appendChild(el("div", { class: "hl" }));
+          const view = new TreeView(root, () => {});
+          root.append(view.node);
+          view.update({ ...tree, ...numbers, lane_kept: [0, 0] }, { pruned: true, under: "total" });
+          const word = root.querySelectorAll(".word")[1], found = [word.textContent, word.getAttribute("direction")];
+          root.remove();
+          return found;
+        }""",
+        long,
+    )
+    assert shown[0].endswith("…") and beginning_of(shown[0], [long])
+    assert (shown[1] == "rtl") == (script in LEFTWARDS)
