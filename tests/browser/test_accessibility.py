@@ -1,5 +1,5 @@
-"""Every page in both themes as axe-core sees it (WCAG 2.1 A and AA), in large type, and every letter of the models that
-ship."""
+"""Every page under the policy that the server sends, in both themes as axe-core sees it (WCAG 2.1 A and AA), in large
+type, and every letter of the models that ship."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,14 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_deep_links import LINKS
+from tests.browser.test_login import WATCH
 from tools.serving import wait_until_idle
 from transformer.checkpoints.examples import examples
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "headlight/viewer/js/node_modules/axe-core/axe.min.js"
 OPTIONS = {
+    "resultTypes": ["violations"],  # of what is right, axe need not tell every node
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
     # An experiment of axe's: a button's name need not repeat every letter that is drawn in it.
     "rules": {"label-content-name-mismatch": {"enabled": False}},
@@ -54,9 +56,13 @@ DRAWN = """async letters => {
 }"""
 
 
-def test_axe_finds_nothing(page: Page, app_url: str) -> None:
-    """In the dark only the colours differ, so only contrast is looked at again."""
-    found = {}
+def test_axe_finds_nothing_and_the_policy_refuses_nothing(fresh_page: Page, app_url: str) -> None:
+    """In the dark only the colours differ, so only contrast is looked at again.
+
+    The policy (server/headers.py) is the same with a password and without.
+    """
+    page, found = fresh_page, {}
+    page.add_init_script(WATCH)
     for link, title in LINKS.items():
         if link.startswith("/attention"):  # the same page as /
             continue
@@ -70,7 +76,7 @@ def test_axe_finds_nothing(page: Page, app_url: str) -> None:
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(14, 17, 23)")
         expect(page.locator(".hl[data-theme=light]")).to_have_count(0)
         wait_until_idle(page)
-        if wrong := page.evaluate(FOUND, {"runOnly": ["color-contrast"]}):
+        if wrong := page.evaluate(FOUND, {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}):
             found[f"{title}, dark"] = wrong
         page.emulate_media(color_scheme="light")
         # In large type everything is legible from the last row, and nothing is beside the window.
@@ -85,6 +91,8 @@ def test_axe_finds_nothing(page: Page, app_url: str) -> None:
         if main != [0, 720]:
             found[f"{title}, large, beside the window"] = main
         page.keyboard.press("l")
+        if refused := page.evaluate("refused"):
+            found[f"{title}, refused by the policy"] = refused
     assert not found, json.dumps(found, indent=1)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from tests.forked import serve_forked
 
@@ -34,11 +34,15 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize(("link", "title"), LINKS.items(), ids=LINKS)
 def test_the_first_request_of_a_server_opens_the_page(
-    address: str, fresh_page: Page, idle: Callable[[Page], None], link: str, title: str
+    address: str, page: Page, idle: Callable[[Page], None], link: str, title: str
 ) -> None:
-    page = fresh_page
     refused: list[str] = []
-    page.on("response", lambda answer: refused.append(answer.url) if answer.status >= 400 else None)
+
+    def look(answer: Response) -> None:
+        if answer.status >= 400:
+            refused.append(answer.url)
+
+    page.on("response", look)
     page.goto(address + link, wait_until="commit")  # `idle` waits for the rest
     idle(page)
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
@@ -47,6 +51,7 @@ def test_the_first_request_of_a_server_opens_the_page(
     expect(page).to_have_title("Headlight")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert page.url == address + link
+    page.remove_listener("response", look)
     assert refused == []
     assert page.evaluate("history.length") == 2  # the empty page that the window opened with, and this one
 
