@@ -49,12 +49,17 @@ def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def kept_in(models: Path) -> Path:
+    return models.with_name(f"{models.name}-kept")
+
+
 @contextmanager
 def app(models: Path, runs: Path, log: Path) -> Iterator[str]:
     """The app on these models and runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
         patch.setenv("HEADLIGHT_RUNS", str(runs))
+        patch.setenv("HEADLIGHT_MODELS", str(kept_in(models)))
         with serve_forked(ROOT / "app.py", log) as address:
             yield address
 
@@ -253,5 +258,5 @@ def test_a_finished_run_can_be_kept_and_taken_away(
     dialog.get_by_label("Name").fill("kept")
     dialog.get_by_role("button", name="Keep", exact=True).click()
     expect(dialog).to_have_count(0, timeout=30_000)
-    assert checkpoints.load(models / "kept").card["step"] > 0
-    expect(page.locator('.run[data-id="checkpoints/kept"]')).to_be_visible()
+    assert checkpoints.load(kept_in(models) / "kept").card["step"] > 0
+    expect(page.locator('.run[data-id="models/kept"]')).to_be_visible()

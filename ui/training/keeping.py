@@ -55,7 +55,7 @@ def confirm_deletion(run: Status) -> None:
 def keep_as_model(run: Status) -> None:
     """Copies the best checkpoint to where every page looks for models."""
     st.markdown(
-        "Its best checkpoint is copied into `checkpoints/`, with its snapshots, so that every page can open it."
+        "Its best checkpoint is copied into `models/`, with its snapshots, so that every page can open it."
     )
     name = (st.text_input("Name", run.name, key=f"model-name-{run.name}") or "").strip()
     scored = st.checkbox(
@@ -73,10 +73,10 @@ def keep_as_model(run: Status) -> None:
 
 
 def model_path(name: str) -> Path:
-    """Raises ValueError for what cannot be the name of a model."""
+    """Among the user's own models. Raises ValueError for what cannot be the name of one."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):
         raise ValueError(f"{quoted(name)} is not a valid model name; use letters, digits, dots and dashes.")
-    return models.CHECKPOINTS / name
+    return models.MODELS / name
 
 
 def kept_note() -> None:

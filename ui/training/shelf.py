@@ -1,4 +1,4 @@
-"""The list of the page: the runs, and the models in checkpoints/, included or kept, that have snapshots."""
+"""The list of the page: the runs, and the models that have snapshots, those that ship and those that were kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAILED = ("crashed", "stalled", "diverged", "out of disk")
 
 @dataclass(frozen=True)
 class Shipped:
-    """A model in checkpoints/ with snapshots of its training."""
+    """A model with snapshots of its training: one that ships, or "models/NAME", which was kept."""
 
     name: str
     folder: Path
@@ -29,7 +29,7 @@ class Shipped:
 
     @property
     def id(self) -> str:
-        return SHIPPED + self.name
+        return self.name if self.name.startswith(models.IMPORTED) else SHIPPED + self.name
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,11 @@ def runs() -> list[Status]:
 
 def shipped() -> list[Shipped]:
     included = []
-    for config in sorted(models.CHECKPOINTS.glob(f"*/{CONFIG}")):
-        count = len(list(config.parent.glob("history/step-*.safetensors")))
-        if count:
-            included.append(Shipped(config.parent.name, config.parent, count))
+    for prefix, place in (("", models.CHECKPOINTS), (models.IMPORTED, models.MODELS)):
+        for config in sorted(place.glob(f"[!.]*/{CONFIG}")):
+            count = len(list(config.parent.glob("history/step-*.safetensors")))
+            if count:
+                included.append(Shipped(prefix + config.parent.name, config.parent, count))
     return included
 
 

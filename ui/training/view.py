@@ -9,11 +9,12 @@ from typing import ClassVar
 
 from ui.state.view import View, whole
 
-SHIPPED = "checkpoints/"  # what the name of a shipped model begins with, whose history can be watched
+# What the names of models begin with whose history can be watched: of one that ships, and of one that was kept.
+SHIPPED, KEPT = "checkpoints/", "models/"
 MOST_COMPARED = 3
 MOST_SMOOTHED = 99
 
-_NAME = re.compile(rf"({re.escape(SHIPPED)})?\w[\w.-]{{0,63}}")
+_NAME = re.compile(rf"({SHIPPED}|{KEPT})?\w[\w.-]{{0,63}}")
 _DATA = re.compile(r"[a-z0-9-]{1,20}(:[a-z]{2}-[a-z]{2})?")
 _SIZE = re.compile(r"[a-z0-9-]{1,40}")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.small import small_checkpoint
 from tests.small_run import new_run, small_recipe
-from transformer import Translator
+from transformer import Translator, checkpoints
 from transformer.training import RunFolder, Status, differences, status
 from transformer.training.run_status import ALIVE
 from ui.state import models
@@ -17,6 +18,7 @@ from ui.training import compare, shelf
 from ui.training.keeping import model_path, zipped
 from ui.training.shelf import Item, run_item, score_text
 from ui.training.steering import acts
+from ui.training.view import TrainingView
 from ui.widgets import corpus_upload
 from ui.widgets.errors import without_folders
 
@@ -94,6 +96,19 @@ def test_a_download_is_a_checkpoint_folder(finished: RunFolder, tmp_path: Path) 
 def test_a_model_needs_a_plain_name(name: str) -> None:
     with pytest.raises(ValueError, match="is not a valid model name"):
         model_path(name)
+
+
+def test_a_kept_model_is_one_of_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that ship may lie where nobody can write: in an installed package, in a read-only image."""
+    monkeypatch.setattr(models, "MODELS", tmp_path)
+    place = model_path("mine")
+    assert models.model_folder("models/mine") == place
+    checkpoints.save(small_checkpoint(), place)
+    assert "models/mine" not in [model.id for model in shelf.shipped()]  # it has no snapshots
+    (place / "history").mkdir()
+    (place / "history" / "step-0000001.safetensors").touch()
+    assert [model.id for model in shelf.shipped()][-1] == "models/mine"
+    assert TrainingView.own({"run": "models/mine"})["run"] == "models/mine"
 
 
 def test_the_table_marks_what_the_library_says_differs(tmp_path: Path) -> None:
