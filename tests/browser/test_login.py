@@ -110,7 +110,7 @@ def test_a_download_is_for_who_signed_in(asked: Page, locked: str) -> None:
 
 
 def test_the_policy_stops_what_is_not_the_apps(asked: Page, errors: list[str], locked: str) -> None:
-    """A script in the page, a script and a picture from elsewhere; test_accessibility.py lets every page do its work."""
+    """A script in the page, a script and a picture from elsewhere; test_accessibility.py walks every page under it."""
     enter(asked, locked)
     assert not [error for error in errors if "Content Security Policy" in error]
     asked.evaluate(WATCH)
