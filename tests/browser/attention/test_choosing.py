@@ -121,7 +121,7 @@ def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(
     expect(page.locator(".map .tip")).to_contain_text(f"{odd_trace.cross[2, 0, 1, 3]:.3f}")
     expect(page.locator(".side.right .token.chosen")).to_have_text(columns.nth(3).inner_text())
     expect(page).to_have_url(re.compile("row=2&column=4"))
-    other = go(new_page(), page.url)
+    other = go(page, page.url)
     expect(other.locator(".map .tip")).to_contain_text(f"{odd_trace.cross[2, 0, 1, 3]:.3f}")
     assert other.locator("canvas.sheet").evaluate(sheet) != before
     other.keyboard.press("Escape")

@@ -1,0 +1,114 @@
+"""Every page on models of other families and on imported ones, without a browser; tests/browser does some in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from transformers import T5Config, T5ForConditionalGeneration
+
+from tests.checkpoints.hugging_face import piece_model
+from tests.checkpoints.tutorials import answers, file
+from tests.small import small_checkpoint, small_t5_checkpoint
+from tests.unpacked import unpacked
+from transformer import checkpoints
+from transformer.checkpoints.importing import import_model
+from ui.state import models
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("families")
+    checkpoints.save(small_t5_checkpoint(), folder / "checkpoints" / "a-t5")
+    bart = small_checkpoint(
+        norm="post", final_norm=False, positions="stored", scale_embeddings=False, embedding_norm=True
+    )
+    with torch.no_grad():
+        for stack in (bart.model.encoder, bart.model.decoder):
+            stack.embedding.positions.table.normal_(std=0.5)
+    checkpoints.save(bart, folder / "checkpoints" / "b-bart")
+    import_model(their_t5(tmp_path_factory.mktemp("theirs")), folder / "models" / "t5")
+    import_model(file("ground-up"), folder / "models" / "ground-up", answers("ground-up", sos_id=2, eos_id=3))
+    (folder / "runs").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("checkpoints", "models", "runs"):
+            patch.setattr(models, name.upper(), folder / name)
+        yield folder
+
+
+def their_t5(folder: Path) -> Path:
+    """A tiny T5 as `transformers` saves it, with its SentencePiece model."""
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {
+        "d_model": 16,
+        "d_kv": 6,
+        "d_ff": 20,
+        "num_layers": 2,
+        "num_decoder_layers": 3,
+        "num_heads": 2,
+    }
+    config = T5Config(vocab_size=200, **sizes, feed_forward_proj="gated-gelu", decoder_start_token_id=0)
+    T5ForConditionalGeneration(config).save_pretrained(folder / "m")
+    piece_model(folder, "spiece").rename(folder / "m" / "spiece.model")
+    return folder / "m"
+
+
+def opened(page: str, **query: str) -> AppTest:
+    app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception and not app.error
+    return app
+
+
+def header(app: AppTest, component: str) -> dict[str, Any]:
+    found = next(one for one in app.get("bidi_component") if one.proto.component_name == f"headlight_{component}")
+    return unpacked(found.proto.bytes)[0]
+
+
+def texts(app: AppTest) -> str:
+    return " ".join(element.value for element in (*app.markdown, *app.caption))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tokens", "start"),
+    [
+        ("a-t5", "two dogs", 2, "[SOS]"),
+        ("b-bart", "two dogs", 2, "[SOS]"),
+        ("models/t5", "the girl walks", 3, "<unk>"),
+        ("models/ground-up", "5 9 12 7 30", 5, "2"),
+    ],
+)
+def test_a_model_goes_through_every_page(name: str, text: str, tokens: int, start: str) -> None:
+    """The text as it is read and written again."""
+    of = {"model": name, "text": text}
+    read = {**of, "target": text}
+    app = opened("attention", **read, kind="cross")
+    shown = header(app, "head")
+    assert shown["rows_read"] == [start, *shown["rows"][:tokens]]
+    assert texts(app).count(":material/check: ") == 5  # each check of it holds
+    opened("attention", **read, kind="cross", words="1", changes="cross.1.1")
+    nodes = header(opened("decoding", **of), "player")["nodes"]
+    assert len(nodes["parent"]) > 3
+    app = opened("positions", **of, added="1")
+    assert not app.warning and "The same words in another order" in [element.value for element in app.subheader]
+    for kind in ("encoder", "decoder", "cross"):
+        agreement = header(opened("anatomy", **read, kind=kind), "walk")["agreement"]
+        assert max(agreement.values()) < 1e-5
+    for part in ("embedding", "ff", "output"):
+        check = header(opened("anatomy", **read, part=part), "parts")["check"]
+        assert float(check.rpartition("within ")[2].replace("−", "-")) < 1e-5
+    assert any(button.label == "New run" for button in opened("training", **of).button)
+    app = opened("checkpoints", **of)
+    assert [element.value.replace("\\", "") for element in app.subheader] == [name]
+    box = next(one for one in (*app.text_input, *app.text_area) if one.label == "Text for the tokenizer")
+    box.set_value(text).run()
+    assert not app.exception and f"{tokens} words" in texts(app)
+    assert "Configurations" in texts(opened("checkpoints", **of, beside="b-bart"))
