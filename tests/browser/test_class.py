@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from tools.serving import wait_until_idle
 from transformer.lessons import read
 
@@ -39,6 +40,7 @@ def answer(page: Page, number: int) -> None:
         page.locator(".order button:enabled").first.click()
     send.click()
     expect(page.get_by_role("heading", name="Answered")).to_be_visible()
+    expect(page.locator("#spoken")).to_have_text("Answered. Wait for the teacher.")
 
 
 def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
@@ -72,7 +74,19 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
         teacher.get_by_role("button", name="Reveal", exact=True).click()
         for pupil in pupils:
             expect(pupil.locator(".why")).to_be_visible()
+            expect(pupil.locator("#spoken")).to_contain_text("The answer: ")  # to a screen reader
             assert pupil.evaluate("document.documentElement.scrollWidth") <= 390, step.name
+        if step.ask == "row":  # on a projector: the picture and what it means, at once, and every word whole
+            expect(teacher.locator(".why")).to_be_in_viewport(ratio=1)
+            bars, buttons = teacher.locator(".bars").bounding_box(), teacher.locator(".class-bar").bounding_box()
+            assert bars and buttons and bars["y"] + bars["height"] <= buttons["y"]
+            assert buttons["y"] + buttons["height"] <= 720
+            names = teacher.locator(".columns-of span").evaluate_all(
+                "all => all.map(e => e.scrollWidth <= e.clientWidth + 1)"
+            )
+            assert names and all(names)
+            teacher.evaluate(AXE.read_text("utf-8"))
+            assert teacher.evaluate(FOUND, OPTIONS) == []
         if number < len(LESSON.steps):
             teacher.get_by_role("button", name="Next", exact=True).click()
     teacher.get_by_role("button", name="End the class").click()

@@ -23,6 +23,8 @@ def test_a_row_is_judged_by_its_overlap_beside_that_of_spreading_evenly() -> Non
     assert judged["evenly"] == 25 + 20 + 10
     assert judged["difference"] == [-30, 20, 10, 0]
     assert not judged["right"]
+    judged = judge(ROW, {"answer": [6.48, 93.52, 0.0, 0.0]}, [100, 0, 0, 0])
+    assert judged["overlap"] == 6 and judged["sentence"].startswith("6 %")  # and not 6.5, which becomes 7
 
 
 def test_a_word_is_right_where_no_other_gets_more() -> None:
@@ -49,7 +51,7 @@ def test_an_order_counts_the_pairs_that_stand_right() -> None:
 
 def test_a_number_is_told_how_far_off_it_is() -> None:
     judged = judge(QUESTIONS["number"], {"answer": 7.0}, 2.0)
-    assert judged["sentence"] == "5 % too low."
+    assert judged["sentence"] == "5 points too low."
     assert judge(QUESTIONS["number"], {"answer": 7.0}, 7.2)["sentence"] == "Exactly."
 
 

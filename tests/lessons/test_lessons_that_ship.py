@@ -48,9 +48,15 @@ def test_a_question_does_not_tell_its_answer(lesson: Lesson, step: Step) -> None
     measured = measuring(step)
     posed, truth = pose(step, measured), true_answer(step, measured)
     assert not posed.keys() & {"answer", "row", "values", "explanation", "smallest"}
-    if step.ask in ("word", "row"):
+    if "picture" in posed:
         asked = posed["picture"]["asked"]
         assert set(posed["picture"]["weights"][asked]) == {None}
+    weighed = step.ask == "number" and step.answer is not None and step.answer.what == "weight"
+    assert ("picture" in posed) == (step.ask in ("word", "row") or weighed)
+    if weighed:
+        assert any(value == pytest.approx(truth["answer"], abs=0.01) for value in truth["row"])
+    if any(word in step.hint for word in ("thumbnails", "the picture", "diagonal")):  # then there is something to see
+        assert posed.keys() & {"picture", "thumbnails"}
     if step.explanation:
         assert truth["explanation"] not in json.dumps(posed, ensure_ascii=False)
 

@@ -126,7 +126,7 @@ def _number(posed: Json, right: Json | None) -> str:
     decimals = max(0, -math.floor(math.log10(posed["step"])))
     said = f"{right['answer']:.{decimals}f}" if right else "&nbsp;"
     span = f"from {posed['least']:g} to {posed['most']:g}"
-    return f'<p>{span}: <span class="line">{said}</span> {escape(posed["unit"])}</p>'
+    return f'{_seen(posed, right)}<p>{span}: <span class="line">{said}</span> {escape(posed["unit"])}</p>'
 
 
 def _choice(posed: Json, right: Json | None) -> str:
@@ -142,7 +142,14 @@ def _order(posed: Json, right: Json | None) -> str:
     items = "".join(
         f"<tr><td>{places.get(i, '')}</td><th>{escape(item)}</th></tr>" for i, item in enumerate(posed["items"])
     )
-    return f'<table class="fill">{items}</table>'
+    return f'{_seen(posed, right)}<table class="fill">{items}</table>'
+
+
+def _seen(posed: Json, right: Json | None) -> str:
+    """What there is to look at beside a number or an order, if anything."""
+    if "picture" in posed:
+        return _matrix(posed["picture"], right)
+    return _head(posed, right) if "thumbnails" in posed else ""
 
 
 _ASKED: dict[str, Callable[[Json, Json | None], str]] = {

@@ -8,6 +8,9 @@ Everything is plain JSON. A question of each kind, as it may be sent before the 
     number  {"least", "most", "step", "unit"}                      a number
     choice  {"choices": [...]}                                     the index of a choice
     order   {"items": [...]}                                       the indices of the items, in the guessed order
+
+The number of a weight has what a row has besides, and a number or an order of heads what a head has: something to
+look at.
 """
 
 from __future__ import annotations
@@ -124,15 +127,16 @@ def _judge_word(posed: Given, truth: Given, guess: int) -> Json:
 
 def _judge_row(posed: Given, truth: Given, guess: list[float]) -> Json:
     row: list[float] = truth["answer"]
-    common, even = overlap(guess, row), overlap([100 / len(row)] * len(row), row)
-    sentence = f"{common:.0f} % of your row lies where the head looks; shared out evenly, it would be {even:.0f} %."
+    # Rounded once, so that whoever writes them writes the same.
+    common, even = round(overlap(guess, row)), round(overlap([100 / len(row)] * len(row), row))
+    sentence = f"{common} % of your row lies where the head looks; shared out evenly, it would be {even} %."
     difference = [round(mine - its, 1) for mine, its in zip(guess, row, strict=True)]
     return _judged(
         common >= SAME_ROW,
         common / 100,
         sentence,
-        overlap=round(common, 1),
-        evenly=round(even, 1),
+        overlap=common,
+        evenly=even,
         difference=difference,
     )
 
@@ -147,7 +151,9 @@ def _judge_head(posed: Given, truth: Given, guess: list[int]) -> Json:
 
 
 def _judge_number(posed: Given, truth: Given, guess: float) -> Json:
-    off, unit = guess - truth["answer"], f" {posed['unit']}".rstrip()
+    off = guess - truth["answer"]
+    # Two shares lie some points apart: 20 % is no 10 % more than 10 %.
+    unit = " points" if posed["unit"] == "%" else f" {posed['unit']}".rstrip()
     span = posed["most"] - posed["least"]
     right = abs(off) <= max(CLOSE * span, posed["step"] / 2)
     far = f"{abs(off):.3g}{unit}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,15 @@ def _answer(step: Step, measuring: Measuring) -> Any:
 
 
 def _pose_row(step: Step, measuring: Measuring) -> Json:
-    row, named = _answer(step, measuring), step.answer
+    _answer(step, measuring)
+    assert step.answer is not None
+    return _pose_of_row(step.answer, measuring)
+
+
+def _pose_of_row(named: Named, measuring: Measuring) -> Json:
+    row = measuring(named)
     assert isinstance(row, Row)
-    assert named is not None and named.head is not None
+    assert named.head is not None
     trace = measuring.trace(named.run)
     query = measuring.words(named.words[0], trace.row_tokens(named.head.kind))
     return {
@@ -130,16 +137,19 @@ def _pose_head(step: Step, measuring: Measuring) -> Json:
     named = step.answer
     assert named is not None
     _answer(step, measuring)
-    trace = measuring.trace(named.run)
-    patterns = trace.pattern(named.kind)
+    return _thumbnails(measuring.trace(named.run), named.kind)
+
+
+def _thumbnails(trace: Trace, kind: str) -> Json:
+    patterns = trace.pattern(kind)
     return {
-        "kind": named.kind,
+        "kind": kind,
         "layers": patterns.shape[0],
         "heads": patterns.shape[1],
         "thumbnails": patterns.astype(np.float64).round(2).tolist(),
-        "masked": trace.masked(named.kind).tolist(),
-        "rows": [plain(label) for label in trace.rows(named.kind)],
-        "columns": [plain(label) for label in trace.columns(named.kind)],
+        "masked": trace.masked(kind).tolist(),
+        "rows": [plain(label) for label in trace.rows(kind)],
+        "columns": [plain(label) for label in trace.columns(kind)],
     }
 
 
@@ -154,7 +164,20 @@ def _true_head(step: Step, measuring: Measuring) -> Json:
 def _pose_number(step: Step, measuring: Measuring) -> Json:
     assert step.scale is not None
     scale = step.scale
-    return {"least": scale.least, "most": scale.most, "step": scale.step, "unit": scale.unit}
+    slider = {"least": scale.least, "most": scale.most, "step": scale.step, "unit": scale.unit}
+    assert step.answer is not None
+    return slider | _seen_of_number(step.answer, measuring)
+
+
+def _seen_of_number(named: Named, measuring: Measuring) -> Json:
+    """What there is to look at: of a weight its head without its row, of a count of heads all of them."""
+    if named.what == "weight":
+        return _pose_of_row(_row_of(named), measuring)
+    return _thumbnails(measuring.trace(named.run), named.kind) if named.what == "count" else {}
+
+
+def _row_of(weight: Named) -> Named:
+    return replace(weight, what="row", words=weight.words[:1])
 
 
 def _true_number(step: Step, measuring: Measuring) -> Json:
@@ -163,7 +186,9 @@ def _true_number(step: Step, measuring: Measuring) -> Json:
     value = float(_answer(step, measuring)) * (100 if step.scale.unit == "%" else 1)
     if not step.scale.least <= value <= step.scale.most:
         raise ValueError(f"line {step.line}: the answer is {value:.4g}, and the slider cannot say it.")
-    return {"answer": value}
+    assert step.answer is not None
+    row = {"row": measuring(_row_of(step.answer)).shares} if step.answer.what == "weight" else {}
+    return {"answer": value} | row
 
 
 def shuffled(step: Step) -> list[int]:
@@ -185,7 +210,12 @@ def _true_choice(step: Step, measuring: Measuring) -> Json:
 
 
 def _pose_order(step: Step, measuring: Measuring) -> Json:
-    return {"items": [_text(step.options[i].text, measuring) for i in shuffled(step)]}
+    items = {"items": [_text(step.options[i].text, measuring) for i in shuffled(step)]}
+    kinds = {(option.by.head.kind, option.by.run) for option in step.options if option.by.head is not None}
+    if len(kinds) != 1 or any(option.by.what != "measure" for option in step.options):
+        return items
+    (kind, run), *_ = kinds  # heads of one kind are compared: that kind is what there is to look at
+    return items | _thumbnails(measuring.trace(run), kind)
 
 
 def _true_order(step: Step, measuring: Measuring) -> Json:

@@ -107,7 +107,7 @@ def _shown(name: str, trace: Trace, chosen: Chosen, view: AnatomyView, mask: Mas
     if view.matrices == "batch":
         second = _second(view, model, trace)
         if second is None:
-            st.caption("Choose or type a second sentence: the shorter one is filled up with padding.")
+            st.caption("Type a second sentence: the shorter one is filled up with padding.")
             return None
         traces = (trace, models.trace(name, second, None))
     own = own_mask(chosen.site, model.model.config)
@@ -124,21 +124,28 @@ def _shown(name: str, trace: Trace, chosen: Chosen, view: AnatomyView, mask: Mas
 
 
 def _second(view: AnatomyView, model: Translator, trace: Trace) -> str | None:
-    """The other sentence of the batch, chosen among the model's examples or typed."""
+    """The other sentence of the batch, chosen among the model's examples or typed; None without an example."""
     offered = [example.text for example in examples(model.card) if example.text != trace.text]
     if view.second is not None and view.second not in offered:
         offered.insert(0, view.second)
+    first = view.second if view.second is not None else _unlike(trace.text, offered, model)
     key = widget_key("second")
     second: str | None = st.selectbox(
         "Second sentence of the batch",
         offered,
-        index=None if view.second is None else offered.index(view.second),
+        index=None if first is None else offered.index(first),
         key=key,
         accept_new_options=True,
         placeholder="Choose an example or type a sentence",
         on_change=lambda: update(second=st.session_state[key] or None),
     )
     return second
+
+
+def _unlike(text: str, offered: list[str], model: Translator) -> str | None:
+    """The first that has another number of tokens, since two that are as long have no padding to show."""
+    count = model.checkpoint.source_tokenizer.encode
+    return next((other for other in offered if len(count(other)) != len(count(text))), next(iter(offered), None))
 
 
 def _padded(traces: tuple[Trace, ...], chosen: Chosen) -> int:

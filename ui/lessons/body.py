@@ -34,7 +34,7 @@ def body() -> None:
         if lesson is None:
             _list(lessons, wrong, view)
         else:
-            _step(lesson, len(lessons), view)
+            _step(lesson, lessons, view)
     write_address()
 
 
@@ -64,9 +64,9 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
     lessons_component(header, key="lessons", on_open=lambda name, at: update(lesson=name, step=at))
 
 
-def _step(lesson: Lesson, of: int, view: LessonsView) -> None:
+def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
     chosen = lesson.steps[lesson.step(view.step or "")]
-    actions = heading(lesson.title, f"Lesson {lesson.number} of {of}")
+    actions = heading(lesson.title, f"Lesson {lesson.number} of {len(lessons)}")
     if view.code and not view.only:
         with actions:
             st.button("Leave the class", icon=":material/chevron_left:", type="tertiary", on_click=teaching.leave)
@@ -80,7 +80,7 @@ def _step(lesson: Lesson, of: int, view: LessonsView) -> None:
             handouts(lesson)
             st.caption(f"Model, chosen by the lesson: {chosen.model}")
     teaching.refusal()
-    step.section(lesson, chosen, of, view)
+    step.section(lesson, chosen, lessons, view)
 
 
 def _leave() -> None:

@@ -47,12 +47,14 @@ def class_room(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mappin
 
 
 def step(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
-    """One step; `on_pick` gets {"guess": what was guessed}, {"skip": True}, {"again": True}, {"step": name} or
-    {"list": True}. It comes from a browser: a guess may be anything that JSON can say."""
+    """One step; `on_pick` gets {"guess": what was guessed}, {"skip": True}, {"again": True}, {"step": name},
+    {"following": True} or {"list": True}. It comes from a browser: a guess may be anything that JSON can say."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
-            case {"guess": _} | {"skip": True} | {"again": True} | {"list": True} | {"step": str()} as pick:
+            case {"guess": _} | {"step": str()} as pick:
+                on_pick(pick)
+            case {"skip": True} | {"again": True} | {"following": True} | {"list": True} as pick:
                 on_pick(pick)
 
     _STEP(data=pack(header, {}), key=key, on_pick_change=picked)

@@ -19,14 +19,15 @@ TOLD = "lesson-told"  # in the session: the guess of each step that was revealed
 REFUSED = "lesson-refused"  # why the last guess was not taken
 
 
-def section(lesson: Lesson, step: Step, of: int, view: LessonsView) -> None:
+def section(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView) -> None:
     """Draws the step; raises ValueError where its model can't answer."""
     if refused := st.session_state.pop(REFUSED, None):
         st.warning(refused, icon=":material/error:")
     asked = shelf.asked(lesson, step)
+    following = next(iter(lessons[lessons.index(lesson) + 1 :]), None)
     header = {
         "lesson": {"name": lesson.name, "title": lesson.title, "number": lesson.number},
-        "of": of,
+        "following": following and {"name": following.name, "title": following.title},
         "steps": [{"name": one.name, "title": one.title, "ask": one.ask} for one in lesson.steps],
         "at": lesson.steps.index(step),
         "text": asked.text,
@@ -37,7 +38,7 @@ def section(lesson: Lesson, step: Step, of: int, view: LessonsView) -> None:
         "only": view.only,
         "told": _answer(lesson, step, asked),
     }
-    step_component(header, key="lesson", on_pick=partial(_picked, lesson, step, view.only))
+    step_component(header, key="lesson", on_pick=partial(_picked, lesson, step, following, view.only))
 
 
 def own_address(step: Step) -> str:
@@ -55,7 +56,7 @@ def _answer(lesson: Lesson, step: Step, asked: shelf.Asked) -> dict[str, Any] | 
     return {"guess": guess, "truth": asked.truth, "judged": judged}
 
 
-def _picked(lesson: Lesson, step: Step, only: bool, pick: Mapping[str, Any]) -> None:
+def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pick: Mapping[str, Any]) -> None:
     told = st.session_state.setdefault(TOLD, {})
     place = (lesson.name, step.name)
     match pick:
@@ -70,5 +71,7 @@ def _picked(lesson: Lesson, step: Step, only: bool, pick: Mapping[str, Any]) -> 
             told.pop(place, None)
         case {"step": name} if not only and name in [one.name for one in lesson.steps]:
             update(step=name)
+        case {"following": True} if following and not only:
+            update(lesson=following.name, step=None)
         case {"list": True} if not only:
             update(lesson=None, step=None)

@@ -34,8 +34,9 @@ class ClassScreen {
 
   drawSide() {
     const { code, join, link, qr, joined, answered, truth, judged } = this.header;
-    const parts = [];
-    if (truth) parts.push(...this.verdict(judged));
+    const result = el("div", { class: "result" });
+    if (truth) result.append(...this.verdict(judged));
+    if (truth?.explanation) result.append(el("div", { class: "why" }, prose(truth.explanation)));
     const picture = el("img", { src: qr, alt: "QR code of the link to join", class: truth ? "qr small" : "qr" });
     const address = el("a", { href: link, target: "_blank", rel: "noopener" }, join);
     const counts = el("div", { class: "counts", role: "status" });
@@ -46,9 +47,12 @@ class ClassScreen {
       counts.append(el("div", {}, bold(String(count)), el("span", { class: "muted" }, what)));
     const dots = el("div", { class: "dots-of", "aria-hidden": "true" });
     for (let i = 0; i < joined; i++) dots.append(el("i", { class: i < answered ? "full" : "" }));
-    parts.push(picture, el("div", { class: "where" }, el("span", { class: "muted" }, "Join at"), address));
-    parts.push(el("div", { class: "class-code" }, code), counts, dots);
-    this.side.replaceChildren(...parts);
+    const where = el("div", { class: "where" }, el("span", { class: "muted" }, "Join at"), address);
+    const entry = el("div", { class: "join" }, picture, where, el("div", { class: "class-code" }, code));
+    // What was revealed is what matters then; how many answered stands beside the buttons too.
+    if (truth) this.side.replaceChildren(result, entry);
+    else this.side.replaceChildren(entry, counts, dots);
+    this.side.parentElement.classList.toggle("told", !!truth);
   }
 
   verdict({ right, mean }) {
@@ -82,7 +86,6 @@ class ClassScreen {
       return;
     }
     drawTruth(box, posed, truth, null, tallies.at(-1));
-    if (truth.explanation) this.stage.append(el("div", { class: "why" }, prose(truth.explanation)));
   }
 
   // A square for each pupil above what they chose; of a drawn row, above its highest bar.
@@ -96,7 +99,7 @@ class ClassScreen {
     figure.append(el("figcaption", { class: "muted" }, `${which}${said}, ${count} of you`));
     const columns = el("div", { class: "columns-of", role: "list" });
     counts.forEach((many, i) => {
-      if (posed.ask === "head" && !many && i !== its) return; // of many heads, those that somebody chose
+      if (posed.ask !== "choice" && !many && i !== its) return; // of many words or heads, those that somebody chose
       const column = el("div", { role: "listitem", class: i === its ? "its" : "" });
       const label = `${words[i]}: ${many}${i === its ? ", as the model" : ""}`;
       column.setAttribute("aria-label", label);

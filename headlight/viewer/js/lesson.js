@@ -1,6 +1,6 @@
 // One step of a lesson: a text, a question, the means to answer it, and then the answer beside the guess.
 //
-// Header: lesson {name, title, number}, of, steps [{name, title, ask}], at, text, question, hint, posed, own (an address), only,
+// Header: lesson {name, title, number}, following {name, title} or null, steps [{name, title, ask}], at, text, question, hint, posed, own (an address), only,
 // told: null before the answer, else {guess, truth, judged}.
 
 function mountLesson(root, payload, emit) {
@@ -134,13 +134,18 @@ class LessonView {
   }
 
   tell({ guess, truth, judged }) {
-    const { steps, at, text, question, posed, own, only } = this.header;
+    const { steps, at, text, question, posed, own, only, following } = this.header;
     const last = at + 1 === steps.length;
     const calls = el("div", { class: "calls" });
     if (!only) {
       const next = el("button", { type: "button", class: "primary" }, last ? "Finish" : "Next");
       next.onclick = () => (last ? this.emit("pick", { list: true }) : this.go(at + 1));
       calls.append(next);
+      if (last && following) {
+        const on = el("button", { type: "button", class: "link" }, `Next lesson: ${following.title}`);
+        on.onclick = () => this.emit("pick", { following: true });
+        calls.append(on);
+      }
       if (own)
         calls.append(
           el(

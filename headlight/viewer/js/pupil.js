@@ -10,6 +10,7 @@ function pupilPage(page) {
     MAIN = document.getElementById("main"),
     PLACE = document.getElementById("place"),
     CODE = document.getElementById("code"),
+    SPOKEN = document.getElementById("spoken"),
     CONNECTION = document.getElementById("connection");
   const SILENCE = 25000; // ms without a word from the server, which says something every ten seconds
   const DARK = window.matchMedia("(prefers-color-scheme: dark)");
@@ -184,14 +185,8 @@ function pupilPage(page) {
     screen_ = null;
     CONNECTION.textContent = "";
     PLACE.textContent = "Headlight";
-    MAIN.replaceChildren(
-      el(
-        "div",
-        { class: "middle", role: "status" },
-        el("h1", {}, "The class is over"),
-        el("p", {}, "Nothing of it is kept."),
-      ),
-    );
+    MAIN.replaceChildren(middle("The class is over", "Nothing of it is kept."));
+    say("The class is over. Nothing of it is kept.");
   }
 
   function draw(moved = false) {
@@ -201,6 +196,7 @@ function pupilPage(page) {
     PLACE.textContent = s.step === undefined ? s.title : `Step ${s.number} of ${s.of}`;
     CODE.textContent = s.code;
     MAIN.replaceChildren(...content(s));
+    say(inWords(s));
     if (moved) window.scrollTo(0, 0);
   }
 
@@ -214,7 +210,24 @@ function pupilPage(page) {
     return asking(s);
   }
 
-  const middle = (head, text) => el("div", { class: "middle", role: "status" }, el("h1", {}, head), el("p", {}, text));
+  const middle = (head, text) => el("div", { class: "middle" }, el("h1", {}, head), el("p", {}, text));
+
+  // For a screen reader, which hears only what changes in an element that was there before.
+  function say(text) {
+    if (SPOKEN.textContent !== text) SPOKEN.textContent = text;
+  }
+
+  function inWords(s) {
+    if (s.look) return `Look here: the teacher shows ${s.look.title}.`;
+    if (s.step === undefined) return "You are in. The first question comes by itself.";
+    if (s.phase === "told") return [mine.judged?.sentence, "The answer:", plain(s.truth.explanation)].join(" ");
+    if (s.phase === "locked") return "Answers are closed. The answer comes by itself.";
+    if (mine.guess !== null && !changing) return "Answered. Wait for the teacher.";
+    const more = s.round > 1 ? ", once more after talking" : "";
+    return `Question ${s.number} of ${s.of}${more}: ${plain(s.question)}`;
+  }
+
+  const plain = text => prose(text).textContent;
 
   function title(s) {
     const box = el("div", {}, el("h1", {}, ...spans(s.question)));
@@ -250,7 +263,8 @@ function pupilPage(page) {
       changing = true;
       draw(true);
     };
-    const done = el("div", { role: "status" }, el("h1", {}, "Answered"), el("p", {}, "Wait for the teacher."));
+    const wait = s.phase === "locked" ? "Answers are closed. The answer comes by itself." : "Wait for the teacher.";
+    const done = el("div", {}, el("h1", {}, "Answered"), el("p", {}, wait));
     const foot = el("div", { class: "foot" }, el("p", {}, "Nobody sees whose answer this is."));
     if (s.phase === "ask") foot.append(change);
     return [
@@ -273,7 +287,7 @@ function pupilPage(page) {
   }
 
   function score(judged) {
-    const box = el("div", { class: "score", role: "status" });
+    const box = el("div", { class: "score" });
     if (judged.overlap !== undefined) box.append(bold(percent(judged.overlap / 100)));
     box.append(el("span", {}, judged.sentence));
     return box;
@@ -282,7 +296,7 @@ function pupilPage(page) {
   function looking(s) {
     const picture = el("img", { class: "picture", src: `${AT}/picture?${s.look.number}`, alt: s.look.title });
     picture.onclick = () => picture.classList.toggle("large");
-    const note = el("p", { class: "of", role: "status" }, "Look here: what the teacher shows.");
+    const note = el("p", { class: "of" }, "Look here: what the teacher shows.");
     return [el("h1", {}, s.look.title), note, el("div", { class: "frame-of" }, picture)];
   }
 

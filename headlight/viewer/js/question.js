@@ -171,7 +171,7 @@ function askNumber(element, posed, onGuess, guess) {
     el("span", {}, withUnit(least, posed)),
     el("span", {}, withUnit(most, posed)),
   );
-  element.replaceChildren(said, rail, ends);
+  element.replaceChildren(ofWhich(posed), said, rail, ends, ...seen(element, posed, null));
 }
 
 function tellNumber(element, posed, truth, guess, tally) {
@@ -189,7 +189,8 @@ function tellNumber(element, posed, truth, guess, tally) {
     el("span", {}, withUnit(least, posed)),
     el("span", {}, withUnit(most, posed)),
   );
-  element.replaceChildren(said, line, ends, legend(guess, tally, "your guess", "the model"));
+  const marks = legend(guess, tally, "your guess", "the model");
+  element.replaceChildren(ofWhich(posed), said, line, ends, marks, ...seen(element, posed, truth.row));
 }
 
 function placed(tag, name, left) {

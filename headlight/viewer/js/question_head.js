@@ -14,11 +14,10 @@ function tellHead(element, posed, truth, guess, tally) {
   cells.forEach((cell, i) => {
     const is = place => !!place && (place[0] - 1) * posed.heads + place[1] - 1 === i;
     cell.setAttribute("role", "img");
+    const measured = truth.values[Math.floor(i / posed.heads)][i % posed.heads],
+      notes = [hundredths(measured), ofClass(tally, i)].filter(Boolean);
+    cell.append(el("small", {}, notes.join(", ")));
     mark(cell, is(guess), is(truth.answer));
-    if (ofClass(tally, i)) cell.append(el("small", {}, ofClass(tally, i)));
-    const measured = truth.values[Math.floor(i / posed.heads)][i % posed.heads];
-    if (!cell.querySelector("small")) cell.append(el("small"));
-    cell.querySelector("small").prepend(`${hundredths(measured)} `);
   });
   element.replaceChildren(ofHeads(posed), node);
 }
@@ -62,6 +61,15 @@ function headGrid(element, posed, tag) {
     });
   });
   return { node, cells };
+}
+
+// What there is to look at beside a slider or a list, if anything: a head without the row that is asked for, or all heads.
+function seen(element, posed, row) {
+  if (posed.picture) return [matrix(posed, row)];
+  if (!posed.thumbnails) return [];
+  const { node, cells } = headGrid(element, posed, "div");
+  for (const cell of cells) cell.setAttribute("role", "img");
+  return [ofHeads(posed), node];
 }
 
 // Weights as a picture of one pixel a cell; null is left transparent, and the first column may be at the right.

@@ -59,6 +59,7 @@ function askOrder(element, posed, onGuess, guess) {
   element.replaceChildren(
     el("div", { class: "muted how" }, "Drag, or use the arrows. As it stands, it is your guess."),
     list,
+    ...seen(element, posed, null),
   );
   show();
 }
@@ -79,5 +80,5 @@ function tellOrder(element, posed, truth, guess, tally) {
     }
     list.append(row);
   });
-  element.replaceChildren(list);
+  element.replaceChildren(list, ...seen(element, posed, null));
 }

@@ -36,7 +36,8 @@ function askRow(element, posed, onGuess, guess) {
     rest.textContent = left ? `${left}${NBSP}% still to give` : `100${NBSP}% given`;
     given.style.width = `${total}%`;
     out.hidden = !left;
-    sliders.forEach(({ track, bar, value }, at) => {
+    sliders.forEach(({ node, track, bar, value }, at) => {
+      node.classList.toggle("none", !bars[at]);
       bar.style.setProperty("--share", `${(100 * Math.min(bars[at], most)) / most}%`);
       value.style.setProperty("--share", `${(100 * Math.min(bars[at], most)) / most}%`);
       value.textContent = bars[at] ? `${bars[at]}` : "";
@@ -120,6 +121,7 @@ function tellRow(element, posed, truth, guess, tally) {
         el("i"),
         el("small", {}, Math.round(value) ? `${Math.round(value)}` : ""),
       );
+      node.classList.toggle("none", !Math.round(value));
       node.style.setProperty("--share", `${(100 * value) / most}%`);
       if (spread !== null) {
         node.append(el("s"));
@@ -147,7 +149,7 @@ function tellRow(element, posed, truth, guess, tally) {
     );
     stage.append(node);
   });
-  const apart = guess ? el("div", { class: "muted how" }, "Below the words: yours less its.") : "";
+  const apart = guess ? el("div", { class: "muted how" }, "In the coloured fields: yours less the head\u2019s.") : "";
   element.replaceChildren(
     ofWhich(posed),
     legend(guess, tally, "what you drew", "what the head does"),

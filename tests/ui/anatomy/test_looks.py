@@ -83,8 +83,8 @@ def test_another_mask_is_said_to_be_another(small: Translator) -> None:
 
 
 def test_the_shorter_sentence_of_a_batch_is_padded(small: Translator) -> None:
-    app = opened(look="matrices", kind="encoder", matrices="batch")
-    assert "Choose or type a second sentence" in said(app) and "Weights" not in drawn(app)
+    app = opened(look="matrices", kind="encoder", matrices="batch")  # begins with an example of another length
+    assert "of padding" in said(app) and "Weights" in drawn(app)
     for second, text, added in ((TEXTS[1], "two dogs", 6), ("dogs", "dogs", 1)):
         app = opened(look="matrices", kind="encoder", matrices="batch", second=second)
         assert f"“{text}”, with {added} token{'s' * (added > 1)} of padding" in said(app)

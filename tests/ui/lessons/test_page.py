@@ -85,7 +85,7 @@ def test_a_guess_that_answers_nothing_reveals_nothing(guess: object, monkeypatch
     state: dict[str, Any] = {}
     monkeypatch.setattr(step_part.st, "session_state", state)
     lesson = read(ROOT / "lessons" / "it.md")
-    step_part._picked(lesson, lesson.steps[lesson.step(PLACE[1])], False, {"guess": guess})
+    step_part._picked(lesson, lesson.steps[lesson.step(PLACE[1])], None, False, {"guess": guess})
     assert state[step_part.TOLD] == {} and state[step_part.REFUSED]
 
 
@@ -94,11 +94,12 @@ def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(step_part.st, "session_state", {})
     monkeypatch.setattr(step_part, "update", lambda **change: changes.append(change))
     lesson = read(ROOT / "lessons" / "it.md")
-    for pick in ({"step": lesson.steps[1].name}, {"list": True}):
-        step_part._picked(lesson, lesson.steps[0], True, pick)
+    for pick in ({"step": lesson.steps[1].name}, {"following": True}, {"list": True}):
+        step_part._picked(lesson, lesson.steps[0], lesson, True, pick)
         assert changes == []
-    step_part._picked(lesson, lesson.steps[0], False, {"step": lesson.steps[1].name})
-    assert changes == [{"step": lesson.steps[1].name}]
+    step_part._picked(lesson, lesson.steps[0], lesson, False, {"step": lesson.steps[1].name})
+    step_part._picked(lesson, lesson.steps[0], lesson, False, {"following": True})
+    assert changes == [{"step": lesson.steps[1].name}, {"lesson": "it", "step": None}]
     app = opened(lesson="it", only="1")
     app.run()
     assert not app.sidebar.children and not app.button and header(app)["only"] is True
