@@ -159,13 +159,25 @@ def test_the_stages_are_stepped_through_and_played_to_the_end(
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_heads_and_tokens_are_chosen(page: Page, url: str, small: Translator, trace: Trace) -> None:
+def test_heads_and_tokens_are_chosen_and_a_number_is_shown_under_the_pointer(
+    page: Page, url: str, small: Translator, trace: Trace
+) -> None:
     go(page, url, f"{TYPED}&kind=cross&layer=2&stage=6&head=1&query=1")
     page.get_by_role("radiogroup", name="Head").get_by_role("radio", name="2").click()
     agree(page, trace.cross[1, 1, 0], np.ones(len(trace.source), dtype=bool))
     page.get_by_role("radiogroup", name="Query token").get_by_role("radio").nth(3).click()
     agree(page, trace.cross[1, 1, 3], np.ones(len(trace.source), dtype=bool))
     expect(page).to_have_url(re.compile(r"kind=cross&layer=2&head=2&query=4"))
+    stage(page, 2).click()
+    walk = numbers(small, trace, Site("decoder", 1, "cross"), 1, 3)
+    strip = page.locator(".over canvas").nth(1)  # the first is the query's stream
+    strip.scroll_into_view_if_needed()
+    box = strip.bounding_box()
+    assert box is not None
+    strip.hover(position={"x": (2 + 0.5) * box["width"] / len(walk.q), "y": 10})
+    expect(page.locator(".tip:visible")).to_contain_text(f"number 3 of {len(walk.q)}")
+    shown = page.locator(".tip:visible .value").inner_text().replace("−", "-")
+    assert float(shown) == pytest.approx(walk.q[2], abs=1e-4, rel=1e-2)
 
 
 def test_the_switches_change_what_comes_after_and_say_so(page: Page, url: str, small: Translator, trace: Trace) -> None:
@@ -213,16 +225,16 @@ def test_the_map_opens_every_part_and_a_head(page: Page, url: str, small: Transl
     expect(page.locator(".hl:fullscreen .part").last).to_be_in_viewport(ratio=0.9)  # no wider than its room
 
 
-def test_a_link_back_and_another_page_keep_the_view(page: Page, new_page: Callable[..., Page], url: str) -> None:
+def test_a_link_back_and_another_page_keep_the_view(page: Page, url: str) -> None:
     go(page, url, f"{TYPED}&kind=encoder&layer=2&head=3&query=2")
     stage(page, 5).click()
     expect(page).to_have_url(re.compile("stage=5"))
     page.locator('.lens [data-row="1"][data-token="2"]').click()
     expect(page).to_have_url(re.compile("lens=1%2C2|lens=1,2"))
     wait_until_idle(page)
-    other = go(new_page(), url, page.url.split("?")[1])
-    expect(stage(other, 5)).to_have_attribute("aria-current", "step")
-    expect(other.locator(".pinned")).to_have_attribute("data-token", "2")
+    go(page, url, page.url.split("?")[1])
+    expect(stage(page, 5)).to_have_attribute("aria-current", "step")
+    expect(page.locator(".pinned")).to_have_attribute("data-token", "2")
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
     page.locator(".thumb").first.wait_for(timeout=30_000)
     wait_until_idle(page)
@@ -250,18 +262,6 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
 
-def test_a_number_is_shown_under_the_pointer(page: Page, url: str, small: Translator, trace: Trace) -> None:
-    go(page, url, f"{TYPED}&head=1&query=3&stage=2")
-    walk = numbers(small, trace, Site("decoder", 0, "self"), 0, 2)
-    strip = page.locator(".over canvas").nth(1)  # the first is the query's stream
-    box = strip.bounding_box()
-    assert box is not None
-    strip.hover(position={"x": (2 + 0.5) * box["width"] / len(walk.q), "y": 10})
-    expect(page.locator(".tip:visible")).to_contain_text(f"number 3 of {len(walk.q)}")
-    shown = page.locator(".tip:visible .value").inner_text().replace("−", "-")
-    assert float(shown) == pytest.approx(walk.q[2], abs=1e-4, rel=1e-2)
-
-
 def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> None:
     deep = Translator.load(folder / "b-deep")
     trace = deep.trace(SENTENCE, target=WRITTEN)
@@ -277,10 +277,9 @@ def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> 
     expect(page.get_by_text("sent straight through the output projection")).to_be_visible()
 
 
-@pytest.mark.parametrize(("text", "message"), [("", "empty"), ("one " * 700, "at most 600")])
-def test_a_sentence_that_cannot_be_read_is_answered(page: Page, url: str, text: str, message: str) -> None:
-    page.goto(f"{url}/anatomy?text={quote(text)}")
-    expect(page.get_by_text(message).first).to_be_visible(timeout=60_000)
+def test_a_sentence_that_cannot_be_read_is_answered(page: Page, url: str) -> None:
+    page.goto(f"{url}/anatomy?text={quote('one ' * 700)}")
+    expect(page.get_by_text("at most 600").first).to_be_visible(timeout=60_000)
     box = page.get_by_role("textbox").first
     box.fill("one two")
     box.press("Enter")
@@ -305,12 +304,13 @@ def test_the_longest_sentence_scrolls(page: Page, url: str, small: Translator) -
     expect(page.locator(".worked")).to_contain_text(row)
 
 
-def test_hostile_tokens_are_text(page: Page, url: str) -> None:
-    go(page, url, f"{TYPED}&kind=cross&stage=7&query=3&key=1")
+def test_hostile_tokens_are_text_and_the_dark_theme_glows(dark_page: Page, url: str) -> None:
+    page = go(dark_page, url, f"{TYPED}&kind=cross&stage=7&query=3&key=1")
     assert page.locator("img[src='x']").count() == 0
     expect(page.locator(".aside.key").first).to_have_text(HOSTILE[0])
     expect(page.locator(".choices").last).to_contain_text("<b>bold</b>")
     expect(page.locator(".lens")).to_contain_text("$x$")
+    assert page.locator(".hl").first.get_attribute("data-theme") == "dark"
 
 
 def test_a_phone_shows_one_stage_at_a_time(new_page: Callable[..., Page], url: str, trace: Trace) -> None:
@@ -319,8 +319,3 @@ def test_a_phone_shows_one_stage_at_a_time(new_page: Callable[..., Page], url: s
     agree(phone, trace.decoder[0, 0, 1], ~trace.masked("decoder")[1])
     stage(phone, 9).click()
     expect(phone.locator(".stage-name")).to_contain_text("Residual")
-
-
-def test_the_dark_theme_glows(dark_page: Page, url: str) -> None:
-    go(dark_page, url, f"{TYPED}&stage=6")
-    assert dark_page.locator(".hl").first.get_attribute("data-theme") == "dark"
