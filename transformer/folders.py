@@ -75,7 +75,7 @@ def model(path: str | Path) -> Path:
     first, *rest = path.parts or ("",)
     kept = {"checkpoints": checkpoints(), "models": models()}
     found = kept[first].joinpath(*rest) if first in kept and rest else checkpoints() / path
-    return found if found.is_dir() else path
+    return found if os.path.isdir(found) else path  # False also for what can be no name
 
 
 def named(path: str) -> str:
