@@ -48,7 +48,7 @@ def classes() -> Path:
 def lesson(path: Path) -> Path:
     """The file of a lesson; one that ships goes by its name alone."""
     shipped = lessons() / f"{path.name.removesuffix('.md')}.md"
-    return shipped if not path.exists() and len(path.parts) == 1 and shipped.exists() else path
+    return shipped if len(path.parts) == 1 and not os.path.lexists(path) and os.path.isfile(shipped) else path
 
 
 def data() -> Path:

@@ -93,6 +93,8 @@ function colourOf(theme, weight) {
   return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
 }
 
+const FEWEST_FOR_WORDS = 13; // pixels of a column: in less its word would stand upon the next
+
 // The whole pattern of the head that a question is about. The asked row is hidden until `row` is given, in per cent of
 // the keys that it may look at, which are the first.
 function matrix(posed, row) {
@@ -108,6 +110,9 @@ function matrix(posed, row) {
   picture.rows.forEach((text, i) =>
     labels.append(el("span", { class: i === asked ? "asked" : "", dir: direction(text, rtl) }, text)),
   );
+  const columns = el("div", { class: "columns", "aria-hidden": "true", dir: directionOf(picture.columns) });
+  for (const text of picture.columns)
+    columns.append(el("span", { dir: direction(text, rightToLeft(picture.columns)) }, text));
   const sheet = el("div", { class: "sheet-of", role: "img" });
   sheet.setAttribute("aria-label", `The pattern of this head${row ? "" : ", without the row that is asked for"}`);
   sheet.style.setProperty("--rows", picture.rows.length);
@@ -116,7 +121,11 @@ function matrix(posed, row) {
   frame.style.height = `${100 / picture.rows.length}%`;
   sheet.append(frame);
   const note = row ? "All rows of this head, as it ran." : "The other rows are this head\u2019s own, as it ran.";
-  node.append(labels, sheet, el("figcaption", { class: "muted" }, note));
+  node.append(columns, labels, sheet, el("figcaption", { class: "muted" }, note));
+  const count = picture.columns.length;
+  new ResizeObserver(() => columns.classList.toggle("tight", sheet.clientWidth < FEWEST_FOR_WORDS * count)).observe(
+    sheet,
+  );
   // The colours are those of the page that it will stand on.
   requestAnimationFrame(() => {
     const root = node.closest(".hl");
