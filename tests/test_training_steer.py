@@ -99,7 +99,7 @@ def test_a_finished_run_is_a_folder_that_opens(finished: RunFolder) -> None:
 @pytest.mark.slow
 def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: Path) -> None:
     """The process that starts the run ends at once, as an app that is restarted; others steer the worker."""
-    recipe = small_recipe(tmp_path, steps=400, evaluate_every=150)
+    recipe = small_recipe(tmp_path, steps=200, evaluate_every=80)
     quiet = finished_run(tmp_path, "quiet", recipe)
     run = RunFolder(tmp_path / "run")
     command = [sys.executable, *shlex.split(recipe.command(str(run.path)))[1:], "--detach"]
@@ -116,7 +116,7 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
     assert gives_way(status(run.path).pid or 0)
     pause(run.path)
     run_status = wait_for(run, "paused")
-    assert run_status.step < 400 and run_status.saved_step == steps_made(run)
+    assert run_status.step < 200 and run_status.saved_step == steps_made(run)
     with pytest.raises(ValueError, match="no worker that could pause"):
         pause(run.path)
     with pytest.raises(ValueError, match="no worker that could be ended"):
@@ -129,7 +129,7 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
     resume(run.path)
     assert wait_for(run, "finished", "crashed").state == "finished"
     assert_same_run(quiet, run)
-    with pytest.raises(ValueError, match="has finished at step 400"):
+    with pytest.raises(ValueError, match="has finished at step 200"):
         resume(run.path)
 
 
