@@ -37,6 +37,7 @@ def selected_in(trace: Trace, value: Any) -> Selected:
     try:
         kind, layer, head = value
         layer, head = operator.index(layer), operator.index(head)
+        hash(kind)  # an array or a list names no kind, and what is compared with one may not be true or false
     except (TypeError, ValueError):
         example = (trace.kinds[-1], 0, 0)
         raise ValueError(f"selected is {quoted(value)}; give (kind, layer, head), such as {example}.") from None
