@@ -47,12 +47,12 @@ def command_line() -> argparse.ArgumentParser:
 
 def _add_verbs(verb: Verb) -> None:
     sub = verb(app, "Open the app in the browser, for this machine alone, as the command does without a verb.")
-    sub.add_argument("--port", type=int, help=f"the port; the first free one from {PORT}, if absent")
+    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {PORT}, if absent")
     sub.add_argument("--no-browser", action="store_true", help="only print the address")
 
     sub = verb(serve, "Serve the app to others: with HEADLIGHT_PASSWORD, or HEADLIGHT_PUBLIC=1 to look at.")
     sub.add_argument("--host", help="the address to listen at, such as 0.0.0.0; HOST or 127.0.0.1, if absent")
-    sub.add_argument("--port", type=int, help=f"the port; PORT or {PORT}, if absent")
+    sub.add_argument("--port", type=_port, help=f"the port; PORT or {PORT}, if absent")
     sub.add_argument(NO_PASSWORD, action="store_true", help="let anybody who reaches the server do all that you can")
 
     verb(desktop, "Open the app in a window of its own.")
@@ -62,6 +62,14 @@ def _add_verbs(verb: Verb) -> None:
     sub = verb(completion, "Print what completes this command in a shell.")
     sub.epilog = 'For bash: eval "$(headlight completion bash)", at the end of ~/.bashrc.'
     sub.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+def _port(text: str) -> int:
+    from transformer.quoting import quoted
+
+    if not (text.isdecimal() and 0 < int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no port; give a number from 1 to {2**16 - 1}")
+    return int(text)
 
 
 def app(options: argparse.Namespace) -> NoReturn:
@@ -119,6 +127,6 @@ def _is_free(port: int) -> bool:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free
         try:
             probe.bind(("127.0.0.1", port))
-        except (OSError, OverflowError):
+        except OSError:
             return False
     return True

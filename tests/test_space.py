@@ -126,6 +126,16 @@ def test_all_that_is_written_is_in_the_one_volume(folder: Path) -> None:
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("all of it")
+    (tmp_path / ".gitattributes").write_text("*.pdf binary\n")  # as many a repository has
     with pytest.raises(ValueError, match="holds something else"):
         space.build(tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "all of it"
+
+
+def test_a_folder_that_was_pushed_is_made_anew_and_keeps_its_history(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    space.build(tmp_path)
+    (tmp_path / "ui" / "gone_since.py").write_text("")
+    space.build(tmp_path)
+    assert files(tmp_path) == {*files(folder), ".git/HEAD"}

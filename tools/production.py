@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from server.access import NO_PASSWORD, access, is_loopback
+from transformer.quoting import quoted
 from ui.state.public import public
 
 APP = Path(__file__).resolve().parents[1] / "app.py"
@@ -25,12 +26,29 @@ def host() -> str:
     return os.environ.get("HOST") or "127.0.0.1"
 
 
+def port() -> str:
+    """Raises ValueError where PORT is none."""
+    given = os.environ.get("PORT") or "8501"
+    if not (given.isdecimal() and 0 < int(given) < 2**16):
+        raise ValueError(f"PORT is {quoted(given)}; give a number from 1 to {2**16 - 1}.")
+    return given
+
+
+def require_listening() -> None:
+    """Raises ValueError where nobody can listen: the port is taken or the system's, or the host is not this machine."""
+    family = socket.AF_INET6 if ":" in host() else socket.AF_INET
+    try:
+        socket.create_server((host(), int(port())), family=family).close()
+    except OSError as error:
+        raise ValueError(f"The app cannot be served: {error.strerror}. Set another HOST or PORT.") from None
+
+
 def options() -> dict[str, str]:
     """Streamlit's options; config.toml says what holds everywhere."""
     return {
         "server.address": host(),
         "browser.serverAddress": "" if host() in WILDCARDS else host(),
-        "server.port": os.environ.get("PORT", "8501"),
+        "server.port": port(),
         "server.baseUrlPath": os.environ.get("BASE", ""),
         "server.headless": "true",
         "server.fileWatcherType": "none",
@@ -68,11 +86,12 @@ def main() -> None:
     parser.parse_args()
     try:  # the app asks the same, whoever starts it; asked here too, a refusal comes first and alone
         access(host(), os.environ, sys.argv[1:], public())
+        require_listening()
     except ValueError as error:
         sys.exit(str(error))
     if host() in WILDCARDS:
-        port, base = options()["server.port"], options()["server.baseUrlPath"].strip("/")
-        print("Others open it at", *(f"http://{address}:{port}/{base}" for address in addresses()), flush=True)
+        base = options()["server.baseUrlPath"].strip("/")
+        print("Others open it at", *(f"http://{address}:{port()}/{base}" for address in addresses()), flush=True)
     os.chdir(APP.parent)
     os.execve(sys.executable, command(*sys.argv[1:]), environment())
 

@@ -24,11 +24,13 @@ def needed() -> list[str]:
 
 
 def build(folder: Path) -> None:
-    """Makes the folder anew. Raises ValueError where something else is there."""
+    """Makes the folder anew; a clone keeps its history. Raises ValueError where something else is there."""
     if folder.exists():
-        if any(folder.iterdir()) and not (folder / ".gitattributes").exists():
+        there = [path for path in folder.iterdir() if path.name != ".git"]
+        if there and not _is_ours(folder):
             raise ValueError(f"{folder} holds something else; give a folder that is empty, or that this made.")
-        shutil.rmtree(folder)
+        for path in there:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     for name in needed():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
@@ -37,6 +39,12 @@ def build(folder: Path) -> None:
     shutil.copy2(ROOT / ".dockerignore", folder)
     shutil.copy2(SPACE / "README.md", folder)
     shutil.copy2(SPACE / "gitattributes", folder / ".gitattributes")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether it is a Space of this app, of whichever version: nothing else has its front matter."""
+    page, beginning = folder / "README.md", (SPACE / "README.md").read_bytes().partition(b"colorFrom")[0]
+    return page.is_file() and page.read_bytes().startswith(beginning)
 
 
 def main() -> None:

@@ -6,13 +6,13 @@ Letters: L layers, H heads, Q queries (rows), K keys (columns), S source tokens,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from transformer.data.tokenizers import label, word_groups
-from transformer.quoting import quoted
+from transformer.quoting import quoted, short
 from transformer.trace import Tokens, Trace
 
 UNKNOWN = "…"  # what the last position writes, where nobody said
@@ -78,14 +78,16 @@ def patterns_of(name: str, value: Any) -> np.ndarray:
         whole = np.stack(arrays) if isinstance(value, (list, tuple)) else arrays[0]
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} is {quoted(value)}; give an array [layers, heads, rows, columns], or layers of one shape."
+            f"{name} is {described(value)}; give an array [layers, heads, rows, columns], or layers of one shape."
         ) from None
     if whole.ndim == 5 and whole.shape[1] == 1:
         whole = whole[:, 0]
     if whole.ndim == 5:
         raise ValueError(f"{name} has a batch of {whole.shape[1]}; give one sentence, such as layer[:1] of each layer.")
-    if whole.ndim != 4 or 0 in whole.shape:
+    if whole.ndim != 4:
         raise ValueError(f"{name} has shape {whole.shape}; it must have four axes: layers, heads, rows, columns.")
+    if 0 in whole.shape:
+        raise ValueError(f"{name} has shape {whole.shape}; there must be at least one layer, head, row and column.")
     _check_weights(name, whole)
     return whole
 
@@ -93,7 +95,20 @@ def patterns_of(name: str, value: Any) -> np.ndarray:
 def _array(layer: Any) -> np.ndarray:
     if hasattr(layer, "detach"):  # a tensor, wherever it is and whatever its precision
         layer = layer.detach().cpu().float()
-    return np.ascontiguousarray(layer, dtype=np.float32)
+    array = np.asarray(layer)
+    if array.dtype.kind not in "biuf":  # complex numbers would lose a part, and texts be read as numbers
+        raise TypeError(f"{array.dtype} are no weights")
+    with np.errstate(over="ignore"):  # what float32 has no room for is refused as infinite
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def described(value: Any) -> str:
+    """What was given in place of weights: of an array its type, numbers and shape, not the numbers themselves."""
+    layers = value if isinstance(value, (list, tuple)) else [value]
+    if not layers or not all(hasattr(layer, "shape") and hasattr(layer, "dtype") for layer in layers):
+        return quoted(value)
+    shapes = dict.fromkeys(f"{layer.dtype} {tuple(layer.shape)}" for layer in layers)
+    return f"{type(value).__name__} of {short(', '.join(shapes))}"
 
 
 def _check_weights(name: str, weights: np.ndarray) -> None:
@@ -108,9 +123,10 @@ def _check_weights(name: str, weights: np.ndarray) -> None:
 def texts_of(name: str, tokens: Sequence[str] | None) -> list[str]:
     if tokens is None:
         raise ValueError(f"{name} is missing; give a text for each token.")
-    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+    texts = list(tokens) if isinstance(tokens, Iterable) and not isinstance(tokens, str) else [None]
+    if not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name} is {quoted(tokens)}; give a list with a text for each token.")
-    return list(tokens)
+    return texts
 
 
 def tokens_of(texts: Sequence[str]) -> Tokens:

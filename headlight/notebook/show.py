@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-from headlight.notebook.arrays import trace_of
+from headlight.notebook.arrays import described, trace_of
 from headlight.notebook.view import View
 from transformer.analysis.layout import sharpest
 from transformer.quoting import quoted
@@ -45,7 +45,7 @@ def show(
         trace = trace_of(**arrays, source_tokens=source_tokens, target_tokens=target_tokens)
     elif not isinstance(trace, Trace):
         raise ValueError(
-            f"show was given {quoted(trace)}; give a trace, as model.trace(text) makes it, or arrays: encoder=..."
+            f"show was given {described(trace)}; give a trace, as model.trace(text) makes it, or arrays: encoder=..."
         )
     elif given or source_tokens is not None or target_tokens is not None:
         raise ValueError(
@@ -54,4 +54,6 @@ def show(
     if theme is not None and theme not in get_args(Forced):
         raise ValueError(f'theme is {quoted(theme)}; choose "light" or "dark", or leave it out for the notebook\'s.')
     kind = trace.kinds[-1]
-    return View(trace, selected=selected or (kind, *sharpest(trace, kind)), words=words, theme=theme)
+    if selected is None:
+        selected = (kind, *sharpest(trace, kind))
+    return View(trace, selected=selected, words=words, theme=theme)

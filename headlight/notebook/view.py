@@ -36,7 +36,7 @@ def selected_in(trace: Trace, value: Any) -> Selected:
     """`value` (kind, layer, head) as a head of the trace. Raises ValueError where it is none."""
     try:
         kind, layer, head = value
-        layer, head = operator.index(layer), operator.index(head)
+        kind, layer, head = _text(kind), operator.index(layer), operator.index(head)
     except (TypeError, ValueError):
         example = (trace.kinds[-1], 0, 0)
         raise ValueError(f"selected is {quoted(value)}; give (kind, layer, head), such as {example}.") from None
@@ -46,6 +46,12 @@ def selected_in(trace: Trace, value: Any) -> Selected:
             f"selected is layer {layer}, head {head}, from 0; {kind} attention has {layers} layers of {heads} heads."
         )
     return Selected(kind, layer, head)
+
+
+def _text(kind: Any) -> str:
+    if not isinstance(kind, str):
+        raise TypeError(f"{quoted(kind)} names no kind")
+    return kind
 
 
 class View(AnyWidget):

@@ -42,6 +42,12 @@ def require_text(text: Any, target: Any) -> None:
         raise ValueError("The text is empty; give a sentence.")
     if not isinstance(target, str | None):
         raise ValueError(f"The target is {quoted(target)}; give a str, or leave it out.")
+    for what, given in (("text", text), ("target", target or "")):
+        try:
+            given.encode()
+        except UnicodeEncodeError as error:
+            half = quoted(given[error.start])
+            raise ValueError(f"The {what} has {half}, half of a character; decode it anew from its bytes.") from None
 
 
 def require_options(options: Mapping[str, Any]) -> None:

@@ -92,8 +92,9 @@ class SharedCopy:
         """The ids that the model's own `generate` chooses, behind the prompt or the decoder's first token."""
         require_options(options)
         read = {name: encoded[name] for name in ("input_ids", "attention_mask") if name in encoded}
+        ours = {"num_return_sequences": 1, "return_dict_in_generate": True, "tokenizer": self.tokenizer}
         with self._in_a_sentence():
-            chosen = self.model.generate(**read, **{**options, "num_return_sequences": 1}, return_dict_in_generate=True)
+            chosen = self.model.generate(**read, **{**options, **ours})
         ids: list[int] = chosen.sequences[0].tolist()
         return ids
 
@@ -143,7 +144,10 @@ class SharedCopy:
         except (IndexError, RuntimeError) as error:
             if not any(words in str(error) for words in _NO_PLACE):
                 raise
-            raise ValueError(f"The text is too long for {self.name}, or has a token that it lacks: {error}.") from error
+            raise ValueError(
+                f"The text, with what was written, is too long for {self.name}, or has a token that it lacks "
+                f"({error}); shorten it, or set a smaller max_new_tokens."
+            ) from error
 
 
 def _copied(model: Any) -> Any:

@@ -182,9 +182,9 @@ def test_training_refuses_what_it_cannot_use() -> None:
 
 def test_a_label_shows_all_that_tells_two_pieces_apart() -> None:
     """The candidates of a step had "il" twice: one piece begins a word, and the other goes on with one."""
-    pieces = ["[SOS]", "▁gir", "gir", "▁-", "-", "▁", " ", "\n", "\t", "\u00a0", "<0xE7>", "ड़"]
+    pieces = ["[SOS]", "▁gir", "gir", "▁-", "-", "▁", " ", "\n", "\t", "\u00a0", "\0", "\ud800", "<0xE7>", "ड़"]
     assert [label(piece) for piece in pieces] == [
-        "[SOS]", "▁gir", "gir", "▁-", "-", "▁", "▁", "\\n", "\\t", "\\xa0", "<0xE7>", "ड़",
+        "[SOS]", "▁gir", "gir", "▁-", "-", "▁", "▁", "\\n", "\\t", "\\xa0", "\\x00", "\\ud800", "<0xE7>", "ड़",
     ]  # fmt: skip
 
 

@@ -313,7 +313,15 @@ def label(piece: str) -> str:
 
     It is a function of the piece alone, so that two tokens that differ look different wherever they stand.
     """
-    return "".join(SPACE if c == " " else c.encode("unicode_escape").decode() if c.isspace() else c for c in piece)
+    return "".join(
+        SPACE if c == " " else c.encode("unicode_escape").decode() if c.isspace() or _is_unprintable(c) else c
+        for c in piece
+    )
+
+
+def _is_unprintable(character: str) -> bool:
+    """A control character; or half of a surrogate pair, which cannot be written to any file either."""
+    return unicodedata.category(character) in ("Cc", "Cs")
 
 
 def number_duplicates(labels: Sequence[str]) -> list[str]:
