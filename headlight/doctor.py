@@ -66,7 +66,7 @@ def _folders() -> Iterator[tuple[str, bool]]:
 
 
 def _models() -> Iterator[tuple[str, bool]]:
-    names = sorted(path.name for path in folders.checkpoints().glob("[!.]*") if path.is_dir())
+    names = folders.shipped()
     yield f"{len(names)} models ship, in {_short(folders.checkpoints())}", bool(names)
     for name in names:
         begun = time.perf_counter()

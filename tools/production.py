@@ -34,6 +34,15 @@ def port() -> str:
     return given
 
 
+def require_listening() -> None:
+    """Raises ValueError where nobody can listen: the port is taken or the system's, or the host is not this machine."""
+    family = socket.AF_INET6 if ":" in host() else socket.AF_INET
+    try:
+        socket.create_server((host(), int(port())), family=family).close()
+    except OSError as error:
+        raise ValueError(f"The app cannot be served: {error.strerror}. Set another HOST or PORT.") from None
+
+
 def options() -> dict[str, str]:
     """Streamlit's options; config.toml says what holds everywhere."""
     return {
@@ -77,7 +86,7 @@ def main() -> None:
     parser.parse_args()
     try:  # the app asks the same, whoever starts it; asked here too, a refusal comes first and alone
         access(host(), os.environ, sys.argv[1:], public())
-        port()
+        require_listening()
     except ValueError as error:
         sys.exit(str(error))
     if host() in WILDCARDS:

@@ -24,7 +24,7 @@ def needed() -> list[str]:
 
 
 def build(folder: Path) -> None:
-    """Makes the folder anew, but for the history of a clone. Raises ValueError where something else is there."""
+    """Makes the folder anew; a clone keeps its history. Raises ValueError where something else is there."""
     if folder.exists():
         there = [path for path in folder.iterdir() if path.name != ".git"]
         if there and not _is_ours(folder):
@@ -43,8 +43,8 @@ def build(folder: Path) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """Whether it is a Space of this app, of whichever version: nothing else has its front matter."""
-    page, title = folder / "README.md", (SPACE / "README.md").read_bytes().partition(b"colorFrom")[0]
-    return page.is_file() and page.read_bytes().startswith(title)
+    page, beginning = folder / "README.md", (SPACE / "README.md").read_bytes().partition(b"colorFrom")[0]
+    return page.is_file() and page.read_bytes().startswith(beginning)
 
 
 def main() -> None:

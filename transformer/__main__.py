@@ -78,7 +78,8 @@ def command_line(
     def takes_sentences(sub: argparse.ArgumentParser) -> None:
         text = "a model that ships, such as en-fr, or a checkpoint folder"
         sub.add_argument("checkpoint", type=folders.named, help=text)
-        sub.add_argument("sentence", nargs="*", help="the sentences; standard input, one per line, if absent")
+        what = "the sentences; standard input, one per line, if absent"
+        sub.add_argument("sentence", nargs="*", default=[], help=what)
         sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
         _takes_precision(sub)
 

@@ -28,6 +28,11 @@ def checkpoints() -> Path:
     return _folder("checkpoints", APP)
 
 
+def shipped() -> list[str]:
+    """Their names."""
+    return sorted(path.name for path in checkpoints().glob("[!.]*") if path.is_dir())
+
+
 def lessons() -> Path:
     return _folder("lessons", APP)
 

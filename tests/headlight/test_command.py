@@ -77,6 +77,14 @@ def test_serving_says_where_by_options(started: list[list[str]], monkeypatch: py
     assert (os.environ["HOST"], os.environ["PORT"]) == ("0.0.0.0", "9000")
 
 
+@pytest.mark.parametrize("verb", ["app", "serve"])
+@pytest.mark.parametrize("port", ["-5", "0", "65536", "http"])
+def test_what_is_no_port_is_refused(verb: str, port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        given(verb, f"--port={port}")
+    assert f"'{port}' is no port; give a number from 1 to 65535" in capsys.readouterr().err
+
+
 def test_the_version_is_there_before_torch() -> None:
     code = "import sys, headlight.command as c; sys.argv = ['headlight', '--version']\n"
     code += "try: c.main()\nexcept SystemExit: print('torch' in sys.modules)"

@@ -173,7 +173,15 @@ def test_half_precision_is_widened() -> None:
         ({"encoder": (None, None), "source_tokens": SOURCE}, 'encoder holds None.*attn_implementation="eager".*watch'),
         ({"encoder": np.stack([ENCODER, ENCODER], 1), "source_tokens": SOURCE}, "encoder has a batch of 2; give one"),
         ({"encoder": ENCODER[0], "source_tokens": SOURCE}, r"encoder has shape \(3, 4, 4\); it must have four axes"),
-        ({"encoder": [ENCODER[0], ENCODER[1, :2]], "source_tokens": SOURCE}, "layers of one shape"),
+        (
+            {"encoder": [ENCODER[0], ENCODER[1, :2]], "source_tokens": SOURCE},
+            r"encoder is list of float32 \(3, 4, 4\), float32 \(2, 4, 4\); give .* layers of one shape",
+        ),
+        ({"encoder": ENCODER[:, :, :0, :0], "source_tokens": []}, r"shape \(2, 3, 0, 0\); there must be at least one"),
+        ({"encoder": ENCODER * 1j, "source_tokens": SOURCE}, r"encoder is ndarray of complex\w+ \(2, 3, 4, 4\); give"),
+        ({"trace": ENCODER}, r"show was given ndarray of float32 \(2, 3, 4, 4\); give a trace"),
+        ({"encoder": ENCODER, "source_tokens": SOURCE, "selected": ()}, "selected is ()"),
+        ({"encoder": ENCODER, "source_tokens": SOURCE, "selected": ([], 0, 0)}, "selected is .*; give .kind, layer"),
         ({"encoder": "attention", "source_tokens": SOURCE}, "encoder is 'attention'; give an array"),
         ({"encoder": ((ENCODER[0],), (ENCODER[1],)), "source_tokens": SOURCE}, "as generate gives it step by step"),
         ({"encoder": ENCODER * np.nan, "source_tokens": SOURCE}, "encoder holds NaN or infinite numbers"),
@@ -183,3 +191,7 @@ def test_half_precision_is_widened() -> None:
 def test_what_does_not_fit_is_refused_by_its_name(given: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=re.compile(says, re.S)):
         headlight.show(**given)
+
+
+def test_tokens_may_come_one_by_one() -> None:
+    assert trace_of(encoder=ENCODER, source_tokens=iter(SOURCE)).source.pieces == SOURCE

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 import headlight
 from headlight.watching import attention_of
@@ -72,6 +73,17 @@ def test_what_is_written_is_what_generate_writes(family: str) -> None:
     theirs = model.generate(**tokenizer(TEXTS[0], return_tensors="pt"), **options)[0].tolist()
     torch.manual_seed(3)
     assert attention_of(model, tokenizer, TEXTS[0], **options).target.ids == theirs
+
+
+def test_generate_stops_at_a_text() -> None:
+    """For which it needs the tokenizer."""
+    letters = {letter: id for id, letter in enumerate("Ġabcdefghijklmnopqrstuvwxyz", 4)}
+    inner = Tokenizer(models.BPE({"</s>": END, **letters}, []))
+    inner.pre_tokenizer, inner.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    model, tokenizer = live_model("gpt2"), transformers.PreTrainedTokenizerFast(tokenizer_object=inner)
+    free = attention_of(model, tokenizer, "girl", **SHORT)
+    stopped = attention_of(model, tokenizer, "girl", stop_strings=[free.target.labels[4]], **SHORT)
+    assert stopped.target.ids == free.target.ids[:5] and len(free.target) > 5
 
 
 def test_code_that_computes_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,6 +174,9 @@ def test_a_decoder_goes_on_with_a_target_or_only_reads(family: str) -> None:
         ("bart", {"text": " \n"}, "empty"),
         ("bart", {"text": ["the girl", "a dog"]}, "2 texts; give one"),
         ("bart", {"text": 7}, "give a str"),
+        ("bart", {"text": "the \ud800"}, "half of a character"),
+        ("bart", {"target": "a \udc00"}, "target has .* half of a character"),
+        ("gpt2", {"text": "the " * 30, "min_new_tokens": 30, "max_new_tokens": 30}, "smaller max_new_tokens"),
         ("bart", {"target": 7}, "give a str"),
         ("bart", {"tokenizer": None}, "NoneType.*AutoTokenizer"),
         ("bart", {"model": "gpt2"}, "The model is a str"),

@@ -66,7 +66,8 @@ def load(folder: str | Path) -> Checkpoint:
     folder = folders.model(folder)
     require_readable(folder)
     if not os.path.isdir(folder):  # False also for what can be no name
-        raise ValueError(f"There is no checkpoint folder {short(folder)}.")
+        ship = ", ".join(folders.shipped()) or "missing"
+        raise ValueError(f"There is no checkpoint folder {short(folder)}; the models that ship are {ship}.")
     config_file = folder / CONFIG
     values = read_json(config_file, LARGEST_FACTS)
     if isinstance(values, dict) and "model_type" in values:

@@ -1,6 +1,7 @@
 """A public demonstration: what it leaves out is refused, whoever asks."""
 
 import shutil
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.small import small_checkpoint
-from tools.production import environment, options
+from tools.production import environment, options, require_listening
 from transformer import checkpoints
 from transformer.training import Status
 from ui.checkpoints import bring, keeping
@@ -185,3 +186,22 @@ def test_production_shows_no_errors_and_watches_no_files(monkeypatch: pytest.Mon
     assert given["browser.serverAddress"] == ""
     monkeypatch.setenv("HOST", "192.0.2.1")
     assert options()["browser.serverAddress"] == options()["server.address"] == "192.0.2.1"
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "-1", "65536"])
+def test_what_is_no_port_is_refused(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", port)
+    with pytest.raises(ValueError, match=f"PORT is '{port}'; give a number from 1 to 65535"):
+        require_listening()
+
+
+def test_where_nobody_can_listen_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOST", "127.0.0.1")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("PORT", str(taken.getsockname()[1]))
+        with pytest.raises(ValueError, match="cannot be served: Address already in use.*another HOST or PORT"):
+            require_listening()
+    require_listening()
+    monkeypatch.setenv("HOST", "192.0.2.1")  # of nobody
+    with pytest.raises(ValueError, match="cannot be served: Cannot assign"):
+        require_listening()
