@@ -16,7 +16,7 @@ blocks = lambda: torch.ones(8, 1_250_000).sum().item()  # 40 MB, freed at the en
 for _ in range(3):
     blocks()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(5):
+for _ in range(20):
     blocks()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
@@ -29,7 +29,7 @@ def test_what_was_freed_is_there_again() -> None:
     for keep in (False, True):
         code = COUNT.format(keep=keep)
         faults[keep] = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
-    assert 3 * faults[True] < faults[False] > 5_000  # a block may come to lie in another place once
+    assert 3 * faults[True] < faults[False] > 20_000  # a block may come to lie in another place a few times
 
 
 SHAPES = """
