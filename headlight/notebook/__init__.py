@@ -4,7 +4,7 @@ try:
     from headlight.notebook.show import show
     from headlight.notebook.view import Selected, View
 except ModuleNotFoundError as missing:
-    if missing.name not in ("anywidget", "IPython"):
+    if missing.name not in ("anywidget", "IPython", "traitlets"):
         raise
     raise ModuleNotFoundError(
         f'A view in a notebook needs {missing.name}: pip install "headlight-attention[notebook]".', name=missing.name

@@ -79,6 +79,7 @@ def test_serving_says_where_by_options(started: list[list[str]], monkeypatch: py
 
 @pytest.mark.parametrize("verb", ["app", "serve"])
 @pytest.mark.parametrize("port", ["-5", "0", "65536", "http"])
+@pytest.mark.usefixtures("started")
 def test_what_is_no_port_is_refused(verb: str, port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         given(verb, f"--port={port}")

@@ -34,10 +34,12 @@ def trace() -> Trace:
     return small_translator().trace("two dogs are running .", target="a little girl")
 
 
-def test_what_is_not_installed_is_named() -> None:
+@pytest.mark.parametrize("absent", [["anywidget"], ["anywidget", "IPython", "traitlets"]])
+def test_what_is_not_installed_is_named(absent: list[str]) -> None:
+    """The others come with anywidget: most environments without it have none of them."""
     loaded = {name for name in sys.modules if name.startswith("headlight.notebook")}
     with (
-        patch.dict(sys.modules, {"anywidget": None}),
+        patch.dict(sys.modules, dict.fromkeys(absent)),
         pytest.raises(ModuleNotFoundError, match=r"headlight-attention\[notebook\]"),
     ):
         for name in loaded:  # they are back when this is over
