@@ -88,12 +88,15 @@ def shown(name: str, text: str, view: AttentionView) -> Shown:
     model = models.translator(name)
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
     taps = tuple(change.tap() for change in changes)
-    plain = models.trace(name, text, view.target)
     if not taps:
-        return Shown(name, model, plain, plain, None, (), models.checks(name, text, view.target))
+        checks = models.checks(name, text, view.target)  # first, since the trace comes with them, in the same turn
+        plain = models.trace(name, text, view.target)
+        return Shown(name, model, plain, plain, None, (), checks)
+    plain = models.trace(name, text, view.target)
+    checks = models.checks(name, text, view.target, taps)
     changed = models.trace(name, text, view.target, taps)
     forced = models.forced_trace(name, plain.source.ids, plain.target.ids, taps)
-    return Shown(name, model, changed, plain, forced, changes, models.checks(name, text, view.target, taps))
+    return Shown(name, model, changed, plain, forced, changes, checks)
 
 
 def combined(trace: Trace, kind: str, show: str) -> np.ndarray:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import gc
 import logging
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import torch
 
-from transformer import Trace, Translator, folders
+from transformer import Trace, Translation, Translator, folders
 from transformer.access import confine
 from transformer.analysis import Check, check
 from transformer.broken import RUNNABLE, BrokenTranslator, break_translator
@@ -30,6 +30,7 @@ from ui.state.cache import kept
 from ui.state.public import card_without_places, public
 from ui.state.queue import before_step
 from ui.state.sweep import sweep_forever
+from ui.state.together import Together
 
 log = logging.getLogger("headlight")
 CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
@@ -158,12 +159,16 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
 
 def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:
     """The trace of a sentence, shared by the sessions that ask for the same; its arrays can't be written to."""
-    return _trace(name, version(name), text, target, interventions)
+    asked = name, version(name), text, target, interventions
+    with _in_line(*asked):
+        return _trace(*asked)
 
 
 def checks(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> list[Check]:
-    """The checks of that very trace."""
-    return _checks(name, version(name), text, target, interventions)
+    """The checks of that very trace, which is computed in the same turn where it is not there yet."""
+    asked = name, version(name), text, target, interventions
+    with _in_line(*asked):
+        return _checks(*asked)
 
 
 def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
@@ -171,13 +176,37 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
     return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
 
 
+def _translated(model: tuple[str, tuple[int, ...]], texts: list[str]) -> list[Translation]:
+    return _translator(*model).translate_batch(texts, tap_at=before_step)
+
+
+# What sessions wait to have translated. One that nobody has typed a translation for, and with every head as it is.
+_TRANSLATIONS = Together(_translated)
+
+
+def _in_line(
+    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
+) -> AbstractContextManager[None]:
+    """Within it the sentence may be translated together with those of others, where it waits to be."""
+    asked = name, version, text, target, interventions
+    if target is not None or interventions or _trace.has(*asked):
+        return nullcontext()
+    size = len(_translator(name, version).encode(text))  # what cannot be read is refused here, and keeps nobody up
+    return _TRANSLATIONS.waiting((name, version), text, size)
+
+
 # Kept for ten minutes, longer than anybody studies one sentence.
 @kept(40, "Translating")
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
-    options: dict[str, Any] = {} if target is not None else {"tap_at": before_step}
-    return _frozen(_translator(name, version).trace(text, target, interventions, **options))
+    translator = _translator(name, version)
+    if target is not None:
+        return _frozen(translator.trace(text, target, interventions))
+    if interventions:
+        return _frozen(translator.trace(text, None, interventions, tap_at=before_step))
+    own = _TRANSLATIONS.get((name, version), text, len(translator.encode(text)))
+    return _frozen(translator.trace(text, own=own))
 
 
 @kept(40, "Computing with the changed heads")
