@@ -20,7 +20,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.contest import Contestant, compete
-from benchmarks.decoding import START, export, network
+from benchmarks.decoding import SHAPES, export, network
 from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
 from transformer.memory import keep_freed
 from transformer.prepared import Prepared
@@ -44,7 +44,7 @@ def run(lengths: list[int], rounds: int) -> None:
     """Measures, prints and writes everything. Raises ValueError where a peer is missing."""
     result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "tokens": {}}
     with tempfile.TemporaryDirectory() as folder:
-        export(Path(folder))
+        export("small", Path(folder) / "small")
         for length in lengths:
             result["tokens"][length] = measured(folder, length, rounds)
             print(f"{length} tokens done", flush=True)
@@ -57,7 +57,7 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     contestants: dict[str, Contestant] = {}
     try:
         for name in names:
-            contestants[name] = Contestant(__name__, name, folder, length, trains=False)
+            contestants[name] = Contestant(__name__, name, Path(folder) / "small", length, trains=False)
         peaks = {name: one.ask("peak") for name, one in contestants.items()}
         seconds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
     finally:
@@ -83,7 +83,7 @@ def round_of(contestant: Contestant) -> Callable[[], float]:
 def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Callable]]:
     torch.set_num_threads(1)
     keep_freed()  # as the command line does; for all, since it is no merit of the network
-    ids = torch.randint(2, START, (2, 1, length), generator=torch.Generator().manual_seed(0))
+    ids = torch.randint(2, SHAPES["small"][1] - 1, (2, 1, length), generator=torch.Generator().manual_seed(0))
     one_pass = passes(name, folder, ids[0], ids[1], length)
 
     def round() -> float:
@@ -108,7 +108,7 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 
 def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
     if name in (PLAIN, KEPT):
-        model = Prepared(network(length))
+        model = Prepared(network(max_length=length))
 
         def ours() -> object:
             recorder = Recorder() if name == KEPT else None
