@@ -43,10 +43,11 @@ SHAPES = {"small": (256, 8_000), "opus-mt": (512, 58_101)}
 END, UNKNOWN = 0, 1  # Marian pads and starts with its last token, whose vector is 0
 
 F32, BF16, RECORDING = "Headlight, float32", "Headlight, bfloat16 weights", "Headlight, recording"
+STEPS = "Headlight, float32, step by step"
 LINEAR = "Headlight's linear maps alone, float32"
 MARIAN, TUTORIAL = "generate of transformers", "the tutorials' loop"
 CT2, CT2_INT8 = "CTranslate2, float32", "CTranslate2, int8"
-NAMES = [F32, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
+NAMES = [F32, STEPS, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
 ALONE = (LINEAR, TUTORIAL)  # only a sentence at a time
 # How: shape, beam, sentences at a time.
 WAYS = [
@@ -237,7 +238,7 @@ def writer(name: str, shape: str, folder: Path, tokens: int, size: int, threads:
         return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]
     if name == BF16:
         model.bfloat16()
-    record, ready = name == RECORDING, Prepared(model)
+    record, ready = name == RECORDING, Prepared(model, drafts=name != STEPS)
 
     def write(batch: list[list[int]]) -> list[list[int]]:
         src = padded(batch, model.config.pad_id)

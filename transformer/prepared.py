@@ -11,6 +11,7 @@ T target tokens, V target vocabulary.
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,7 +26,10 @@ from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.linear import Linear
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
+from transformer.quantized import Quantized, quantizes
 from transformer.taps import Observer, Tap, only, reads_whole_pass, with_pruned
+
+Maps = type[Linear]
 
 
 class Prepared:
@@ -33,15 +37,19 @@ class Prepared:
 
     It holds a copy of the weights as they are now, and nothing of a run: any number of threads may use it. After a
     change of the model's weights, prepare it again.
+
+    Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
+    write. It is None where that is not much faster, which is found out here, and takes longer than a sentence.
     """
 
     @torch.inference_mode()
-    def __init__(self, model: Transformer):
+    def __init__(self, model: Transformer, drafts: bool = False):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
         self.encoder = PreparedEncoder(model.encoder)
-        self.decoder = PreparedDecoder(model.decoder)
+        self.decoder = PreparedDecoder(model.decoder, Linear)
         self.output = Linear(model.output)
+        self.draft = faster_draft(self, model) if drafts else None
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
@@ -68,6 +76,15 @@ class Prepared:
             assert not cache.length, "after the first, tokens come one by one"
             mask = target_mask(tgt, self.config)
         return self.output(self.decoder(tgt, mask, cache, tap)).float()
+
+    @torch.inference_mode()
+    def write_tree(self, tokens: Tensor, at: Tensor, mask: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+        """The logits after each of `tokens` [T], which need not follow each other: [T, V].
+
+        They stand at the positions `at` [T], and `mask` [T, K] is True where each may look among the tokens that
+        `cache` holds and, after these, themselves.
+        """
+        return self.output(self.decoder(tokens[None], mask, cache, tap, at))[0].float()
 
     @torch.inference_mode()
     def write_next(self, prefix: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
@@ -97,13 +114,16 @@ class PreparedEncoder:
 
 
 class PreparedDecoder:
-    def __init__(self, plain: Decoder):
+    def __init__(self, plain: Decoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm)
-        self.layers = [PreparedDecoderLayer(layer) for layer in each(DecoderLayer, plain.layers)]
+        self.layers = [PreparedDecoderLayer(layer, maps) for layer in each(DecoderLayer, plain.layers)]
         self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
 
-    def __call__(self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
-        x = self.embedding(tgt, start=cache.length).float()
+    def __call__(
+        self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None, at: Tensor | None = None
+    ) -> Tensor:
+        """`tgt` [N, T] stand where the tokens that `cache` holds end, or at the positions `at` [T]."""
+        x = self.embedding(tgt, cache.length if at is None else at).float()
         bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
         for layer in self.layers:
             x = layer(x, mask, bias, cache, tap)
@@ -113,8 +133,8 @@ class PreparedDecoder:
 
 class PreparedEncoderLayer:
     def __init__(self, plain: EncoderLayer):
-        self.attention = SelfAttention(plain.attention)
-        self.feed_forward = PreparedFeedForward(plain.feed_forward)
+        self.attention = SelfAttention(plain.attention, Linear)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, Linear)
         self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
@@ -124,10 +144,10 @@ class PreparedEncoderLayer:
 
 
 class PreparedDecoderLayer:
-    def __init__(self, plain: DecoderLayer):
-        self.self_attention = SelfAttention(plain.self_attention)
-        self.cross_attention = CrossAttention(plain.cross_attention)
-        self.feed_forward = PreparedFeedForward(plain.feed_forward)
+    def __init__(self, plain: DecoderLayer, maps: Maps):
+        self.self_attention = SelfAttention(plain.self_attention, maps)
+        self.cross_attention = CrossAttention(plain.cross_attention, maps)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
         self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
@@ -149,9 +169,9 @@ class PreparedResidual:
 
 
 class PreparedFeedForward:
-    def __init__(self, plain: FeedForward):
-        self.inner, self.outer, self.activation = Linear(plain.inner), Linear(plain.outer), plain.activation
-        self.gate = None if plain.gate is None else Linear(plain.gate)
+    def __init__(self, plain: FeedForward, maps: Maps):
+        self.inner, self.outer, self.activation = maps(plain.inner), maps(plain.outer), plain.activation
+        self.gate = None if plain.gate is None else maps(plain.gate)
 
     def __call__(self, x: Tensor, onto: Tensor) -> Tensor:
         active = self.inner.relu(x) if self.activation is F.relu else self.activation(self.inner(x))
@@ -169,10 +189,10 @@ def each(kind: type[M], modules: nn.Module) -> list[M]:
 class Heads:
     """What both kinds of attention do with their heads."""
 
-    def __init__(self, plain: MultiHeadAttention):
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
         self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
         self.kept, self.d_head = plain.kept, plain.d_head
-        self.output = Linear(plain.output)
+        self.output = maps(plain.output)
 
     def split(self, x: Tensor, maps: int) -> Tensor:
         """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
@@ -188,9 +208,9 @@ class Heads:
 
 
 class SelfAttention(Heads):
-    def __init__(self, plain: MultiHeadAttention):
-        super().__init__(plain)
-        self.query_key_value = Linear(plain.query, plain.key, plain.value)
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+        super().__init__(plain, maps)
+        self.query_key_value = maps(plain.query, plain.key, plain.value)
 
     def __call__(
         self,
@@ -210,10 +230,10 @@ class SelfAttention(Heads):
 
 
 class CrossAttention(Heads):
-    def __init__(self, plain: MultiHeadAttention):
-        super().__init__(plain)
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+        super().__init__(plain, maps)
         self.unpacked = copy.deepcopy((plain.query, plain.output))
-        self.query, self.key_value = Linear(plain.query), Linear(plain.key, plain.value)
+        self.query, self.key_value = maps(plain.query), maps(plain.key, plain.value)
 
     def source(self, memory: Tensor) -> KeysValues:
         """Keys and values of `memory` [B, S, d_model], each [B, H, S, D]."""
@@ -270,3 +290,31 @@ def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor 
     """What a stack adds to its scores for (queries, keys): T5's layers share one, others have none."""
     bias = attention.position_bias
     return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()
+
+
+FEWEST = 2_000_000  # weights: a step of fewer takes its time elsewhere
+AHEAD = 8  # tokens that are read at once, for the comparison
+
+
+def faster_draft(exact: Prepared, model: Transformer) -> Prepared | None:
+    """`exact` with a decoder of 8 bits, where that and a pass that checks it are much faster than step by step."""
+    weights = sum(w.numel() for w in (*model.decoder.layers.parameters(), model.output.weight))
+    plain = exact.output.dtype == torch.float32 and exact.config.look_ahead_mask != "never"
+    if not plain or weights < FEWEST or exact.decoder.position_bias(1, 1) is not None or not quantizes(exact.device):
+        return None
+    draft = copy.copy(exact)
+    draft.decoder, draft.output = PreparedDecoder(model.decoder, Quantized), Quantized(model.output)
+    tokens = torch.full((1, AHEAD), exact.config.sos_id)
+
+    def seconds(network: Prepared, length: int) -> float:
+        """The least of some passes over so many tokens."""
+        times = []
+        for _ in range(5):
+            cache = exact.read(tokens)
+            start = time.perf_counter()
+            network.write(tokens[:, :length], cache)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    checked = seconds(draft, 1) + seconds(exact, AHEAD) / AHEAD
+    return draft if 1.25 * checked < seconds(exact, 1) else None

@@ -25,7 +25,7 @@ from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.queue import before_step, between
+from ui.state.queue import TURNS, between
 
 TOP = 6  # candidates that are shown of each distribution, in addition to those that the search kept
 
@@ -113,7 +113,7 @@ def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) 
 @kept(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     model = models.translator(name)
-    return Kept(model.prepared, model.source_batch([model.encode(text)]), before_step)
+    return Kept(model.prepared, model.source_batch([model.encode(text)]), TURNS.breathe)
 
 
 @kept(60, "Continuing from there")

@@ -28,7 +28,7 @@ from transformer.taps import Intervention, Tap
 from transformer.training import RunFolder
 from ui.state.cache import kept
 from ui.state.public import card_without_places, public
-from ui.state.queue import before_step
+from ui.state.queue import TURNS
 from ui.state.sweep import sweep_forever
 
 log = logging.getLogger("headlight")
@@ -176,7 +176,7 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
-    options: dict[str, Any] = {} if target is not None else {"tap_at": before_step}
+    options: dict[str, Any] = {} if target is not None else {"between": TURNS.breathe}
     return _frozen(_translator(name, version).trace(text, target, interventions, **options))
 
 

@@ -1,0 +1,43 @@
+"""Linear maps with weights of 8 bits, a quarter of the bytes: for guesses that are checked.
+
+A weight is scaled by its row's largest number, and a row of the input by its own, so that both are whole numbers of
+8 bits; the processor multiplies those several times as fast, and reads a quarter of the memory.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+from torch import Tensor, nn
+
+from transformer.linear import Linear
+
+
+class Quantized(Linear):
+    """As `Linear`, nearly: about two digits of its output are right."""
+
+    def __init__(self, *maps: nn.Linear):
+        weight = torch.cat([m.weight.detach().float() for m in maps])
+        biases = [m.bias.detach().float() for m in maps if m.bias is not None]
+        scales = (weight.abs().amax(1) / 127).clamp(min=1e-12)
+        zeros = torch.zeros(len(weight), dtype=torch.long)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a later torch is to have no such tensors; then `quantizes` says no
+            rows = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+        self.packed = torch.ops.quantized.linear_prepack(rows, torch.cat(biases) if biases else None)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return torch.ops.quantized.linear_dynamic.default(x, self.packed)
+
+    def onto(self, x: Tensor, other: Tensor) -> Tensor:
+        return other + self(x)
+
+    def relu(self, x: Tensor) -> Tensor:
+        return torch.ops.quantized.linear_relu_dynamic.default(x, self.packed)
+
+
+def quantizes(device: torch.device) -> bool:
+    """Whether this torch and its processor have such maps."""
+    has = hasattr(torch, "quantize_per_channel") and hasattr(torch.ops.quantized, "linear_dynamic")
+    return device.type == "cpu" and has and "x86" in torch.backends.quantized.supported_engines
