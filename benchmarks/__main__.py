@@ -8,6 +8,7 @@ from benchmarks import (
     beside,
     classroom,
     decoding,
+    imported,
     memory,
     quality,
     recording,
@@ -27,6 +28,7 @@ def main() -> None:
     stepping.add_arguments(names.add_parser("stepping", help="from a key to the next step, decoding and anatomy"))
     training.add_arguments(names.add_parser("training", help="target tokens a second beside the peers"))
     decoding.add_arguments(names.add_parser("decoding", help="sentences a second beside the peers"))
+    imported.add_arguments(names.add_parser("imported", help="a model of opus-mt's size in the app"))
     recording.add_arguments(names.add_parser("recording", help="what keeping every pattern costs"))
     quality.add_arguments(names.add_parser("quality", help="BLEU against minutes of training, beside the peers"))
     start.add_arguments(names.add_parser("start", help="from starting it to the first heatmap, cold and warm"))
