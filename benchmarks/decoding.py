@@ -9,7 +9,6 @@ What the decoder's linear maps take by themselves, step by step, is a bound for 
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 import tempfile
@@ -21,8 +20,24 @@ from typing import Any
 
 import torch
 
+from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, Contestant, compete
-from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
+from benchmarks.measure import (
+    FEWEST,
+    OURS,
+    RATIO,
+    THEIRS,
+    Dot,
+    aim_text,
+    alternate,
+    keep,
+    machine,
+    ratio_text,
+    ratios,
+    short,
+    spread,
+    table,
+)
 from transformer import checkpoints
 from transformer.checkpoints.marian_export import export_marian
 from transformer.checkpoints.native import Checkpoint
@@ -77,12 +92,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; generated sentences without it")
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--tokens", type=int, default=30, help="tokens that are written for each sentence")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=FEWEST)
     parser.set_defaults(run=run)
 
 
 def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None:
     """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
     result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
     with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +121,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
     if multi30k is not None:
         result["bleu"] = {precision: bleu(multi30k, precision) for precision in ("float32", "bfloat16")}
         print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
-    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["busy"] = busy.over()
     keep("decoding", result, "Decoding: sentences a second", panels(result))
 
 
@@ -337,14 +353,13 @@ def report(mode: str, numbers: dict[str, Any]) -> str:
     times = []
     for ours, theirs, target in targets(numbers["beam"], numbers["batch"]):
         one = numbers["times"][f"{ours} / {theirs}"]
-        reached = "" if target is None else f"{target:.2f}: {'reached' if one['median'] >= target else 'missed'}"
-        times.append([ours, theirs, f"{one['median']:.2f} ({one['least']:.2f} to {one['most']:.2f})", reached])
+        times.append([ours, theirs, ratio_text(one), aim_text(one, target)])
     return "\n\n".join(
         [
             f"Sentences a second, {mode}: median (least to most)",
             table(["", "sentences/s", "threads", "written as Headlight in float32"], rows),
             "Times as fast, round by round",
-            table(["ours", "theirs", "median (least to most)", "target"], times),
+            table(["ours", "theirs", RATIO, "target"], times),
             "",
         ]
     )
