@@ -23,7 +23,7 @@ from transformer.attention import MultiHeadAttention, attend
 from transformer.cache import Cache, KeysValues
 from transformer.folded import Folded
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
-from transformer.linear import Linear
+from transformer.linear import Linear, Shared
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
 from transformer.quantized import Quantized, quantizes
@@ -39,16 +39,19 @@ class Prepared:
     change of the model's weights, prepare it again.
 
     Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
-    write. It is None where that is not much faster, which is found out here, and takes longer than a sentence.
+    write. It is None where that is not much faster, which is found out here, and takes longer than a sentence. A large
+    one that drafts has no copy of the weights, but shares the model's.
     """
 
     @torch.inference_mode()
     def __init__(self, model: Transformer, drafts: bool = False):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
-        self.encoder = PreparedEncoder(model.encoder)
-        self.decoder = PreparedDecoder(model.decoder, Linear)
-        self.output = Linear(model.output)
+        drafts = drafts and may_be_drafted(model)
+        maps = Shared if drafts and sum(p.numel() for p in model.parameters()) > LARGE else Linear
+        self.encoder = PreparedEncoder(model.encoder, maps)
+        self.decoder = PreparedDecoder(model.decoder, maps)
+        self.output = maps(model.output)
         self.draft = faster_draft(self, model) if drafts else None
 
     @torch.inference_mode()
@@ -100,9 +103,9 @@ class Prepared:
 
 
 class PreparedEncoder:
-    def __init__(self, plain: Encoder):
+    def __init__(self, plain: Encoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm)
-        self.layers = [PreparedEncoderLayer(layer) for layer in each(EncoderLayer, plain.layers)]
+        self.layers = [PreparedEncoderLayer(layer, maps) for layer in each(EncoderLayer, plain.layers)]
         self.position_bias = position_bias(each(EncoderLayer, plain.layers)[0].attention)
 
     def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
@@ -132,9 +135,9 @@ class PreparedDecoder:
 
 
 class PreparedEncoderLayer:
-    def __init__(self, plain: EncoderLayer):
-        self.attention = SelfAttention(plain.attention, Linear)
-        self.feed_forward = PreparedFeedForward(plain.feed_forward, Linear)
+    def __init__(self, plain: EncoderLayer, maps: Maps):
+        self.attention = SelfAttention(plain.attention, maps)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
         self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
@@ -232,7 +235,9 @@ class SelfAttention(Heads):
 class CrossAttention(Heads):
     def __init__(self, plain: MultiHeadAttention, maps: Maps):
         super().__init__(plain, maps)
-        self.unpacked = copy.deepcopy((plain.query, plain.output))
+        self.unpacked = plain.query, plain.output
+        if maps is Linear:  # whose weights are a copy
+            self.unpacked = copy.deepcopy(self.unpacked)
         self.query, self.key_value = maps(plain.query), maps(plain.key, plain.value)
 
     def source(self, memory: Tensor) -> KeysValues:
@@ -292,25 +297,32 @@ def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor 
     return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()
 
 
-FEWEST = 2_000_000  # weights: a step of fewer takes its time elsewhere
+FEWEST = 2_000_000  # weights of a decoder: a step of fewer takes its time elsewhere
+LARGE = 30_000_000  # parameters: a second copy of so many is felt
 AHEAD = 8  # tokens that are read at once, for the comparison
+
+
+def may_be_drafted(model: Transformer) -> bool:
+    """Whether there can be a draft, and its steps would be shorter."""
+    weights = sum(w.numel() for w in (*model.decoder.layers.parameters(), model.output.weight))
+    causal = model.config.look_ahead_mask != "never"
+    relative = each(DecoderLayer, model.decoder.layers)[0].self_attention.position_bias is not None
+    plain = model.output.weight.dtype == torch.float32 and quantizes(model.output.weight.device)
+    return weights >= FEWEST and causal and not relative and plain
 
 
 def faster_draft(exact: Prepared, model: Transformer) -> Prepared | None:
     """`exact` with a decoder of 8 bits, where that and a pass that checks it are much faster than step by step."""
-    weights = sum(w.numel() for w in (*model.decoder.layers.parameters(), model.output.weight))
-    plain = exact.output.dtype == torch.float32 and exact.config.look_ahead_mask != "never"
-    if not plain or weights < FEWEST or exact.decoder.position_bias(1, 1) is not None or not quantizes(exact.device):
-        return None
     draft = copy.copy(exact)
     draft.decoder, draft.output = PreparedDecoder(model.decoder, Quantized), Quantized(model.output)
     tokens = torch.full((1, AHEAD), exact.config.sos_id)
+    cache = exact.read(tokens)
 
     def seconds(network: Prepared, length: int) -> float:
         """The least of some passes over so many tokens."""
         times = []
-        for _ in range(5):
-            cache = exact.read(tokens)
+        for _ in range(4):
+            cache.forget()
             start = time.perf_counter()
             network.write(tokens[:, :length], cache)
             times.append(time.perf_counter() - start)

@@ -18,9 +18,9 @@ class Quantized(Linear):
     """As `Linear`, nearly: about two digits of its output are right."""
 
     def __init__(self, *maps: nn.Linear):
-        weight = torch.cat([m.weight.detach().float() for m in maps])
-        biases = [m.bias.detach().float() for m in maps if m.bias is not None]
-        scales = (weight.abs().amax(1) / 127).clamp(min=1e-12)
+        weight = maps[0].weight.detach() if len(maps) == 1 else torch.cat([m.weight.detach() for m in maps])
+        biases = [m.bias.detach() for m in maps if m.bias is not None]
+        scales = (torch.maximum(weight.amax(1), -weight.amin(1)) / 127).clamp(min=1e-12)
         zeros = torch.zeros(len(weight), dtype=torch.long)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a later torch is to have no such tensors; then `quantizes` says no

@@ -8,14 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from transformer import Translator, checkpoints
+from transformer import Translator, checkpoints, prepared
 from transformer.decoding import DecodeStep, beam, given, greedy, sample, writers
 from transformer.folders import checkpoints as shipped
 from transformer.model import Transformer
 from transformer.prepared import Prepared, PreparedDecoder
 from transformer.presets import preset
 from transformer.quantized import Quantized
-from transformer.taps import Ablate, Recorder, Site, Uniform, chain
+from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Uniform, chain
 
 Decode = Callable[..., Iterator[DecodeStep]]
 
@@ -182,11 +182,28 @@ def test_an_observer_sees_what_it_sees_step_by_step() -> None:
             torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
-def test_nothing_is_drafted_where_a_tap_changes_something_or_for_several_sentences(passes: list[int]) -> None:
+@pytest.mark.parametrize("stack, kind", [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")])
+@pytest.mark.parametrize("change", [Ablate, Uniform, lambda site, head: Scale(site, head, 2.5)])
+def test_heads_that_are_changed_row_by_row(change: Any, stack: str, kind: str, passes: list[int]) -> None:
+    network, site = model(), Site(stack, 1, kind)
+    seen, expected = Recorder(), Recorder()
+    for decode in (greedy, WAYS["beam"]):
+        passes.clear()
+        options: dict[str, Any] = {"max_length": 16, "record": True}
+        steps = same(
+            decode(drafting(network), source(), tap=chain(change(site, 0), change(site, 2), seen), **options),
+            decode(Prepared(network), source(), tap=chain(change(site, 0), change(site, 2), expected), **options),
+        )
+        assert 0 < len(passes) < len(steps)
+    for one, other in zip(seen[site], expected[site], strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_nothing_is_drafted_for_other_taps_or_for_several_sentences(passes: list[int]) -> None:
     network, site = model(), Site("decoder", 0, "cross")
     ready = drafting(network)
     for options in (
-        {"tap": Ablate(site, 0)},
+        {"tap": Replace(site, 0, ((1.0, *[0.0] * 8),))},
         {"tap": chain(Recorder(), Uniform(site, 1))},
         {"tap_at": lambda step: None},
     ):
@@ -223,6 +240,19 @@ def test_a_search_asks_the_same_network_as_often_as_it_likes() -> None:
 def test_small_networks_and_those_that_cannot_are_not_drafted() -> None:
     assert Prepared(model(), drafts=True).draft is None
     assert Prepared(model().bfloat16(), drafts=True).draft is None
+
+
+def test_a_large_network_that_drafts_shares_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = model()
+    monkeypatch.setattr(prepared, "FEWEST", 0)
+    monkeypatch.setattr(prepared, "LARGE", 0)
+    shared, copied = Prepared(network, drafts=True), Prepared(network)
+    src, tgt = source(), torch.tensor([[2, 7, 9, 11]])
+    torch.testing.assert_close(shared(src, tgt), copied(src, tgt), rtol=1e-4, atol=1e-4)
+    same(beam(shared, src, 3, max_length=9, record=True), beam(copied, src, 3, max_length=9, record=True))
+    with torch.no_grad():
+        network.output.bias.add_(1.0)
+    assert torch.allclose(shared(src, tgt), copied(src, tgt) + 1, atol=1e-3)
 
 
 @pytest.mark.slow

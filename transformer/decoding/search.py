@@ -17,7 +17,7 @@ from transformer.decoding.step import DecodeStep, Fate
 from transformer.decoding.writers import Drafted, StepByStep, Writer
 from transformer.model import Transformer
 from transformer.prepared import Prepared
-from transformer.taps import Observer, Recorder, Site, Tap, chain
+from transformer.taps import Recorder, Site, Tap, by_row, chain
 
 TapAt = Callable[[int], Tap | None]
 Between = Callable[[], object]
@@ -62,6 +62,7 @@ class Search:
         self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
         self.tap, self.tap_at, self.record, self.between = tap, tap_at, record, between
+        self.by_row = by_row(tap) if tap_at is None and len(src) == 1 else None
         self.writer: Writer | None = None
         sentences = torch.arange(len(src), device=src.device)
         self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
@@ -88,16 +89,17 @@ class Search:
         return step
 
     def _begun(self, tap: Tap | None) -> Writer:
-        """The source is read. One sentence is drafted where that is faster; not where a tap may change a pattern."""
+        """The source is read. One sentence is drafted where that is faster, and a tap changes its rows one by one."""
         cache = self.network.read(self.src, tap)
-        seen_only = self.tap_at is None and (tap is None or isinstance(tap, Observer))
-        draft = self.network.draft if seen_only and len(self.src) == 1 else None
-        return StepByStep(self.network, cache) if draft is None else Drafted(self.network, draft, cache, self._ahead)
+        if self.network.draft is None or self.by_row is None:
+            return StepByStep(self.network, cache)
+        return Drafted(self.network, self.network.draft, cache, self._ahead, self.by_row[0])
 
     def _ahead(self, writer: Writer, spare: int) -> Iterator[tuple[Tensor, Tensor]]:
         """How this search would go on with another writer, as `writers.Ahead` says; nothing of it changes."""
+        assert self.by_row is not None
         other = copy.copy(self)
-        other.writer, other.choose, other.tap, other.record = writer, self.choose.drafting(spare), None, False
+        other.writer, other.choose, other.tap, other.record = writer, self.choose.drafting(spare), self.by_row[0], False
         for step in other.steps():
             kept = step.fates == Fate.LIVE
             yield step.parents[kept], step.tokens[kept]

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from transformer.cache import Cache
 from transformer.prepared import Prepared
-from transformer.taps import Observer, Recorder, Tap
+from transformer.taps import Observer, Recorder, Tap, by_row, chain
 
 FIRST, MOST = 16, 32  # steps that are drafted at first, and at most
 TOKENS = 96  # of a draft, at most: with more, the pass that checks it takes as much longer
@@ -78,10 +78,11 @@ class Ahead(Protocol):
 
 
 class Drafted:
-    """A draft of some steps, one pass to check it, and so on. For one sentence; a tap may only observe."""
+    """A draft of some steps, one pass to check it, and so on. For one sentence, and taps that go row by row."""
 
-    def __init__(self, network: Prepared, draft: Prepared, cache: Cache, ahead: Ahead):
-        self.network, self.draft, self.cache, self.ahead = network, draft, cache, ahead
+    def __init__(self, network: Prepared, draft: Prepared, cache: Cache, ahead: Ahead, changing: Tap | None):
+        """`changing` are those of the search's taps that change patterns."""
+        self.network, self.draft, self.cache, self.ahead, self.changing = network, draft, cache, ahead, changing
         self.steps = FIRST  # to draft
         self.spare = 0  # hypotheses by which the draft is wider than the search
         self.used = 0  # levels of the draft that the search has reached
@@ -92,16 +93,17 @@ class Drafted:
         self.seen: Recorder | None = None
 
     def logits(self, prefix: Tensor, tap: Tap | None) -> Tensor:
-        tokens = prefix[:, -1]
+        parts = by_row(tap)
+        assert parts is not None
+        tokens, observer = prefix[:, -1], parts[1]
         rows = self._foreseen(tokens.tolist())
         if rows is None:
-            self._look_ahead(tokens, tap is not None)
+            self._look_ahead(tokens, observer is not None)
             rows = list(range(len(tokens)))
         self.rows, level = rows, self.levels[self.used]
         self.used += 1
-        if tap is not None:
-            assert isinstance(tap, Observer)
-            self._show(level, tap)
+        if observer is not None:
+            self._show(level, observer)
         return self.written[level.places[rows] - self.first]
 
     def select(self, parents: Tensor) -> None:
@@ -128,7 +130,7 @@ class Drafted:
         at = torch.cat([torch.full_like(level.tokens, level.paths.size(1)) for level in self.levels])
         every = torch.cat([level.tokens for level in self.levels])
         self.seen = Recorder() if record else None
-        self.written = self.network.write_tree(every, at, mask, self.cache, self.seen)
+        self.written = self.network.write_tree(every, at, mask, self.cache, chain(self.changing, self.seen))
 
     def _draft(self, tokens: Tensor, paths: Tensor) -> list[Level]:
         if self.levels and self.used == len(self.levels):
