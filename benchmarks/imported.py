@@ -21,6 +21,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor, nn
 
+from benchmarks.busy import Busy
 from benchmarks.contest import ROOT
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import server_of
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(sentences: int) -> None:
     """Measures, prints and writes everything."""
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "streamlit", "playwright"), "sentences": sentences}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -50,7 +52,7 @@ def run(sentences: int) -> None:
         result["opened"] = spread(opening(folder / "checkpoints" / "large") for _ in range(5))
         result |= in_the_browser(folder, sentences)
     result["times_the_weights"] = result["megabytes"] / (result["weights"] / 1e6)
-    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["busy"] = busy.over()
     print(report(result))
     keep("imported", result, "A model of opus-mt's size in the app", panels(result))
 

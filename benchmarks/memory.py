@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(pairs: list[int]) -> None:
-    busy, measured = Busy(), {}
+    busy = Busy()
+    measured = {}
     for count in pairs:
         with tempfile.TemporaryDirectory() as folder:
             measured[count] = _measure(count, Path(folder))

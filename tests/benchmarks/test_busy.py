@@ -1,19 +1,23 @@
 """How busy a machine was: reckoned from two readings, and read of processes that are detached or long ended."""
 
 import json
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
+import benchmarks
 from benchmarks.busy import Reading, busy_text, shares
 
 BURN = "import time\nwhile time.process_time() < {seconds}: pass"
 # The process in the middle ends before the one that it started, which nobody waits for then.
 MEASURED = f"""
 import json, subprocess, sys, time
+import benchmarks
 from benchmarks.busy import Busy
 busy = Busy()
 burn = {BURN.format(seconds=0.5)!r}
@@ -65,3 +69,13 @@ def test_what_a_detached_process_took_is_ours_and_what_a_stranger_took_is_not() 
     processors = psutil.cpu_count() * busy["seconds"]
     assert 0.5 <= busy["contestants"] * processors < 1.4  # with both interpreters' own beginning
     assert busy["others"] * processors > 0.7
+
+
+def test_every_benchmark_that_keeps_a_result_says_how_busy_the_machine_was() -> None:
+    """Told by its source, since `keep` asks for it only when all is measured."""
+    sources = {path.name: path.read_text() for path in Path(benchmarks.__path__[0]).glob("*.py")}
+    keeping = {name for name, source in sources.items() if re.search(r"^ +keep(_drawn)?\(", source, re.M)} - {
+        "measure.py"
+    }
+    assert {"training.py", "quality.py", "imported.py"} < keeping
+    assert [name for name in keeping if not ("busy = Busy()" in sources[name] and "busy.over()" in sources[name])] == []
