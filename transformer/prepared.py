@@ -306,9 +306,10 @@ def may_be_drafted(model: Transformer) -> bool:
     """Whether there can be a draft, and its steps would be shorter."""
     weights = sum(w.numel() for w in (*model.decoder.layers.parameters(), model.output.weight))
     causal = model.config.look_ahead_mask != "never"
+    long = model.config.max_length >= AHEAD
     relative = each(DecoderLayer, model.decoder.layers)[0].self_attention.position_bias is not None
     plain = model.output.weight.dtype == torch.float32 and quantizes(model.output.weight.device)
-    return weights >= FEWEST and causal and not relative and plain
+    return weights >= FEWEST and causal and long and not relative and plain
 
 
 def faster_draft(exact: Prepared, model: Transformer) -> Prepared | None:
@@ -316,7 +317,7 @@ def faster_draft(exact: Prepared, model: Transformer) -> Prepared | None:
     draft = copy.copy(exact)
     draft.decoder, draft.output = PreparedDecoder(model.decoder, Quantized), Quantized(model.output)
     tokens = torch.full((1, AHEAD), exact.config.sos_id)
-    cache = exact.read(tokens)
+    cache = exact.read(torch.full_like(tokens, exact.config.eos_id))  # [SOS] need not be a source token
 
     def seconds(network: Prepared, length: int) -> float:
         """The least of some passes over so many tokens."""
