@@ -1,6 +1,8 @@
 """A drafted decode is the one step by step: token for token, score for score, pattern for pattern."""
 
 import copy
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,11 +11,13 @@ import torch
 from torch import Tensor
 
 from transformer import Translator, checkpoints, prepared
+from transformer.cache import Cache
 from transformer.decoding import DecodeStep, beam, given, greedy, sample, writers
 from transformer.folders import checkpoints as shipped
 from transformer.model import Transformer
 from transformer.prepared import Prepared, PreparedDecoder
 from transformer.presets import preset
+from transformer.pruned import pruned
 from transformer.quantized import Quantized
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Uniform, chain
 
@@ -131,6 +135,17 @@ def test_every_kind_of_network(changes: dict[str, Any]) -> None:
         )
 
 
+@pytest.mark.parametrize("kind", ["self", "cross"])
+def test_an_attention_without_heads(kind: str) -> None:
+    network = model()
+    lacking = pruned(network, [(Site("decoder", 1, kind), head) for head in range(network.config.decoder.n_heads)])
+    for decode in (greedy, WAYS["beam"]):
+        same(
+            decode(drafting(lacking), source(), max_length=12, record=True),
+            decode(Prepared(lacking), source(), max_length=12, record=True),
+        )
+
+
 def test_ties_fall_as_they_do_step_by_step() -> None:
     """Two tokens whose logits are the same to the last bit, in the network and in its draft."""
     network = model(4)
@@ -240,6 +255,61 @@ def test_a_search_asks_the_same_network_as_often_as_it_likes() -> None:
 def test_small_networks_and_those_that_cannot_are_not_drafted() -> None:
     assert Prepared(model(), drafts=True).draft is None
     assert Prepared(model().bfloat16(), drafts=True).draft is None
+
+
+def test_networks_that_the_comparison_could_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer positions than it has tokens, or whose [SOS] is no source token."""
+    monkeypatch.setattr(prepared, "FEWEST", 0)
+    assert Prepared(model(max_length=4), drafts=True).draft is None
+    network = Transformer(preset("small", 40, VOCABULARY, d_model=32, tied="none", sos_id=50)).eval()
+    assert list(greedy(Prepared(network, drafts=True), torch.tensor([[5, 6]]), max_length=2))
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam", "sampling"])
+def test_what_is_not_a_number_is_refused_as_step_by_step(way: str) -> None:
+    network = model()
+    tap = Scale(Site("decoder", 0, "self"), 0, float("inf"))
+    with pytest.raises(ValueError, match="step 1 is not a number"):
+        next(WAYS[way](drafting(network), source(), tap=tap))
+    with torch.no_grad():
+        network.encoder.embedding.tokens.weight.fill_(torch.nan)
+    with pytest.raises(ValueError, match="step 1 is not a number"):
+        next(WAYS[way](drafting(network), source()))
+
+
+def test_a_drafted_token_that_is_not_a_number_spoils_no_other() -> None:
+    network = model()
+    written = [int(step.tokens) for step in greedy(Prepared(network), source(), max_length=24)]
+    latest = max(written[:-1], key=written.index)
+    with torch.no_grad():
+        network.decoder.embedding.tokens.weight[latest] = torch.nan
+    decode, before = greedy(drafting(network), source(), max_length=24), written[: written.index(latest) + 1]
+    assert [int(next(decode).tokens) for _ in before] == before
+    with pytest.raises(ValueError, match=f"step {len(before) + 1} is not a number"):
+        next(decode)
+
+
+def test_what_a_decode_computed_is_freed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once, not by a garbage collection some time later."""
+    caches: list[weakref.ref[Cache]] = []
+    read = Prepared.read
+
+    def seen(self: Prepared, *rest: Any) -> Cache:
+        cache = read(self, *rest)
+        caches.append(weakref.ref(cache))
+        return cache
+
+    monkeypatch.setattr(Prepared, "read", seen)
+    ready = drafting(model())
+    whole, begun = greedy(ready, source(), max_length=12), greedy(ready, source(), max_length=12)
+    gc.disable()
+    try:
+        list(whole)
+        next(begun)
+        del whole, begun
+        assert [cache() for cache in caches] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_a_large_network_that_drafts_shares_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,10 @@ def forced(log_probs: Tensor, free: Tensor, token: Tensor) -> Tensor:
     return torch.where(token >= 0, only, free)
 
 
+class NotANumberError(ValueError):
+    """What a network says of the next token is not a number."""
+
+
 class Search:
     """A decode under way: it owns its writer and the live hypotheses, and writes nothing to the model."""
 
@@ -68,8 +72,11 @@ class Search:
         self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
 
     def steps(self) -> Iterator[DecodeStep]:
-        while len(self.live.sentences):
-            yield self._advance()
+        try:
+            while len(self.live.sentences):
+                yield self._advance()
+        finally:  # one that drafts holds this search too: neither would be freed before a garbage collection
+            self.writer = None
 
     # Around a step and not around the loop: between steps the thread and its gradient mode are the caller's.
     @torch.inference_mode()
@@ -100,9 +107,12 @@ class Search:
         assert self.by_row is not None
         other = copy.copy(self)
         other.writer, other.choose, other.tap, other.record = writer, self.choose.drafting(spare), self.by_row[0], False
-        for step in other.steps():
-            kept = step.fates == Fate.LIVE
-            yield step.parents[kept], step.tokens[kept]
+        try:
+            for step in other.steps():
+                kept = step.fates == Fate.LIVE
+                yield step.parents[kept], step.tokens[kept]
+        except NotANumberError:
+            return  # only the network itself is right about what it gives
 
     def _log_probs(self, writer: Writer, tap: Tap | None) -> Tensor:
         """What the model says of each live hypothesis' next token: [N, V]."""
@@ -110,7 +120,7 @@ class Search:
         logits = writer.logits(torch.cat([start, self.live.written], 1), tap)
         log_probs = torch.log_softmax(logits, -1, out=logits)  # in their place: new memory costs more than the sums
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
-            raise ValueError(
+            raise NotANumberError(
                 f"The model's output at step {self.live.length + 1} is not a number: its weights are damaged, "
                 "or an intervention was too strong. Load it again, or undo the intervention."
             )

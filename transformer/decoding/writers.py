@@ -122,6 +122,14 @@ class Drafted:
         paths = self._paths(len(tokens))
         self.first = self.cache.length
         self.levels, self.used = self._draft(tokens, paths), 0
+        self._check(record)
+        if len(self.levels) > 1 and self.written[:, 0].isnan().any():
+            # A key that is not a number reaches those that it is hidden from, since 0 times it is none either.
+            self.levels, self.cache.length = self.levels[:1], self.first
+            self._check(record)
+
+    def _check(self, record: bool) -> None:
+        """The network reads the draft."""
         count = sum(len(level.tokens) for level in self.levels)
         mask = torch.zeros(count, self.first + count, dtype=torch.bool)
         for level in self.levels:
