@@ -39,8 +39,8 @@ class Prepared:
     change of the model's weights, prepare it again.
 
     Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
-    write. It is None where that is not much faster, which is found out here, and takes longer than a sentence. A large
-    one that drafts has no copy of the weights, but shares the model's.
+    write. Whether that is faster is found out here, which takes longer than a sentence. A large one that drafts has no
+    copy of the weights, but shares the model's.
     """
 
     @torch.inference_mode()
@@ -48,11 +48,21 @@ class Prepared:
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
         drafts = drafts and may_be_drafted(model)
-        maps = Shared if drafts and sum(p.numel() for p in model.parameters()) > LARGE else Linear
+        large = drafts and sum(p.numel() for p in model.parameters()) > LARGE
+        maps = Shared if large else Linear  # those are for the passes that check drafts: step by step they are slow
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
-        self.draft = faster_draft(self, model) if drafts else None
+        self.draft = draft_of(self, model) if drafts else None
+        self.drafted = {
+            rows: self.draft is not None and (large or faster(self.draft, self, rows)) for rows in (1, SEVERAL)
+        }
+        if not any(self.drafted.values()):
+            self.draft = None
+
+    def draft_for(self, rows: int) -> Prepared | None:
+        """The draft where a step of so many hypotheses is faster by it."""
+        return self.draft if self.drafted[1 if rows == 1 else SEVERAL] else None
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
@@ -299,7 +309,9 @@ def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor 
 
 FEWEST = 2_000_000  # weights of a decoder: a step of fewer takes its time elsewhere
 LARGE = 30_000_000  # parameters: a second copy of so many is felt
-AHEAD = 8  # tokens that are read at once, for the comparison
+AHEAD = 8  # steps that are read at once, for the comparison
+SEVERAL = 5  # rows, where there is more than one
+SPENT = 1.6  # times as long as its passes take, by and large, a draft takes
 
 
 def may_be_drafted(model: Transformer) -> bool:
@@ -311,22 +323,28 @@ def may_be_drafted(model: Transformer) -> bool:
     return weights >= FEWEST and causal and not relative and plain
 
 
-def faster_draft(exact: Prepared, model: Transformer) -> Prepared | None:
-    """`exact` with a decoder of 8 bits, where that and a pass that checks it are much faster than step by step."""
+def draft_of(exact: Prepared, model: Transformer) -> Prepared:
+    """`exact` with a decoder of 8 bits."""
     draft = copy.copy(exact)
     draft.decoder, draft.output = PreparedDecoder(model.decoder, Quantized), Quantized(model.output)
-    tokens = torch.full((1, AHEAD), exact.config.sos_id)
-    cache = exact.read(tokens)
+    return draft
 
-    def seconds(network: Prepared, length: int) -> float:
+
+def faster(draft: Prepared, exact: Prepared, rows: int) -> bool:
+    """Whether steps of so many rows by `draft`, and passes that check them, are much faster than steps by `exact`."""
+    cache = exact.read(torch.full((1, AHEAD), exact.config.eos_id))
+
+    def seconds(network: Prepared, rows: int, length: int) -> float:
         """The least of some passes over so many tokens."""
-        times = []
+        times, tokens = [], torch.full((rows, length), exact.config.sos_id)
+        several = cache.branches(torch.empty(rows, 0, dtype=torch.long))
         for _ in range(4):
-            cache.forget()
+            several.forget()
             start = time.perf_counter()
-            network.write(tokens[:, :length], cache)
+            network.write(tokens, several)
             times.append(time.perf_counter() - start)
         return min(times)
 
-    checked = seconds(draft, 1) + seconds(exact, AHEAD) / AHEAD
-    return draft if 1.25 * checked < seconds(exact, 1) else None
+    # A part of a draft is in vain, and a search that runs ahead chooses as often again.
+    drafted = SPENT * (seconds(draft, rows, 1) + seconds(exact, 1, AHEAD * rows) / AHEAD)
+    return drafted < seconds(exact, rows, 1)

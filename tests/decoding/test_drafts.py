@@ -1,6 +1,5 @@
 """A drafted decode is the one step by step: token for token, score for score, pattern for pattern."""
 
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,9 +11,8 @@ from transformer import Translator, checkpoints, prepared
 from transformer.decoding import DecodeStep, beam, given, greedy, sample, writers
 from transformer.folders import checkpoints as shipped
 from transformer.model import Transformer
-from transformer.prepared import Prepared, PreparedDecoder
+from transformer.prepared import Prepared, draft_of
 from transformer.presets import preset
-from transformer.quantized import Quantized
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Uniform, chain
 
 Decode = Callable[..., Iterator[DecodeStep]]
@@ -41,11 +39,10 @@ def model(seed: int = 0, **changes: Any) -> Transformer:
 
 def drafting(network: Transformer, guessing: Transformer | None = None) -> Prepared:
     """`network` with a draft made of `guessing`, which is `network` itself where there is none."""
-    exact, guess = Prepared(network), guessing or network
-    exact.draft = copy.copy(exact)
+    exact = Prepared(network)
     with torch.inference_mode():
-        exact.draft.decoder = PreparedDecoder(guess.decoder, Quantized)
-        exact.draft.output = Quantized(guess.output)
+        exact.draft = draft_of(exact, guessing or network)
+    exact.drafted = dict.fromkeys(exact.drafted, True)
     return exact
 
 

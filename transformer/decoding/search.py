@@ -91,9 +91,10 @@ class Search:
     def _begun(self, tap: Tap | None) -> Writer:
         """The source is read. One sentence is drafted where that is faster, and a tap changes its rows one by one."""
         cache = self.network.read(self.src, tap)
-        if self.network.draft is None or self.by_row is None:
+        draft = self.network.draft_for(self.choose.size)
+        if draft is None or self.by_row is None:
             return StepByStep(self.network, cache)
-        return Drafted(self.network, self.network.draft, cache, self._ahead, self.by_row[0])
+        return Drafted(self.network, draft, cache, self._ahead, self.by_row[0])
 
     def _ahead(self, writer: Writer, spare: int) -> Iterator[tuple[Tensor, Tensor]]:
         """How this search would go on with another writer, as `writers.Ahead` says; nothing of it changes."""
