@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
@@ -39,30 +40,35 @@ class Prepared:
     change of the model's weights, prepare it again.
 
     Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
-    write. Whether that is faster is found out here, which takes longer than a sentence. A large one that drafts has no
-    copy of the weights, but shares the model's.
+    write. A large one that drafts has no copy of the weights, but shares the model's.
     """
 
     @torch.inference_mode()
     def __init__(self, model: Transformer, drafts: bool = False):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
-        drafts = drafts and may_be_drafted(model)
-        large = drafts and sum(p.numel() for p in model.parameters()) > LARGE
-        maps = Shared if large else Linear  # those are for the passes that check drafts: step by step they are slow
+        self.plain = model if drafts and may_be_drafted(model) else None
+        self.large = self.plain is not None and sum(p.numel() for p in model.parameters()) > LARGE
+        maps = (
+            Shared if self.large else Linear
+        )  # those are for the passes that check drafts: step by step they are slow
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
-        self.draft = draft_of(self, model) if drafts else None
-        self.drafted = {
-            rows: self.draft is not None and (large or faster(self.draft, self, rows)) for rows in (1, SEVERAL)
-        }
-        if not any(self.drafted.values()):
-            self.draft = None
+
+    @cached_property
+    def draft(self) -> Prepared | None:
+        """None where it is not much faster, which is found out at the first use."""
+        draft = None if self.plain is None else draft_of(self, self.plain)
+        return draft if draft is None or self.large or faster(draft, self) else None
 
     def draft_for(self, rows: int) -> Prepared | None:
-        """The draft where a step of so many hypotheses is faster by it."""
-        return self.draft if self.drafted[1 if rows == 1 else SEVERAL] else None
+        """The draft where steps of so many hypotheses are faster by it.
+
+        Step by step, five rows take a small network little longer than one, while checking them takes five times as
+        long: its beams are written as fast without.
+        """
+        return self.draft if rows == 1 or self.large else None
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
@@ -310,7 +316,6 @@ def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor 
 FEWEST = 2_000_000  # weights of a decoder: a step of fewer takes its time elsewhere
 LARGE = 30_000_000  # parameters: a second copy of so many is felt
 AHEAD = 8  # steps that are read at once, for the comparison
-SEVERAL = 5  # rows, where there is more than one
 SPENT = 1.6  # times as long as its passes take, by and large, a draft takes
 
 
@@ -323,6 +328,7 @@ def may_be_drafted(model: Transformer) -> bool:
     return weights >= FEWEST and causal and not relative and plain
 
 
+@torch.inference_mode()
 def draft_of(exact: Prepared, model: Transformer) -> Prepared:
     """`exact` with a decoder of 8 bits."""
     draft = copy.copy(exact)
@@ -330,21 +336,21 @@ def draft_of(exact: Prepared, model: Transformer) -> Prepared:
     return draft
 
 
-def faster(draft: Prepared, exact: Prepared, rows: int) -> bool:
-    """Whether steps of so many rows by `draft`, and passes that check them, are much faster than steps by `exact`."""
-    cache = exact.read(torch.full((1, AHEAD), exact.config.eos_id))
+@torch.inference_mode()
+def faster(draft: Prepared, exact: Prepared) -> bool:
+    """Whether steps by `draft`, and passes that check them, are much faster than steps by `exact`."""
+    tokens = torch.full((1, AHEAD), exact.config.sos_id)
+    cache = exact.read(tokens)
 
-    def seconds(network: Prepared, rows: int, length: int) -> float:
+    def seconds(network: Prepared, length: int) -> float:
         """The least of some passes over so many tokens."""
-        times, tokens = [], torch.full((rows, length), exact.config.sos_id)
-        several = cache.branches(torch.empty(rows, 0, dtype=torch.long))
+        times = []
         for _ in range(4):
-            several.forget()
+            cache.forget()
             start = time.perf_counter()
-            network.write(tokens, several)
+            network.write(tokens[:, :length], cache)
             times.append(time.perf_counter() - start)
         return min(times)
 
     # A part of a draft is in vain, and a search that runs ahead chooses as often again.
-    drafted = SPENT * (seconds(draft, rows, 1) + seconds(exact, 1, AHEAD * rows) / AHEAD)
-    return drafted < seconds(exact, rows, 1)
+    return SPENT * (seconds(draft, 1) + seconds(exact, AHEAD) / AHEAD) < seconds(exact, 1)

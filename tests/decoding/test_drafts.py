@@ -40,9 +40,7 @@ def model(seed: int = 0, **changes: Any) -> Transformer:
 def drafting(network: Transformer, guessing: Transformer | None = None) -> Prepared:
     """`network` with a draft made of `guessing`, which is `network` itself where there is none."""
     exact = Prepared(network)
-    with torch.inference_mode():
-        exact.draft = draft_of(exact, guessing or network)
-    exact.drafted = dict.fromkeys(exact.drafted, True)
+    exact.draft, exact.large = draft_of(exact, guessing or network), True
     return exact
 
 
@@ -232,6 +230,15 @@ def test_a_search_asks_the_same_network_as_often_as_it_likes() -> None:
     one, other = greedy(ready, source(), max_length=12), beam(ready, source(5), 3, max_length=12)
     turns = [step.tokens for step, _ in zip(one, other, strict=False)]
     assert [t.tolist() for t in turns] == [t.tolist() for t in alone[: len(turns)]]
+
+
+def test_a_beam_of_a_network_that_is_not_large_is_not_drafted(passes: list[int]) -> None:
+    ready = drafting(model())
+    ready.large = False
+    list(beam(ready, source(), 5, max_length=8))
+    assert not passes
+    list(greedy(ready, source(), max_length=8))
+    assert passes
 
 
 def test_small_networks_and_those_that_cannot_are_not_drafted() -> None:
