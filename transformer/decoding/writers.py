@@ -139,6 +139,8 @@ class Drafted:
             self.steps, self.spare = max(self.used, 4), SPARE
         levels = [Level(tokens, {}, torch.arange(self.first, self.first + len(tokens)), paths)]
         room = TOKENS - len(tokens)
+        if room < len(tokens):  # as in a wide beam
+            return levels
         ahead = self.ahead(StepByStep(self.draft, self.cache.branches(paths)), self.spare)
         while len(levels) < self.steps and room >= len(levels[-1].tokens):
             parents, chosen = next(ahead, (tokens[:0], tokens[:0]))
