@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VISITORS = 8  # who come before the huge requests, each with a sentence of 20 tokens
 LEFT, RESTED = 100.0, 700.0  # seconds: closed sessions are gone, with the sweep after; and what was cached
 GROWTH = 1.2
-# Runs in the server. Memory is in bytes.
+# Runs in the server. Memory is in bytes. What is free in malloc's lists counts whether or not the system has it back.
 ANSWERS = """
 import ctypes, json, os, socket, sys, threading
 NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h
@@ -45,7 +45,7 @@ def figures():
     runtime = getattr(modules.get("streamlit.runtime.runtime"), "Runtime", None)
     return {
         "malloc, in use": malloc.uordblks + malloc.hblkhd,
-        "malloc, freed and kept": malloc.fordblks,
+        "malloc, free": malloc.fordblks,
         "caches": sum(values.weight for values in caches),
         "sessions": len(runtime._instance._session_mgr.list_sessions()) if runtime and runtime._instance else 0,
     }
@@ -84,7 +84,7 @@ def run(huge: int, rested: float) -> None:
     for stage in server.stages.values():
         # What was there before, or is to be kept: the rest nobody needs.
         stage["times"] = (stage["process"] - stage["caches"]) / first
-    heads = ["", *(f"{name}, MB" for name in ("process", "malloc, in use", "malloc, freed and kept", "caches"))]
+    heads = ["", *(f"{name}, MB" for name in ("process", "malloc, in use", "malloc, free", "caches"))]
     rows = [
         (name, *(f"{one[head.removesuffix(', MB')] / 2**20:,.0f}" for head in heads[1:]), f"{one['sessions']:.0f}")
         for name, one in server.stages.items()
