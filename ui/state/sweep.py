@@ -4,7 +4,7 @@ Streamlit collects garbage after every run, over the objects of all sessions: wi
 long as drawing a head, and holds everybody up. config.toml has it leave that to this.
 
 What a decode has freed, the C library keeps: a sentence of 512 tokens leaves 200 MB in pieces of every size, and only
-the end of its heap would be returned by itself. Looking through them takes a few milliseconds where much was freed.
+the end of its heap would be returned by itself. To return them takes 25 to 55 ms, and where little was freed, 1 ms.
 """
 
 from __future__ import annotations
