@@ -12,6 +12,7 @@ from benchmarks import (
     memory,
     quality,
     recording,
+    returned,
     showing,
     start,
     stepping,
@@ -36,6 +37,7 @@ def main() -> None:
     classroom.add_arguments(names.add_parser("classroom", help="a class of thirty beside a training"))
     class_ = import_module("benchmarks.class")  # a word of the language can't be imported by a statement
     class_.add_arguments(names.add_parser("class", help="a class of sixty that answers a lesson together"))
+    returned.add_arguments(names.add_parser("returned", help="memory of the server after huge requests"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
     worker.add_arguments(names.add_parser("worker", help="memory of a training over thousands of updates"))
     atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
@@ -39,20 +40,35 @@ class Prepared:
     change of the model's weights, prepare it again.
 
     Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
-    write. It is None where that is not much faster, which is found out here, and takes longer than a sentence. A large
-    one that drafts has no copy of the weights, but shares the model's.
+    write. A large one that drafts has no copy of the weights, but shares the model's.
     """
 
     @torch.inference_mode()
     def __init__(self, model: Transformer, drafts: bool = False):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
-        drafts = drafts and may_be_drafted(model)
-        maps = Shared if drafts and sum(p.numel() for p in model.parameters()) > LARGE else Linear
+        self.plain = model if drafts and may_be_drafted(model) else None
+        self.large = self.plain is not None and sum(p.numel() for p in model.parameters()) > LARGE
+        maps = (
+            Shared if self.large else Linear
+        )  # those are for the passes that check drafts: step by step they are slow
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
-        self.draft = faster_draft(self, model) if drafts else None
+
+    @cached_property
+    def draft(self) -> Prepared | None:
+        """None where it is not much faster, which is found out at the first use."""
+        draft = None if self.plain is None else draft_of(self, self.plain)
+        return draft if draft is None or self.large or faster(draft, self) else None
+
+    def draft_for(self, rows: int) -> Prepared | None:
+        """The draft where steps of so many hypotheses are faster by it.
+
+        Step by step, five rows take a small network little longer than one, while checking them takes five times as
+        long: its beams are written as fast without.
+        """
+        return self.draft if rows == 1 or self.large else None
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
@@ -299,7 +315,8 @@ def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor 
 
 FEWEST = 2_000_000  # weights of a decoder: a step of fewer takes its time elsewhere
 LARGE = 30_000_000  # parameters: a second copy of so many is felt
-AHEAD = 8  # tokens that are read at once, for the comparison
+AHEAD = 8  # steps that are read at once, for the comparison
+SPENT = 1.6  # times as long as its passes take, by and large, a draft takes
 
 
 def may_be_drafted(model: Transformer) -> bool:
@@ -312,10 +329,17 @@ def may_be_drafted(model: Transformer) -> bool:
     return weights >= FEWEST and causal and long and not relative and plain
 
 
-def faster_draft(exact: Prepared, model: Transformer) -> Prepared | None:
-    """`exact` with a decoder of 8 bits, where that and a pass that checks it are much faster than step by step."""
+@torch.inference_mode()
+def draft_of(exact: Prepared, model: Transformer) -> Prepared:
+    """`exact` with a decoder of 8 bits."""
     draft = copy.copy(exact)
     draft.decoder, draft.output = PreparedDecoder(model.decoder, Quantized), Quantized(model.output)
+    return draft
+
+
+@torch.inference_mode()
+def faster(draft: Prepared, exact: Prepared) -> bool:
+    """Whether steps by `draft`, and passes that check them, are much faster than steps by `exact`."""
     tokens = torch.full((1, AHEAD), exact.config.sos_id)
     cache = exact.read(torch.full_like(tokens, exact.config.eos_id))  # [SOS] need not be a source token
 
@@ -329,5 +353,5 @@ def faster_draft(exact: Prepared, model: Transformer) -> Prepared | None:
             times.append(time.perf_counter() - start)
         return min(times)
 
-    checked = seconds(draft, 1) + seconds(exact, AHEAD) / AHEAD
-    return draft if 1.25 * checked < seconds(exact, 1) else None
+    # A part of a draft is in vain, and a search that runs ahead chooses as often again.
+    return SPENT * (seconds(draft, 1) + seconds(exact, AHEAD) / AHEAD) < seconds(exact, 1)

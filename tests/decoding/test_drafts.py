@@ -1,6 +1,5 @@
 """A drafted decode is the one step by step: token for token, score for score, pattern for pattern."""
 
-import copy
 import gc
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,10 +14,9 @@ from transformer.cache import Cache
 from transformer.decoding import DecodeStep, beam, given, greedy, sample, writers
 from transformer.folders import checkpoints as shipped
 from transformer.model import Transformer
-from transformer.prepared import Prepared, PreparedDecoder
+from transformer.prepared import Prepared, draft_of
 from transformer.presets import preset
 from transformer.pruned import pruned
-from transformer.quantized import Quantized
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Uniform, chain
 
 Decode = Callable[..., Iterator[DecodeStep]]
@@ -45,11 +43,8 @@ def model(seed: int = 0, **changes: Any) -> Transformer:
 
 def drafting(network: Transformer, guessing: Transformer | None = None) -> Prepared:
     """`network` with a draft made of `guessing`, which is `network` itself where there is none."""
-    exact, guess = Prepared(network), guessing or network
-    exact.draft = copy.copy(exact)
-    with torch.inference_mode():
-        exact.draft.decoder = PreparedDecoder(guess.decoder, Quantized)
-        exact.draft.output = Quantized(guess.output)
+    exact = Prepared(network)
+    exact.draft, exact.large = draft_of(exact, guessing or network), True
     return exact
 
 
@@ -250,6 +245,15 @@ def test_a_search_asks_the_same_network_as_often_as_it_likes() -> None:
     one, other = greedy(ready, source(), max_length=12), beam(ready, source(5), 3, max_length=12)
     turns = [step.tokens for step, _ in zip(one, other, strict=False)]
     assert [t.tolist() for t in turns] == [t.tolist() for t in alone[: len(turns)]]
+
+
+def test_a_beam_of_a_network_that_is_not_large_is_not_drafted(passes: list[int]) -> None:
+    ready = drafting(model())
+    ready.large = False
+    list(beam(ready, source(), 5, max_length=8))
+    assert not passes
+    list(greedy(ready, source(), max_length=8))
+    assert passes
 
 
 def test_small_networks_and_those_that_cannot_are_not_drafted() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -40,6 +40,10 @@ class Chosen(NamedTuple):
 
 
 class Chooser(Protocol):
+    @property
+    def size(self) -> int:
+        """The most hypotheses of a sentence that go on."""
+
     def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
         """`allowed` [N, V]: log-probabilities, -inf where a row may not write the token; `free` are the same where
         nothing is forced."""
@@ -66,6 +70,8 @@ def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: 
 @dataclass(frozen=True)
 class Greedy:
     """The most probable token."""
+
+    size: ClassVar[int] = 1
 
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
@@ -112,6 +118,7 @@ class Sample:
     the batch; so a decode that is forced to repeat the beginning of another goes on as that one did.
     """
 
+    size: ClassVar[int] = 1
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
     draws: Tensor  # [B, steps], each from 0 up to but not including 1

@@ -14,7 +14,7 @@ from torch import Tensor
 from transformer.config import ModelConfig
 from transformer.decoding.choosers import Chooser, Chosen, Live
 from transformer.decoding.step import DecodeStep, Fate
-from transformer.decoding.writers import Drafted, StepByStep, Writer
+from transformer.decoding.writers import TOKENS, Drafted, StepByStep, Writer
 from transformer.model import Transformer
 from transformer.prepared import Prepared
 from transformer.taps import Recorder, Site, Tap, by_row, chain
@@ -98,9 +98,10 @@ class Search:
     def _begun(self, tap: Tap | None) -> Writer:
         """The source is read. One sentence is drafted where that is faster, and a tap changes its rows one by one."""
         cache = self.network.read(self.src, tap)
-        if self.network.draft is None or self.by_row is None:
+        draft = self.network.draft_for(self.choose.size)
+        if draft is None or self.by_row is None or 2 * self.choose.size > TOKENS:  # two steps of so wide a beam
             return StepByStep(self.network, cache)
-        return Drafted(self.network, self.network.draft, cache, self._ahead, self.by_row[0])
+        return Drafted(self.network, draft, cache, self._ahead, self.by_row[0])
 
     def _ahead(self, writer: Writer, spare: int) -> Iterator[tuple[Tensor, Tensor]]:
         """How this search would go on with another writer, as `writers.Ahead` says; nothing of it changes."""
