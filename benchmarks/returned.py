@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.browser import sentences
+from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, table
 from benchmarks.pupils import MODEL, Register, huge, server_of
 from tools import production
@@ -71,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(huge: int, rested: float) -> None:
     """Measures, prints and writes everything. Raises ValueError where a request was not answered."""
+    busy = Busy()
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sitecustomize.py").write_text(ANSWERS)
         place = Path(folder) / "figures"
@@ -90,8 +92,9 @@ def run(huge: int, rested: float) -> None:
         for name, one in server.stages.items()
     ]
     print(table([*heads, "sessions"], rows))
-    print(f"\nAt most {server.most / 2**20:,.0f} MB. Load {os.getloadavg()[0]:.1f} at the end.")
+    print(f"\nAt most {server.most / 2**20:,.0f} MB.")
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "huge": huge, "most": server.most}
+    result["busy"] = busy.over()
     dots = [
         Dot(name, one["process"] / 2**20, f"{one['process'] / 2**20:,.0f} MB", OURS, GROWTH * first / 2**20)
         for name, one in server.stages.items()
