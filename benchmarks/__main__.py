@@ -8,9 +8,11 @@ from benchmarks import (
     beside,
     classroom,
     decoding,
+    imported,
     memory,
     quality,
     recording,
+    returned,
     showing,
     start,
     stepping,
@@ -27,6 +29,7 @@ def main() -> None:
     stepping.add_arguments(names.add_parser("stepping", help="from a key to the next step, decoding and anatomy"))
     training.add_arguments(names.add_parser("training", help="target tokens a second beside the peers"))
     decoding.add_arguments(names.add_parser("decoding", help="sentences a second beside the peers"))
+    imported.add_arguments(names.add_parser("imported", help="a model of opus-mt's size in the app"))
     recording.add_arguments(names.add_parser("recording", help="what keeping every pattern costs"))
     quality.add_arguments(names.add_parser("quality", help="BLEU against minutes of training, beside the peers"))
     start.add_arguments(names.add_parser("start", help="from starting it to the first heatmap, cold and warm"))
@@ -34,6 +37,7 @@ def main() -> None:
     classroom.add_arguments(names.add_parser("classroom", help="a class of thirty beside a training"))
     class_ = import_module("benchmarks.class")  # a word of the language can't be imported by a statement
     class_.add_arguments(names.add_parser("class", help="a class of sixty that answers a lesson together"))
+    returned.add_arguments(names.add_parser("returned", help="memory of the server after huge requests"))
     memory.add_arguments(names.add_parser("memory", help="memory against the size of the corpus"))
     worker.add_arguments(names.add_parser("worker", help="memory of a training over thousands of updates"))
     atlas.add_arguments(names.add_parser("atlas", help="every head over a corpus, beside plain scoring"))

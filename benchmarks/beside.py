@@ -16,7 +16,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from benchmarks.measure import OURS, Dot, alternate, keep, machine, ratios, short, spread, table
+from benchmarks.busy import Busy
+from benchmarks.measure import (
+    FEWEST,
+    OURS,
+    RATIO,
+    Dot,
+    aim_text,
+    alternate,
+    keep,
+    machine,
+    ratio_text,
+    ratios,
+    short,
+    spread,
+    table,
+)
 from transformer import TrainConfig, Translator, preset
 from transformer.training import Metrics, Recipe, RunFolder, start, status
 from transformer.training.steer import kill
@@ -32,12 +47,13 @@ ALONE, WATCHED = "alone", "its page watched"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; downloaded without it")
     parser.add_argument("--seconds", type=float, default=30.0, help="how long a window is")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=FEWEST)
     parser.set_defaults(run=run)
 
 
 def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
     """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "rounds": rounds, "seconds": seconds}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -52,7 +68,7 @@ def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
             kill(worker.path)
             del os.environ["HEADLIGHT_RUNS"]
         choices["without"] = app.choosing()
-    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["busy"] = busy.over()
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     result["share"] = ratios(speeds[WATCHED], speeds[ALONE])
     result["choose_a_head"] = {name: spread(values) for name, values in choices.items()}
@@ -135,13 +151,11 @@ def chosen(page: Any, trace: Any) -> list[float]:
 def report(result: dict[str, Any]) -> str:
     speeds = [(name, short(one["median"]), short(one["least"])) for name, one in result["tokens_per_second"].items()]
     share, choices = result["share"], result["choose_a_head"]
-    reached = "reached" if share["median"] >= TARGET else "missed"
     return "\n\n".join(
         [
             "Target tokens a second",
             table(["", "median", "least"], speeds),
-            f"Watched / alone, pair by pair: median {share['median']:.2f}, {share['least']:.2f} to {share['most']:.2f} "
-            f"(target {TARGET}: {reached})",
+            f"Watched / alone, {RATIO}: {ratio_text(share)} (target {aim_text(share, TARGET)})",
             "Milliseconds from choosing a head to its heatmap",
             table(
                 ["", "median", "95th percentile"],

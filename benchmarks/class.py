@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.busy import Busy
 from benchmarks.classroom import beside_training
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from classroom.classes import Classes, Question
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(pupils: int, steps: int, within: float, no_training: bool, name: str) -> None:
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("streamlit", "starlette"), "pupils": pupils, "steps": steps}
     result |= {"within": within, "training": not no_training}
     with tempfile.TemporaryDirectory() as text:
@@ -52,7 +54,7 @@ def run(pupils: int, steps: int, within: float, no_training: bool, name: str) ->
         with nullcontext() if no_training else beside_training(folder, True, None):
             os.environ |= production.environment()
             result |= asyncio.run(measured(app(folder), folder, pupils, steps, within))
-    result["load_after"] = [round(load, 1) for load in os.getloadavg()]
+    result["busy"] = busy.over()
     print(report(result))
     keep(name, result, "A class of sixty", panels(result))
 
@@ -259,7 +261,7 @@ def report(result: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             f"{result['pupils']} pupils, {result['steps']} steps answered within {result['within']:g} s each, "
-            f"{'a training' if result['training'] else 'nothing'} beside, load {result['load_after'][0]} at the end:",
+            f"{'a training' if result['training'] else 'nothing'} beside:",
             table(["", "count", "median ms", "p95 ms", "most ms", "aim, p95"], rows),
             f"Killed once, away for {result['away_seconds']:.1f} s; {result['reconnected']} connections came back. "
             f"Acknowledged: {result['acknowledged']} pupils' answers; in the store {result['kept']}, counted "

@@ -27,6 +27,7 @@ import numpy as np
 from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.beside import endless, started
 from benchmarks.browser import choose, opened, sentences
+from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import BEAM, LONGEST, MODEL, Register, huge, pupil, server_of, wrong
 from tools import production
@@ -71,6 +72,7 @@ def run(
     name: str,
 ) -> None:
     """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "seconds": seconds, "pupils": pupils}
     result |= {"training": not no_training, "huge": huge}
     with tempfile.TemporaryDirectory() as folder, beside_training(Path(folder), not no_training, multi30k):
@@ -79,7 +81,7 @@ def run(
             register = Register()
             result["abandoned"] = held(url, pupils, seconds, huge, abandoned, not no_browser, register)
         result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
-    result["load_after"] = [round(load, 1) for load in os.getloadavg()]
+    result["busy"] = busy.over()
     model = Translator.load(ROOT / "checkpoints" / MODEL)
     result |= summary(register, seconds) | {
         "wrong": len(wrong(register.answers, model)),
@@ -220,7 +222,7 @@ def report(result: dict[str, Any]) -> str:
     memory = result["megabytes"]
     lines = [
         f"{result['pupils']} pupils, {result['seconds']:g} s, "
-        f"{'a training' if result['training'] else 'nothing'} beside, load {result['load_after'][0]} at the end:",
+        f"{'a training' if result['training'] else 'nothing'} beside:",
         table(["", "count", "median ms", "p95 ms", "most ms", "aim, p95"], rows),
         f"Errors: {len(result['errors'])}. Wrong answers: {result['wrong']} of {result['checked']}. "
         f"Memory: {memory['start']:.0f} MB at the start, {memory['first']:.0f} MB after the first minute, "

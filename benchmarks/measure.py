@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from benchmarks.busy import busy_text
 from transformer.files import write_json, write_text
 
 RESULTS = Path(__file__).parent / "results"
@@ -59,9 +60,51 @@ def seconds(work: Callable[[], object]) -> Callable[[], float]:
     return task
 
 
-def ratios(theirs: Sequence[float], ours: Sequence[float]) -> dict[str, float]:
-    """How many times ours theirs are, round by round."""
-    return spread(t / o for t, o in zip(theirs, ours, strict=True))
+FEWEST = 6  # rounds: of fewer, even the least and the most enclose the true median less often than 95 times in 100
+RESAMPLES = 10_000
+FASTER, LONGER = ("faster", "slower"), ("longer", "shorter")  # what a ratio above 1, and one below it, means
+
+
+def ratios(over: Sequence[float], under: Sequence[float], words: tuple[str, str] = FASTER) -> dict[str, Any]:
+    """`over` divided by `under`, round by round: the spread, and whether the median differs from 1.
+
+    "interval" is the 95 % interval of the median by a paired bootstrap: whole rounds are drawn again, so that what made
+    a round slow for both contestants leaves its ratio as it is. None with fewer than FEWEST rounds. "verdict" is one of
+    `words`, "within the noise" if the interval contains 1, or "too few rounds".
+    """
+    rounds = np.array(over) / np.array(under)
+    told: dict[str, Any] = {**spread(rounds.tolist()), "interval": None, "verdict": "too few rounds"}
+    if len(rounds) < FEWEST:
+        return told
+    drawn = np.random.default_rng(0).choice(rounds, (RESAMPLES, len(rounds)))
+    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975)).tolist()
+    above, below = words
+    return told | {
+        "interval": [low, high],
+        "verdict": above if low > 1 else below if high < 1 else "within the noise",
+    }
+
+
+RATIO = "median (least to most); 95 % interval"  # the head of a column of them
+
+
+def ratio_text(one: dict[str, Any]) -> str:
+    """What `ratios` gave: "1.15 (1.02 to 1.30); faster, 1.08 to 1.21"."""
+    text = f"{_times(one['median'])} ({_times(one['least'])} to {_times(one['most'])}); {one['verdict']}"
+    return text + (", {} to {}".format(*map(_times, one["interval"])) if one["interval"] else "")
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else short(value)
+
+
+def aim_text(one: dict[str, Any], aim: float | None, at_most: bool = False) -> str:
+    """Whether what `ratios` gave reaches its aim, and whether the noise leaves that open; nothing without an aim."""
+    if aim is None:
+        return ""
+    reached = one["median"] <= aim if at_most else one["median"] >= aim
+    unsure = one["interval"] and one["interval"][0] <= aim <= one["interval"][1]
+    return f"{aim:.3g}: {'reached' if reached else 'missed'}{', within the noise' if unsure else ''}"
 
 
 def peak_megabytes() -> float:
@@ -75,12 +118,11 @@ def peak_megabytes() -> float:
 
 
 def machine(*packages: str) -> dict[str, Any]:
-    """What it was measured on, with the load of the minute before."""
+    """What it was measured on."""
     names = [line.split(":")[1].strip() for line in _cpu_lines() if line.startswith("model name")]
     return {
         "processor": names[0] if names else platform.machine(),
         "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
         **{package: version(package) for package in packages},
     }
@@ -114,7 +156,7 @@ class Dot:
 
 
 def keep(name: str, result: dict[str, Any], title: str, panels: Mapping[str, Sequence[Dot]]) -> None:
-    """Writes results/NAME.json and results/NAME.svg."""
+    """Writes results/NAME.json and results/NAME.svg, and says how busy the machine was."""
     keep_drawn(name, result, picture(title, panels))
 
 
@@ -123,7 +165,8 @@ def keep_drawn(name: str, result: dict[str, Any], drawing: str) -> None:
     RESULTS.mkdir(exist_ok=True)
     write_json(RESULTS / f"{name}.json", result)
     write_text(RESULTS / f"{name}.svg", drawing)
-    print(f"\nWritten: {RESULTS / name}.json and .svg")
+    print(f"\n{busy_text(result['busy'])}")
+    print(f"Written: {RESULTS / name}.json and .svg")
 
 
 def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:

@@ -18,6 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, peak_megabytes, short, table
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(pairs: list[int]) -> None:
+    busy = Busy()
     measured = {}
     for count in pairs:
         with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +42,7 @@ def run(pairs: list[int]) -> None:
         for count, one in measured.items()
     ]
     print(table(("pairs", "file, MB", *(f"peak after {stage}, MB" for stage in STAGES)), rows))
-    result = {"machine": machine("torch", "tokenizers"), "pairs": measured, "batch_tokens": BATCH}
+    result = {"machine": machine("torch", "tokenizers"), "pairs": measured, "batch_tokens": BATCH, "busy": busy.over()}
     dots = [
         Dot(f"{n:,} pairs", one["peak"]["a pass"], f"{one['peak']['a pass']:,.0f} MB", OURS)
         for n, one in measured.items()

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.busy import Busy
 from benchmarks.contest import THREADS, Contestant, joeynmt
 from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAKS, WARMUP
 from benchmarks.measure import OURS, THEIRS, keep_drawn, machine, svg, svg_line, svg_text, table
@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt: Path | None) -> None:
     """Trains, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    busy = Busy()
     result: dict[str, Any] = {
         "machine": machine("torch", "transformers", "sacrebleu"),
         "pair": pair,
@@ -57,7 +58,7 @@ def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt:
     finally:
         for one in contestants.values():
             one.end()
-    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["busy"] = busy.over()
     final = {name: one["beam"].pop("translations") for name, one in result["contestants"].items()}
     result["differences"] = differences(final, references)
     print(report(result))

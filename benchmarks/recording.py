@@ -19,9 +19,25 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from benchmarks.busy import Busy
 from benchmarks.contest import Contestant, compete
-from benchmarks.decoding import START, export, network
-from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
+from benchmarks.decoding import SHAPES, export, network
+from benchmarks.measure import (
+    LONGER,
+    OURS,
+    RATIO,
+    THEIRS,
+    Dot,
+    aim_text,
+    alternate,
+    keep,
+    machine,
+    ratio_text,
+    ratios,
+    short,
+    spread,
+    table,
+)
 from transformer.memory import keep_freed
 from transformer.prepared import Prepared
 from transformer.taps import Recorder
@@ -42,12 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(lengths: list[int], rounds: int) -> None:
     """Measures, prints and writes everything. Raises ValueError where a peer is missing."""
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "tokens": {}}
     with tempfile.TemporaryDirectory() as folder:
-        export(Path(folder))
+        export("small", Path(folder) / "small")
         for length in lengths:
             result["tokens"][length] = measured(folder, length, rounds)
             print(f"{length} tokens done", flush=True)
+    result["busy"] = busy.over()
     print(report(result))
     keep("recording", result, "Recording: times as long as the same pass without", panels(result))
 
@@ -57,7 +75,7 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     contestants: dict[str, Contestant] = {}
     try:
         for name in names:
-            contestants[name] = Contestant(__name__, name, folder, length, trains=False)
+            contestants[name] = Contestant(__name__, name, Path(folder) / "small", length, trains=False)
         peaks = {name: one.ask("peak") for name, one in contestants.items()}
         seconds = alternate(rounds, {name: round_of(one) for name, one in contestants.items()})
     finally:
@@ -67,7 +85,10 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     return {
         "patterns_bytes": patterns,
         "milliseconds": {name: spread(1000 * s for s in values) for name, values in seconds.items()},
-        "times": {KEPT: ratios(seconds[KEPT], seconds[PLAIN]), ATTENTIONS: ratios(seconds[ATTENTIONS], seconds[SDPA])},
+        "times": {
+            KEPT: ratios(seconds[KEPT], seconds[PLAIN], LONGER),
+            ATTENTIONS: ratios(seconds[ATTENTIONS], seconds[SDPA], LONGER),
+        },
         "above_the_pass_bytes": {KEPT: peaks[KEPT] - peaks[PLAIN], ATTENTIONS: peaks[ATTENTIONS] - peaks[SDPA]},
     }
 
@@ -83,7 +104,7 @@ def round_of(contestant: Contestant) -> Callable[[], float]:
 def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Callable]]:
     torch.set_num_threads(1)
     keep_freed()  # as the command line does; for all, since it is no merit of the network
-    ids = torch.randint(2, START, (2, 1, length), generator=torch.Generator().manual_seed(0))
+    ids = torch.randint(2, SHAPES["small"][1] - 1, (2, 1, length), generator=torch.Generator().manual_seed(0))
     one_pass = passes(name, folder, ids[0], ids[1], length)
 
     def round() -> float:
@@ -108,7 +129,7 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 
 def passes(name: str, folder: Path, src: torch.Tensor, tgt: torch.Tensor, length: int) -> Callable[[], object]:
     if name in (PLAIN, KEPT):
-        model = Prepared(network(length))
+        model = Prepared(network(max_length=length))
 
         def ours() -> object:
             recorder = Recorder() if name == KEPT else None
@@ -142,13 +163,13 @@ def report(result: dict[str, Any]) -> str:
                 [
                     length,
                     name,
-                    f"{times['median']:.2f} ({times['least']:.2f} to {times['most']:.2f})",
-                    "" if most is None else f"{most}: {'reached' if times['median'] <= most else 'missed'}",
+                    ratio_text(times),
+                    aim_text(times, most, at_most=True),
                     f"{above / 2**20:.1f} MiB, {share:.2f} of the patterns",
                     "" if name != KEPT else f"{MEMORY}: {'reached' if share <= MEMORY else 'missed'}",
                 ]
             )
-    return table(["tokens", "", "times as long as without, median (least to most)", "aim", "memory above", "aim"], rows)
+    return table(["tokens", "", f"times as long as without, {RATIO}", "aim", "memory above", "aim"], rows)
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:

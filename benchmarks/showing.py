@@ -26,7 +26,23 @@ import torch
 from ipywidgets.widgets.widget import _remove_buffers
 
 import headlight
-from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, seconds, short, spread, table
+from benchmarks.busy import Busy
+from benchmarks.measure import (
+    LONGER,
+    OURS,
+    RATIO,
+    THEIRS,
+    Dot,
+    alternate,
+    keep,
+    machine,
+    ratio_text,
+    ratios,
+    seconds,
+    short,
+    spread,
+    table,
+)
 from headlight.viewer.export import KindView, standalone_html
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator, checkpoints
 from transformer.analysis.layout import descriptions, layout, measures
@@ -88,6 +104,7 @@ def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where something to measure with is missing."""
     if not 2 <= min(tokens) <= max(tokens) <= LONGEST:
         raise ValueError(f"--tokens are {tokens}; choose lengths from 2 to {LONGEST}.")
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("bertviz", "streamlit", "plotly", "playwright"), "rounds": rounds}
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name:
@@ -100,7 +117,7 @@ def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
             result["sizes"][n]["bytes"]["app"] = one.pop("bytes")
         print(sizes_report(result["sizes"]))
         print(times_report(result["opened"], result["app"]))
-    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["busy"] = busy.over()
     keep("showing", result, "Until every head is seen: Headlight beside BertViz", panels(result))
 
 
@@ -248,7 +265,7 @@ def sizes(model: Translator, trace: Trace, folder: Path, rounds: int) -> dict[st
             tasks[name] = make
     times = repeated(rounds, tasks, first)
     numbers["seconds"] = {name: spread(values) for name, values in times.items()}
-    numbers["times_longer"] = {name: ratios(times[name], times["headlight"]) for name in tasks if name in PAGES}
+    numbers["times_longer"] = {name: ratios(times[name], times["headlight"], LONGER) for name in tasks if name in PAGES}
     return numbers
 
 
@@ -325,7 +342,7 @@ def painting(
     numbers |= {name: spread(values) for name, values in times.items()}
     theirs = [name for name in ("model_view", "head_view") if name in times]
     for ours in ("app", "headlight_file"):
-        numbers[f"times_longer_than_{ours}"] = {name: ratios(times[name], times[ours]) for name in theirs}
+        numbers[f"times_longer_than_{ours}"] = {name: ratios(times[name], times[ours], LONGER) for name in theirs}
     return numbers
 
 
@@ -341,7 +358,7 @@ def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
             wanted = FEWER.get(tokens)
             fewer = [f"{short(times)}{target_text(wanted, times >= (wanted or 0))}" for times in times_fewer]
         made = {name: short(1000 * took["median"]) for name, took in one["seconds"].items()} | one["failed"]
-        longer = [range_text(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
+        longer = [ratio_text(one["times_longer"][name]) for name in ("model_view",) if name in one["times_longer"]]
         times.append([tokens, *(made.get(name, "") for name in MADE), *(longer or [""])])
         written = {name: megabytes(count) for name, count in size.items()} | one["failed"]
         sizes.append([tokens, *(written[name] for name in NAMES), *fewer])
@@ -350,8 +367,8 @@ def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
         [
             "Bytes to the browser (the whole page: over its socket, from its opening to the last of it)",
             table(["tokens", *NAMES.values(), "times fewer than model_view: overview", "notebook cell"], sizes),
-            "Milliseconds to make them, medians",
-            table(["tokens", *made_names, "model_view / overview"], times),
+            f"Milliseconds to make them, medians; the ratio, {RATIO}",
+            table(["tokens", *made_names, "model_view / overview, times as long"], times),
         ]
     )
 
@@ -361,7 +378,7 @@ def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, floa
     for tokens, one in pages.items():
         painted = {name: range_text(one[name]) for name in OPENED if name in one} | one["failed"]
         longer = [
-            range_text(one[f"times_longer_than_{ours}"][view]) if view in one[f"times_longer_than_{ours}"] else ""
+            ratio_text(one[f"times_longer_than_{ours}"][view]) if view in one[f"times_longer_than_{ours}"] else ""
             for view in ("model_view", "head_view")
             for ours in ("app", "headlight_file")
         ]
@@ -370,11 +387,13 @@ def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, floa
         reached = target_text(TARGETS[name], one["p95"] <= (TARGETS[name] or 0))
         answered.append([name, range_text(one), f"{short(one['p95'])}{reached}", one["count"]])
     names = [NAMES[name] for name in OPENED]
-    ratios = [f"{view} / {ours}" for view in ("model_view", "head_view") for ours in ("page", "file")]
+    longer_than = [
+        f"{view} / {ours}, times as long" for view in ("model_view", "head_view") for ours in ("page", "file")
+    ]
     return "\n\n".join(
         [
-            "\nMilliseconds from opening a page until it is painted, median (least to most)",
-            table(["tokens", *names, *ratios], opened),
+            f"\nMilliseconds from opening a page until it is painted, median (least to most); the ratios, {RATIO}",
+            table(["tokens", *names, *longer_than], opened),
             f"Milliseconds from an event in the app to two frames after its answer, {APP_TOKENS} tokens",
             table(["", "median (least to most)", "95th percentile", "times"], answered),
         ]

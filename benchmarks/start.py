@@ -26,7 +26,22 @@ from typing import Any
 
 import psutil
 
-from benchmarks.measure import OURS, THEIRS, Dot, keep, machine, ratios, short, spread, table
+from benchmarks.busy import Busy
+from benchmarks.measure import (
+    FEWEST,
+    LONGER,
+    OURS,
+    RATIO,
+    THEIRS,
+    Dot,
+    keep,
+    machine,
+    ratio_text,
+    ratios,
+    short,
+    spread,
+    table,
+)
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,7 +54,7 @@ COLD, WARM = "cold", "warm"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=FEWEST)
     parser.add_argument(
         "--scripts", type=Path, help="folder of require.js, jquery.min.js and d3.min.js, for BertViz's page offline"
     )
@@ -61,6 +76,7 @@ def run(rounds: int, scripts: Path | None) -> None:
 
     from tools.serving import launch
 
+    busy = Busy()
     packages = machine("torch", "streamlit", "transformers", "bertviz", "playwright")
     result: dict[str, Any] = {"machine": packages, "rounds": rounds}
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -81,7 +97,7 @@ def run(rounds: int, scripts: Path | None) -> None:
                 context.close()
 
         started = in_turns(rounds, {(who, kind): partial(start, who, kind) for kind in (COLD, WARM) for who in starts})
-    result |= summary(started) | {"load_after": round(os.getloadavg()[0], 1)}
+    result |= summary(started) | {"busy": busy.over()}
     print(report(result))
     keep("start", result, "From starting it to the first heatmap: Headlight beside a BertViz script", panels(result))
 
@@ -266,7 +282,7 @@ def summary(started: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
             for starts in [started[who, kind]]
         }
         first = {who: [one.seen["overview"] for one in started[who, kind]] for who in (OURS_NAME, PEER)}
-        result[kind]["times_longer"] = ratios(first[PEER], first[OURS_NAME])
+        result[kind]["times_longer"] = ratios(first[PEER], first[OURS_NAME], LONGER)
     return result
 
 
@@ -283,20 +299,17 @@ def report(result: dict[str, Any]) -> str:
                 rows.append([kind, who, NAMES.get(what, what), cell])
             sizes = [f"{name} {short(size['median'])} MB" for name, size in one["megabytes"].items()]
             memory.append([kind, who, ", ".join(sizes), f"{one['processor_seconds']['median']:.1f}"])
-    longer = [f"{kind} {_range(result[kind]['times_longer'])}" for kind in (COLD, WARM)]
+    longer = [[kind, ratio_text(result[kind]["times_longer"])] for kind in (COLD, WARM)]
     return "\n\n".join(
         [
             f"Milliseconds from the start of the program; cold: out of the cache were {result['emptied']}",
             table(["", "", "until", "median (least to most)"], rows),
-            f"BertViz's script takes so many times as long until every head is painted: {', '.join(longer)}",
+            "How many times as long BertViz's script takes until every head is painted",
+            table(["", RATIO], longer),
             "Memory then (of the script: at most), and seconds of the processor",
             table(["", "", "memory, median", "processor, s"], memory),
         ]
     )
-
-
-def _range(spread: dict[str, float]) -> str:
-    return f"{spread['median']:.2f} ({spread['least']:.2f} to {spread['most']:.2f})"
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:

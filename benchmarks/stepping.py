@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from urllib.parse import urlencode
 
 import torch
 
+from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from transformer import Translator
 
@@ -35,6 +35,7 @@ def run(rounds: int) -> None:
     from benchmarks import browser
     from tools.serving import launch, serve
 
+    busy = Busy()
     torch.set_num_threads(1)
     result: dict[str, Any] = {"machine": machine("streamlit", "playwright"), "rounds": rounds}
     written = len(Translator.load(ROOT / "checkpoints" / "en-fr").trace(TEXT).writes.labels)
@@ -50,7 +51,7 @@ def run(rounds: int) -> None:
                 "anatomy of a head": browser.stepping(chromium, *walk, rounds),
             }
     result["milliseconds"] = {name: spread(values) for name, values in times.items()}
-    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["busy"] = busy.over()
     print(report(result))
     keep("stepping", result, "From a key to the next step painted", panels(result))
 

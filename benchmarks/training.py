@@ -8,7 +8,6 @@ same bucketed batches of Multi30k; only the tutorials' batches are their own: 32
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,8 +18,23 @@ from typing import Any
 import torch
 from torch import nn
 
+from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, THREADS, Contestant, compete, joeynmt
-from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, ratios, short, spread, table
+from benchmarks.measure import (
+    OURS,
+    RATIO,
+    THEIRS,
+    Dot,
+    aim_text,
+    alternate,
+    keep,
+    machine,
+    ratio_text,
+    ratios,
+    short,
+    spread,
+    table,
+)
 from benchmarks.peers import SMOOTHING, VOCABULARY, Joey, Marian, Peer, Torch
 from transformer.config import TrainConfig
 from transformer.data.batches import Batch, BatchStream, Example, collate
@@ -70,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joeynmt: Path | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where a peer or the corpus is missing."""
+    busy = Busy()
     result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "threads": THREADS}
     contestants: dict[str, Contestant] = {}
     try:
@@ -81,7 +96,7 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
     finally:
         for one in contestants.values():
             one.end()
-    result |= {"batch_tokens": batch_tokens, "batches": batches, "load_after": round(os.getloadavg()[0], 1)}
+    result |= {"batch_tokens": batch_tokens, "batches": batches, "busy": busy.over()}
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     pairs = [(ours, theirs) for ours, theirs, _ in TARGETS if theirs in speeds]
     result["times"] = {f"{ours} / {theirs}": ratios(speeds[ours], speeds[theirs]) for ours, theirs in pairs}
@@ -178,14 +193,13 @@ def report(result: dict[str, Any]) -> str:
         one = result["times"].get(f"{ours} / {theirs}")
         if one is None:
             continue
-        reached = "" if target is None else f"{target:g}: {'reached' if one['median'] >= target else 'missed'}"
-        times.append([ours, theirs, f"{one['median']:.2f} ({one['least']:.2f} to {one['most']:.2f})", reached])
+        times.append([ours, theirs, ratio_text(one), aim_text(one, target)])
     return "\n\n".join(
         [
             "Target tokens a second, median (least to most)",
             table(["", "tokens/s"], rows),
             "Times as fast, round by round",
-            table(["ours", "theirs", "median (least to most)", "target"], times),
+            table(["ours", "theirs", RATIO, "target"], times),
         ]
     )
 

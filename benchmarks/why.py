@@ -8,7 +8,6 @@ one thread, so that its processor time is what it computes, however busy the mac
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 import tempfile
@@ -20,8 +19,23 @@ from typing import Any
 
 import torch
 
+from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, Contestant, compete
-from benchmarks.measure import OURS, THEIRS, Dot, alternate, keep, machine, short, spread, table
+from benchmarks.measure import (
+    LONGER,
+    OURS,
+    RATIO,
+    THEIRS,
+    Dot,
+    alternate,
+    keep,
+    machine,
+    ratio_text,
+    ratios,
+    short,
+    spread,
+    table,
+)
 from transformer.checkpoints import Checkpoint, load
 from transformer.checkpoints.marian_export import export_marian
 from transformer.data.tokenizers import Tokenizer
@@ -34,6 +48,8 @@ LENGTHS = (12, 30)  # tokens of each side
 CONTRIBUTIONS, CONTRAST, PATCHING, LENS = "contributions", "contrast", "patching all heads", "DecoderLens"
 ATTENTION, LEFT_OUT = "attention, recorded", "leaving one token out"
 INSEQ_ATTENTION, INSEQ_LEFT_OUT = "Inseq, attention", "Inseq, occlusion"
+# Theirs, and what of ours answers the same question.
+ALIKE = [(INSEQ_ATTENTION, ATTENTION), (INSEQ_LEFT_OUT, LEFT_OUT)]
 AIMS = {CONTRIBUTIONS: 0.5, CONTRAST: 0.2, PATCHING: 2.0, LENS: 1.0}  # seconds, of the shorter length
 
 
@@ -50,10 +66,11 @@ def run(rounds: int, inseq: Path | None) -> None:
     python = inseq or (INSEQ_AT if INSEQ_AT.is_file() else None)
     if python is None:
         print(ABSENT, flush=True)
+    busy = Busy()
     torch.set_num_threads(1)
     model = load(MODEL).model
     result: dict[str, Any] = {"machine": machine("torch"), "model": MODEL.name, "rounds": rounds, "threads": 1}
-    result |= {"seconds": {}, "clock": {}}
+    result |= {"seconds": {}, "clock": {}, "times_longer": {}}
     with tempfile.TemporaryDirectory() as folder:
         export(Path(folder), model)
         for length in LENGTHS:
@@ -71,8 +88,11 @@ def run(rounds: int, inseq: Path | None) -> None:
             if contestant is not None:
                 contestant.end()
             result["seconds"][str(length)] = {name: spread(values) for name, values in times.items()}
+            result["times_longer"][str(length)] = {
+                theirs: ratios(times[theirs], times[own], LONGER) for theirs, own in ALIKE if theirs in times
+            }
             result["clock"][str(length)] = {name: spread(values[1:]) for name, values in clock.items()}
-    result["load_after"] = round(os.getloadavg()[0], 1)
+    result["busy"] = busy.over()
     print(report(result))
     keep("why", result, "Why a word was written: seconds of processor time", panels(result))
 
@@ -148,7 +168,7 @@ def export(folder: Path, model: Transformer) -> None:
 
 
 def report(result: dict[str, Any]) -> str:
-    """A Markdown table, a method a row: medians in milliseconds, with the least and the most of the rounds."""
+    """Markdown: a method a row, medians in milliseconds with the least and the most; and Inseq's times over ours."""
     rows = []
     for name in result["seconds"][str(LENGTHS[0])]:
         cells = []
@@ -158,7 +178,14 @@ def report(result: dict[str, Any]) -> str:
             cells += [f"{short(1000 * of['median'])} ({least} to {most})", short(1000 * clock["median"])]
         rows.append([name, *cells, f"{AIMS[name]:g} s" if name in AIMS else ""])
     head = [f"{n} + {n} tokens: {what}" for n in LENGTHS for what in ("processor, ms", "clock, ms")]
-    return table(["", *head, f"aim, {LENGTHS[0]} + {LENGTHS[0]}"], rows)
+    longer = [
+        [f"{n} + {n}", theirs, own, ratio_text(result["times_longer"][str(n)][theirs])]
+        for n in LENGTHS
+        for theirs, own in ALIKE
+        if theirs in result["times_longer"][str(n)]
+    ]
+    times = table(["tokens", "Inseq", "ours", f"processor, times as long, {RATIO}"], longer)
+    return "\n\n".join([table(["", *head, f"aim, {LENGTHS[0]} + {LENGTHS[0]}"], rows), *([times] if longer else [])])
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:

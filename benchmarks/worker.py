@@ -17,6 +17,7 @@ import numpy as np
 import psutil
 
 from benchmarks.beside import started
+from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, table
 from transformer import TrainConfig, preset
 from transformer.training import Metrics, Recipe, RunFolder, status
@@ -35,12 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(data: str, steps: int, every: int, folder: Path | None) -> None:
     """Measures, prints and writes everything. Raises ValueError where the worker does not train."""
+    busy = Busy()
     if folder:
         worker = RunFolder(folder)
         data, looks = worker.recipe().data, watched(worker, steps, every)
     else:
         looks = trained(data, steps, every)
-    result = {"machine": machine("torch"), "data": data, **growth(looks)}
+    result = {"machine": machine("torch"), "data": data, "busy": busy.over(), **growth(looks)}
     shown = looks[:: max(1, len(looks) // 10)]
     print(table(("step", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown]))
     reached = "reached" if result["most_megabytes"] <= TARGET else "missed"

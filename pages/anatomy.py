@@ -18,6 +18,6 @@ with page(AnatomyView, "Anatomy", "What happens to one word inside one head?") a
         translation(place, model, view, trace, trace.translation)
         with below:
             far_note(opened.name, model, text)
-        network.section(opened.name, trace)
+        network.section(opened.name, text, view.target)
         st.space("medium")
-        lens.section(opened.name, trace)
+        lens.section(opened.name, text, view.target)

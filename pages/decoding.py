@@ -22,4 +22,4 @@ with page(DecodingView, "Decoding", "How does it choose the next word?") as open
     with sentence:
         far_note(opened.name, model, text, decoded.log_prob_per_token)
     token_notes(decoded.source, *node_labels(model, decoded.tree))
-    stage(opened.name, text, model, decoded, opened.actions)
+    stage(opened.name, text, model, view.how, opened.actions)

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import learning, quality, showing, start, training, why, worker
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
-from benchmarks.measure import peak_megabytes, picture, spread
+from benchmarks.measure import LONGER, peak_megabytes, picture, ratios, spread
 from tests.small import small_checkpoint
 from transformer.training.schedule import learning_rate
 
@@ -100,7 +100,7 @@ def test_what_is_slow_is_not_repeated() -> None:
 
 
 def test_a_page_that_is_not_painted_is_reported() -> None:
-    one = spread([1.0])
+    one, longer = spread([1.0]), ratios([1.0], [1.0], LONGER)
     sizes = {
         "bytes": {
             **{"headlight": 100, "app": 200, "headlight_file": 300, "cell": 150, "cell_saved": 100},
@@ -108,7 +108,7 @@ def test_a_page_that_is_not_painted_is_reported() -> None:
         },
         "failed": {"head_view": "not made in 300 s"},
         "seconds": {"headlight": one, "headlight_file": one, "model_view": one},
-        "times_longer": {"model_view": one},
+        "times_longer": {"model_view": longer},
     }
     opened = {
         "app": one,
@@ -138,14 +138,15 @@ def test_starts_are_compared_cold_with_cold() -> None:
     result = {**start.summary(starts), "emptied": "all files"}
     assert result["cold"]["times_longer"]["median"] == pytest.approx(2.5)
     assert result["warm"]["times_longer"]["median"] == pytest.approx(1.5)
-    assert "cold 2.50 (2.00 to 3.00), warm 1.50" in start.report(result)
+    assert "| cold | 2.50 (2.00 to 3.00); too few rounds |" in start.report(result)
+    assert "| warm | 1.50 (1.50 to 1.50); too few rounds |" in start.report(result)
     ElementTree.fromstring(picture("start", start.panels(result)))
 
 
 def test_training_tells_of_those_who_took_part_alone() -> None:
     names = [training.OURS_BF16, training.OURS_F32, training.TORCH_F32]
     speeds = {name: spread([100.0, 200.0]) for name in names}
-    times = {f"{training.OURS_BF16} / {training.TORCH_F32}": spread([1.9, 2.1])}
+    times = {f"{training.OURS_BF16} / {training.TORCH_F32}": ratios([1.9, 2.1], [1.0, 1.0])}
     report = training.report({"tokens_per_second": speeds, "times": times})
     assert "2: reached" in report and "JoeyNMT" not in report and "Marian" not in report
 
@@ -173,8 +174,12 @@ def test_a_worker_that_grows_is_distinguished_from_one_that_is_flat() -> None:
 def test_what_the_page_why_takes_is_told_beside_its_aims_and_inseq() -> None:
     names = [why.CONTRIBUTIONS, why.INSEQ_LEFT_OUT]
     times = {str(n): {name: spread([0.04 * n, 0.02 * n, 0.03 * n]) for name in names} for n in why.LENGTHS}
-    result = {"seconds": times, "clock": times}
-    contributions, inseq = why.report(result).splitlines()[2:]
+    longer = {str(n): {why.INSEQ_LEFT_OUT: ratios([0.9] * 6, [0.1] * 6, LONGER)} for n in why.LENGTHS}
+    result = {"seconds": times, "clock": times, "times_longer": longer}
+    methods, peers = why.report(result).split("\n\n")
+    contributions, inseq = methods.splitlines()[2:]
+    beside = "Inseq, occlusion | leaving one token out | 9.00 (9.00 to 9.00); longer, 9.00 to 9.00"
+    assert peers.splitlines()[2:] == [f"| {n} + {n} | {beside} |" for n in why.LENGTHS]
     assert contributions == "| contributions | 360 (240 to 480) | 360 | 900 (600 to 1,200) | 900 | 0.5 s |"
     assert inseq.endswith("|  |")
     dots = why.panels(result)["12 + 12 tokens"]

@@ -56,3 +56,38 @@ def test_a_worker_does_not_hold_memory_for_each_shape_of_a_batch() -> None:
     environment = {**os.environ, **worker_environment(1)}
     ran = subprocess.run([sys.executable, "-c", SHAPES], check=True, capture_output=True, env=environment)
     assert float(ran.stdout) < 5.0  # MB
+
+
+FREED = """
+import ctypes, threading, time
+from pathlib import Path
+from ui.state import sweep
+library = ctypes.CDLL(None)
+library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+def work():
+    blocks = [library.malloc(100_000) for _ in range(2_000)]
+    for block in blocks:
+        ctypes.memset(block, 1, 100_000)
+    for block in blocks[:-1]:  # the last of them keeps the heap from being cut off behind them
+        library.free(block)
+before = held()
+worker = threading.Thread(target=work)  # as a session's script runs, in a heap of its own
+worker.start()
+worker.join()
+freed = held()
+sweep.EVERY = 0.05
+sweep.sweep_forever()
+end = time.monotonic() + 10
+while held() - before > 20 and time.monotonic() < end:
+    time.sleep(0.05)
+print(freed - before, held() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the GNU C library")
+def test_the_server_returns_what_requests_have_freed() -> None:
+    ran = subprocess.run([sys.executable, "-c", FREED], check=True, capture_output=True)
+    freed, swept = map(float, ran.stdout.split())  # MB
+    assert freed > 180 and swept < 20

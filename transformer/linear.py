@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+_OUTPUTS = 8_192
+
 
 class Operators(NamedTuple):
     reorder: Callable[..., Tensor]
@@ -65,6 +67,40 @@ class Linear:
         if self.operators is None:
             return F.relu(self(x))
         return self.operators.product(x.to(self.dtype), self.weight, self.bias, "relu", [], "")
+
+
+class Shared(Linear):
+    """The same from the model's own memory, for weights of which a second copy would be too much.
+
+    They are reordered at each call, some outputs at a time, since that takes as much memory: for 5 rows it all takes
+    twice as long, for 32 a third longer, for 80 a sixth.
+    """
+
+    def __init__(self, *maps: nn.Linear):
+        self.maps = [part for one in maps for part in _parts(one.weight.detach(), one.bias)]
+        self.dtype = self.maps[0][0].dtype
+        self.operators = _for(self.maps[0][0])
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return torch.cat([self._product(x, *one, "none") for one in self.maps], -1)
+
+    def onto(self, x: Tensor, other: Tensor) -> Tensor:
+        return other + self(x)
+
+    def relu(self, x: Tensor) -> Tensor:
+        return torch.cat([self._product(x, *one, "relu") for one in self.maps], -1)
+
+    def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None, after: str) -> Tensor:
+        if self.operators is None:
+            plain = F.linear(x, weight, bias)
+            return F.relu(plain) if after == "relu" else plain
+        return self.operators.product(x, weight, bias, after, [], "")
+
+
+def _parts(weight: Tensor, bias: Tensor | None) -> list[tuple[Tensor, Tensor | None]]:
+    """A map in parts of so many outputs, each with its share of the bias."""
+    weights = weight.split(_OUTPUTS)
+    return list(zip(weights, [None] * len(weights) if bias is None else bias.detach().split(_OUTPUTS), strict=True))
 
 
 def _for(weight: Tensor) -> Operators | None:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformer.config import ModelConfig
 from transformer.layers import DecoderLayer, EncoderLayer, Parts
 from transformer.masks import source_mask, target_mask
-from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions, StoredPositions
+from transformer.positions import At, LearnedPositions, NoPositions, SinusoidalPositions, StoredPositions
 from transformer.taps import Site, Tap
 
 POSITIONS = {
@@ -36,14 +36,15 @@ class Embedding(nn.Module):
         self.scale = math.sqrt(config.d_model) if config.scale_embeddings else 1.0
         self.max_length = config.max_length
 
-    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """`ids` [B, T] stand at positions from `start` on."""
-        if start + ids.size(1) > self.max_length:
+    def forward(self, ids: Tensor, at: At = 0) -> Tensor:
+        """`ids` [B, T] stand at positions from `at` on, or each at its own of `at` [T]."""
+        length = int(at.max()) + 1 if isinstance(at, Tensor) else at + ids.size(1)
+        if length > self.max_length:
             raise ValueError(
-                f"The sentence has {start + ids.size(1)} tokens and this model reads at most {self.max_length}; "
+                f"The sentence has {length} tokens and this model reads at most {self.max_length}; "
                 "shorten it or split it into sentences."
             )
-        return self.dropout(self.norm(self.positions(self.tokens(ids) * self.scale, start)))
+        return self.dropout(self.norm(self.positions(self.tokens(ids) * self.scale, at)))
 
 
 class Encoder(nn.Module):

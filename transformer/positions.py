@@ -5,6 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+At = int | Tensor  # the place of the first token, those after it next to it; or [T], the place of each
+
+
+def places(at: At, length: int) -> slice | Tensor:
+    """Where `length` tokens stand, as an index of a table's rows."""
+    return at if isinstance(at, Tensor) else slice(at, at + length)
+
 
 def sinusoidal(length: int, d_model: int, base: float = 10_000.0) -> Tensor:
     """PE(p, 2i) = sin(p / base^(2i / d_model)), PE(p, 2i + 1) = cos(of the same): [length, d_model].
@@ -27,8 +34,8 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         self.register_buffer("table", sinusoidal(max_length, d_model), persistent=False)
 
-    def forward(self, x: Tensor, start: int) -> Tensor:
-        return x + self.table[start : start + x.size(1)]
+    def forward(self, x: Tensor, at: At) -> Tensor:
+        return x + self.table[places(at, x.size(1))]
 
 
 class LearnedPositions(nn.Module):
@@ -38,8 +45,8 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(nn.init.normal_(torch.empty(max_length, d_model), std=0.02))
 
-    def forward(self, x: Tensor, start: int) -> Tensor:
-        return x + self.table[start : start + x.size(1)]
+    def forward(self, x: Tensor, at: At) -> Tensor:
+        return x + self.table[places(at, x.size(1))]
 
 
 class StoredPositions(nn.Module):
@@ -49,12 +56,12 @@ class StoredPositions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.zeros(max_length, d_model), requires_grad=False)
 
-    def forward(self, x: Tensor, start: int) -> Tensor:
-        return x + self.table[start : start + x.size(1)]
+    def forward(self, x: Tensor, at: At) -> Tensor:
+        return x + self.table[places(at, x.size(1))]
 
 
 class NoPositions(nn.Module):
     """Says nothing of order."""
 
-    def forward(self, x: Tensor, start: int) -> Tensor:
+    def forward(self, x: Tensor, at: At) -> Tensor:
         return x

@@ -11,7 +11,9 @@ T target tokens, V target vocabulary.
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
@@ -22,10 +24,13 @@ from transformer.attention import MultiHeadAttention, attend
 from transformer.cache import Cache, KeysValues
 from transformer.folded import Folded
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
-from transformer.linear import Linear
+from transformer.linear import Linear, Shared
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
+from transformer.quantized import Quantized, quantizes
 from transformer.taps import Observer, Tap, only, reads_whole_pass, with_pruned
+
+Maps = type[Linear]
 
 
 class Prepared:
@@ -33,15 +38,37 @@ class Prepared:
 
     It holds a copy of the weights as they are now, and nothing of a run: any number of threads may use it. After a
     change of the model's weights, prepare it again.
+
+    Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
+    write. A large one that drafts has no copy of the weights, but shares the model's.
     """
 
     @torch.inference_mode()
-    def __init__(self, model: Transformer):
+    def __init__(self, model: Transformer, drafts: bool = False):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
-        self.encoder = PreparedEncoder(model.encoder)
-        self.decoder = PreparedDecoder(model.decoder)
-        self.output = Linear(model.output)
+        self.plain = model if drafts and may_be_drafted(model) else None
+        self.large = self.plain is not None and sum(p.numel() for p in model.parameters()) > LARGE
+        maps = (
+            Shared if self.large else Linear
+        )  # those are for the passes that check drafts: step by step they are slow
+        self.encoder = PreparedEncoder(model.encoder, maps)
+        self.decoder = PreparedDecoder(model.decoder, maps)
+        self.output = maps(model.output)
+
+    @cached_property
+    def draft(self) -> Prepared | None:
+        """None where it is not much faster, which is found out at the first use."""
+        draft = None if self.plain is None else draft_of(self, self.plain)
+        return draft if draft is None or self.large or faster(draft, self) else None
+
+    def draft_for(self, rows: int) -> Prepared | None:
+        """The draft where steps of so many hypotheses are faster by it.
+
+        Step by step, five rows take a small network little longer than one, while checking them takes five times as
+        long: its beams are written as fast without.
+        """
+        return self.draft if rows == 1 or self.large else None
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
@@ -70,6 +97,15 @@ class Prepared:
         return self.output(self.decoder(tgt, mask, cache, tap)).float()
 
     @torch.inference_mode()
+    def write_tree(self, tokens: Tensor, at: Tensor, mask: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+        """The logits after each of `tokens` [T], which need not follow each other: [T, V].
+
+        They stand at the positions `at` [T], and `mask` [T, K] is True where each may look among the tokens that
+        `cache` holds and, after these, themselves.
+        """
+        return self.output(self.decoder(tokens[None], mask, cache, tap, at))[0].float()
+
+    @torch.inference_mode()
     def write_next(self, prefix: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
         """The logits after the last of `prefix` [N, T], of which `cache` holds all but that: [N, V].
 
@@ -83,9 +119,9 @@ class Prepared:
 
 
 class PreparedEncoder:
-    def __init__(self, plain: Encoder):
+    def __init__(self, plain: Encoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm)
-        self.layers = [PreparedEncoderLayer(layer) for layer in each(EncoderLayer, plain.layers)]
+        self.layers = [PreparedEncoderLayer(layer, maps) for layer in each(EncoderLayer, plain.layers)]
         self.position_bias = position_bias(each(EncoderLayer, plain.layers)[0].attention)
 
     def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
@@ -97,13 +133,16 @@ class PreparedEncoder:
 
 
 class PreparedDecoder:
-    def __init__(self, plain: Decoder):
+    def __init__(self, plain: Decoder, maps: Maps):
         self.embedding, self.norm = plain.embedding, Norm(plain.norm)
-        self.layers = [PreparedDecoderLayer(layer) for layer in each(DecoderLayer, plain.layers)]
+        self.layers = [PreparedDecoderLayer(layer, maps) for layer in each(DecoderLayer, plain.layers)]
         self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
 
-    def __call__(self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
-        x = self.embedding(tgt, start=cache.length).float()
+    def __call__(
+        self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None, at: Tensor | None = None
+    ) -> Tensor:
+        """`tgt` [N, T] stand where the tokens that `cache` holds end, or at the positions `at` [T]."""
+        x = self.embedding(tgt, cache.length if at is None else at).float()
         bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
         for layer in self.layers:
             x = layer(x, mask, bias, cache, tap)
@@ -112,9 +151,9 @@ class PreparedDecoder:
 
 
 class PreparedEncoderLayer:
-    def __init__(self, plain: EncoderLayer):
-        self.attention = SelfAttention(plain.attention)
-        self.feed_forward = PreparedFeedForward(plain.feed_forward)
+    def __init__(self, plain: EncoderLayer, maps: Maps):
+        self.attention = SelfAttention(plain.attention, maps)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
         self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
@@ -124,10 +163,10 @@ class PreparedEncoderLayer:
 
 
 class PreparedDecoderLayer:
-    def __init__(self, plain: DecoderLayer):
-        self.self_attention = SelfAttention(plain.self_attention)
-        self.cross_attention = CrossAttention(plain.cross_attention)
-        self.feed_forward = PreparedFeedForward(plain.feed_forward)
+    def __init__(self, plain: DecoderLayer, maps: Maps):
+        self.self_attention = SelfAttention(plain.self_attention, maps)
+        self.cross_attention = CrossAttention(plain.cross_attention, maps)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
         self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
@@ -149,9 +188,9 @@ class PreparedResidual:
 
 
 class PreparedFeedForward:
-    def __init__(self, plain: FeedForward):
-        self.inner, self.outer, self.activation = Linear(plain.inner), Linear(plain.outer), plain.activation
-        self.gate = None if plain.gate is None else Linear(plain.gate)
+    def __init__(self, plain: FeedForward, maps: Maps):
+        self.inner, self.outer, self.activation = maps(plain.inner), maps(plain.outer), plain.activation
+        self.gate = None if plain.gate is None else maps(plain.gate)
 
     def __call__(self, x: Tensor, onto: Tensor) -> Tensor:
         active = self.inner.relu(x) if self.activation is F.relu else self.activation(self.inner(x))
@@ -169,10 +208,10 @@ def each(kind: type[M], modules: nn.Module) -> list[M]:
 class Heads:
     """What both kinds of attention do with their heads."""
 
-    def __init__(self, plain: MultiHeadAttention):
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
         self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
         self.kept, self.d_head = plain.kept, plain.d_head
-        self.output = Linear(plain.output)
+        self.output = maps(plain.output)
 
     def split(self, x: Tensor, maps: int) -> Tensor:
         """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
@@ -188,9 +227,9 @@ class Heads:
 
 
 class SelfAttention(Heads):
-    def __init__(self, plain: MultiHeadAttention):
-        super().__init__(plain)
-        self.query_key_value = Linear(plain.query, plain.key, plain.value)
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+        super().__init__(plain, maps)
+        self.query_key_value = maps(plain.query, plain.key, plain.value)
 
     def __call__(
         self,
@@ -210,10 +249,12 @@ class SelfAttention(Heads):
 
 
 class CrossAttention(Heads):
-    def __init__(self, plain: MultiHeadAttention):
-        super().__init__(plain)
-        self.unpacked = copy.deepcopy((plain.query, plain.output))
-        self.query, self.key_value = Linear(plain.query), Linear(plain.key, plain.value)
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+        super().__init__(plain, maps)
+        self.unpacked = plain.query, plain.output
+        if maps is Linear:  # whose weights are a copy
+            self.unpacked = copy.deepcopy(self.unpacked)
+        self.query, self.key_value = maps(plain.query), maps(plain.key, plain.value)
 
     def source(self, memory: Tensor) -> KeysValues:
         """Keys and values of `memory` [B, S, d_model], each [B, H, S, D]."""
@@ -270,3 +311,47 @@ def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor 
     """What a stack adds to its scores for (queries, keys): T5's layers share one, others have none."""
     bias = attention.position_bias
     return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()
+
+
+FEWEST = 2_000_000  # weights of a decoder: a step of fewer takes its time elsewhere
+LARGE = 30_000_000  # parameters: a second copy of so many is felt
+AHEAD = 8  # steps that are read at once, for the comparison
+SPENT = 1.6  # times as long as its passes take, by and large, a draft takes
+
+
+def may_be_drafted(model: Transformer) -> bool:
+    """Whether there can be a draft, and its steps would be shorter."""
+    weights = sum(w.numel() for w in (*model.decoder.layers.parameters(), model.output.weight))
+    causal = model.config.look_ahead_mask != "never"
+    long = model.config.max_length >= AHEAD
+    relative = each(DecoderLayer, model.decoder.layers)[0].self_attention.position_bias is not None
+    plain = model.output.weight.dtype == torch.float32 and quantizes(model.output.weight.device)
+    return weights >= FEWEST and causal and long and not relative and plain
+
+
+@torch.inference_mode()
+def draft_of(exact: Prepared, model: Transformer) -> Prepared:
+    """`exact` with a decoder of 8 bits."""
+    draft = copy.copy(exact)
+    draft.decoder, draft.output = PreparedDecoder(model.decoder, Quantized), Quantized(model.output)
+    return draft
+
+
+@torch.inference_mode()
+def faster(draft: Prepared, exact: Prepared) -> bool:
+    """Whether steps by `draft`, and passes that check them, are much faster than steps by `exact`."""
+    tokens = torch.full((1, AHEAD), exact.config.sos_id)
+    cache = exact.read(torch.full_like(tokens, exact.config.eos_id))  # [SOS] need not be a source token
+
+    def seconds(network: Prepared, length: int) -> float:
+        """The least of some passes over so many tokens."""
+        times = []
+        for _ in range(4):
+            cache.forget()
+            start = time.perf_counter()
+            network.write(tokens[:, :length], cache)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    # A part of a draft is in vain, and a search that runs ahead chooses as often again.
+    return SPENT * (seconds(draft, 1) + seconds(exact, AHEAD) / AHEAD) < seconds(exact, 1)

@@ -66,8 +66,9 @@ class Translator:
     make another one.
     """
 
-    def __init__(self, checkpoint: Checkpoint):
-        self.checkpoint = checkpoint
+    def __init__(self, checkpoint: Checkpoint, drafts: bool = False):
+        """Where it `drafts`, single sentences are written faster after the first: see `Prepared`."""
+        self.checkpoint, self.drafts = checkpoint, drafts
 
     @classmethod
     def load(cls, folder: str | Path, precision: str = "float32") -> Translator:
@@ -75,7 +76,7 @@ class Translator:
 
         Raises ValueError naming the file that is missing or wrong.
         """
-        return cls(in_precision(checkpoints.load(folder), precision))
+        return cls(in_precision(checkpoints.load(folder), precision), drafts=True)
 
     @property
     def model(self) -> Transformer:
@@ -84,7 +85,7 @@ class Translator:
     @cached_property
     def prepared(self) -> Prepared:
         """The model ready to run and to be decoded with, made once."""
-        return Prepared(self.model)
+        return Prepared(self.model, self.drafts)
 
     @cached_property
     def _heads(self) -> dict[Site, tuple[int, ...]]:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_deep_links import LINKS
+from tests.browser.test_deep_links import is_whole, nothing_refused
 from tests.browser.test_login import WATCH
+from tests.links import LINKS
 from tools.serving import wait_until_idle
 from transformer.checkpoints.examples import examples
 
@@ -66,9 +67,11 @@ def test_axe_finds_nothing_and_the_policy_refuses_nothing(fresh_page: Page, app_
     for link, title in LINKS.items():
         if link.startswith("/attention"):  # the same page as /
             continue
-        page.goto(app_url + link)
-        expect(page.get_by_role("heading", level=1)).to_have_text(title)
-        wait_until_idle(page)
+        with nothing_refused(page):
+            page.goto(app_url + link)
+            expect(page.get_by_role("heading", level=1)).to_have_text(title)
+            wait_until_idle(page)
+        is_whole(page, app_url, link)
         page.evaluate(AXE.read_text("utf-8"))
         if wrong := page.evaluate(FOUND, OPTIONS):
             found[title] = wrong

@@ -1,27 +1,19 @@
-"""A link to a page, followed as the very first request of a server, opens the whole page and nothing else."""
+"""A link to a page, followed as the very first request of a server, opens the whole page and nothing else.
+
+tests/server/test_first_request.py runs the other pages without a browser, and test_accessibility.py opens each in one.
+"""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Response, expect
 
 from tests.forked import serve_forked
+from tests.links import FIRST, LINKS
 
 ROOT = Path(__file__).resolve().parents[2]
-# Each page's address with parameters that it keeps, and its title.
-LINKS = {
-    "/?layer=1&head=2": "Attention",
-    "/attention?layer=1&head=2": "Attention",
-    "/lessons": "Lessons",
-    "/decoding?strategy=sampling&seed=3": "Decoding",
-    "/why?step=2": "Why",
-    "/positions?positions=12": "Positions",
-    "/anatomy?kind=encoder&layer=1": "Anatomy",
-    "/training?sentence=2": "Training",
-    "/checkpoints?weight=encoder": "Checkpoints",
-    "/heads?kind=encoder&only=named": "Heads",
-}
 PAGES = len(list((ROOT / "pages").glob("*.py")))
 
 
@@ -32,10 +24,20 @@ def address(tmp_path: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize(("link", "title"), LINKS.items(), ids=LINKS)
+@pytest.mark.parametrize("link", FIRST)
 def test_the_first_request_of_a_server_opens_the_page(
-    address: str, page: Page, idle: Callable[[Page], None], link: str, title: str
+    address: str, page: Page, idle: Callable[[Page], None], link: str
 ) -> None:
+    with nothing_refused(page):
+        page.goto(address + link, wait_until="commit")  # `idle` waits for the rest
+        idle(page)
+        is_whole(page, address, link)
+    assert page.evaluate("history.length") == 2  # the empty page that the window opened with, and this one
+
+
+@contextmanager
+def nothing_refused(page: Page) -> Iterator[None]:
+    """The server has all that the page asks for."""
     refused: list[str] = []
 
     def look(answer: Response) -> None:
@@ -43,18 +45,15 @@ def test_the_first_request_of_a_server_opens_the_page(
             refused.append(answer.url)
 
     page.on("response", look)
-    page.goto(address + link, wait_until="commit")  # `idle` waits for the rest
-    idle(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text(title)
-    # What navigation.py puts around a page: its menu, and the title of the window.
+    yield
+    page.remove_listener("response", look)
+    assert refused == []
+
+
+def is_whole(page: Page, address: str, link: str) -> None:
+    """With what navigation.py puts around a page: its menu, and the title of the window. The address stays."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(LINKS[link])
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(PAGES)
     expect(page).to_have_title("Headlight")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert page.url == address + link
-    page.remove_listener("response", look)
-    assert refused == []
-    assert page.evaluate("history.length") == 2  # the empty page that the window opened with, and this one
-
-
-def test_every_page_has_a_link() -> None:
-    assert {title.lower() for title in LINKS.values()} == {path.stem for path in (ROOT / "pages").glob("*.py")}

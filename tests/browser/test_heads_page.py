@@ -30,6 +30,9 @@ def atlas_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("heads")
     for name in ("reverse", "english-french"):
         shutil.copytree(ROOT / "checkpoints" / name, folder / "checkpoints" / name)
+    for file in sorted((folder / "checkpoints" / "reverse" / "history").iterdir())[1:-1]:  # each is measured
+        if file.stem != "step-0000640":
+            file.unlink()
     small = small_checkpoint()
     small.card |= {"examples": ["two dogs are running in the snow .", HOSTILE]}
     checkpoints.save(small, folder / "theirs")
@@ -72,7 +75,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     line = page.get_by_role("img", name=re.compile(r"Misaligned over its training: layer \d, head \d"))
     expect(line).to_be_visible()
     assert line.locator("path.own").count() == 1 and line.locator("path.other").count() == 8
-    assert 0 < line.locator("circle").count() < 11
+    assert 0 < line.locator("circle").count() < 3  # not at the first of three snapshots
     # Another head by the keyboard, and the same by its row.
     page.get_by_text("Encoder", exact=True).first.click()
     cell = page.locator('[data-place="next 1 1"]')

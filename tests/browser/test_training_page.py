@@ -83,12 +83,16 @@ def chosen(page: Page) -> Locator:
 
 
 def test_from_the_start_to_the_finished_model(page: Page, models: Path, tmp_path: Path, errors: list[str]) -> None:
-    runs = tmp_path / "runs"
+    runs, pairs = tmp_path / "runs", pairs_file(tmp_path)
     with app(models, runs, tmp_path / "log.txt") as address:
-        go(page, address)
+        go(page, address, "?data=file&size=mini")
         # Before the first run there is a film already, and the form below it is ready.
         expect(page.locator(".film .frame")).to_have_count(10)
         expect(page.locator(".writes tr[data-step]").last).to_contain_text("thgildaeh")
+        place = page.get_by_role("textbox", name="File or files")
+        place.fill(pairs)
+        place.press("Enter")
+        expect(page.get_by_text("100 pairs")).to_be_visible(timeout=60_000)
         steps = page.get_by_label("Steps", exact=True)
         steps.fill("-5")
         expect(page.get_by_text("Steps is -5; it must be a whole number").first).to_be_visible()

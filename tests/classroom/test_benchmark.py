@@ -31,4 +31,4 @@ def test_a_class_outlives_its_server_and_five_do_not_mix(tmp_path: Path) -> None
     assert result["reconnected"] >= 10  # all, when it was killed
     assert result["mixed"]["wrong_screens"] == result["mixed"]["wrong_rounds"] == 0
     assert result["mixed"]["answers"] == 10
-    bench.report(result | {"pupils": 10, "steps": 3, "within": 1.0, "training": False, "load_after": [0]})
+    bench.report(result | {"pupils": 10, "steps": 3, "within": 1.0, "training": False})

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from transformers import T5Config, T5ForConditionalGeneration
 
 from tests.checkpoints.hugging_face import piece_model
+from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tests.unpacked import unpacked
@@ -34,6 +35,7 @@ def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             stack.embedding.positions.table.normal_(std=0.5)
     checkpoints.save(bart, folder / "checkpoints" / "b-bart")
     import_model(their_t5(tmp_path_factory.mktemp("theirs")), folder / "models" / "t5")
+    import_model(marian_folder(tmp_path_factory.mktemp("theirs-too")), folder / "models" / "marian")
     import_model(file("ground-up"), folder / "models" / "ground-up", answers("ground-up", sos_id=2, eos_id=3))
     (folder / "runs").mkdir()
     with pytest.MonkeyPatch.context() as patch:
@@ -84,6 +86,7 @@ def texts(app: AppTest) -> str:
         ("b-bart", "two dogs", 2, "[SOS]"),
         ("models/t5", "the girl walks", 3, "<unk>"),
         ("models/ground-up", "5 9 12 7 30", 5, "2"),
+        ("models/marian", "the girl walks on snow", 5, "<pad>"),
     ],
 )
 def test_a_model_goes_through_every_page(name: str, text: str, tokens: int, start: str) -> None:
@@ -112,3 +115,24 @@ def test_a_model_goes_through_every_page(name: str, text: str, tokens: int, star
     box.set_value(text).run()
     assert not app.exception and f"{tokens} words" in texts(app)
     assert "Configurations" in texts(opened("checkpoints", **of, beside="b-bart"))
+
+
+TYPED = {"text": "a little girl is sitting", "target": "two dogs are running"}
+
+
+def test_what_the_pages_say_of_a_t5() -> None:
+    """tests/browser/test_other_families.py has the stages of its heads."""
+    rows = header(opened("anatomy", model="a-t5", **TYPED, part="ff", kind="encoder"), "parts")["rows"]
+    assert "Gate, a third linear layer" in [row["name"] for row in rows]
+    app = opened("positions", model="a-t5", **TYPED)
+    assert "Every distance has its own bias" in [element.value for element in app.subheader]
+    plots = [one.proto.id for one in app.get("bidi_component") if one.proto.component_name == "headlight_plot"]
+    assert [id.rpartition("-bias-")[2] for id in plots if "-bias-" in id] == ["encoder", "decoder"]
+
+
+def test_what_the_pages_say_of_a_model_built_as_bart_is() -> None:
+    app = opened("anatomy", model="b-bart", **TYPED, part="embedding")
+    assert "Layer norm then brings the sum to mean 0" in texts(app)
+    app = opened("positions", model="b-bart", **TYPED, added="1")
+    assert "Every position gets the vector that is stored for it" in [element.value for element in app.subheader]
+    assert "Layer norm brings the sum to mean 0 and variance 1" in texts(app)

@@ -34,7 +34,8 @@ def source(model: Transformer | Prepared, src: Tensor) -> Tensor:
     if len(src):
         for token in (int(src.min()), int(src.max())):
             _known(token, config.source_vocab_size, "source")
-    return src.to(model.output.weight.device).long()
+    device = model.device if isinstance(model, Prepared) else model.output.weight.device
+    return src.to(device).long()
 
 
 def longest(src: Tensor, max_length: int | None, config: ModelConfig) -> Tensor:

@@ -5,12 +5,14 @@ Shapes: B sentences, of which A have live hypotheses, N live hypotheses, C candi
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from transformer.decoding.step import Fate
 
@@ -38,9 +40,19 @@ class Chosen(NamedTuple):
 
 
 class Chooser(Protocol):
+    @property
+    def size(self) -> int:
+        """The most hypotheses of a sentence that go on."""
+
     def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
         """`allowed` [N, V]: log-probabilities, -inf where a row may not write the token; `free` are the same where
         nothing is forced."""
+
+    def drafting(self, spare: int) -> Chooser:
+        """What chooses nearly the same from nearly the same log-probabilities, and nothing it does changes this.
+
+        A beam keeps `spare` more hypotheses: of two that are about as good, both.
+        """
 
 
 def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
@@ -59,11 +71,16 @@ def _one_each(live: Live, allowed: Tensor, tokens: Tensor, eos_id: int, bounds: 
 class Greedy:
     """The most probable token."""
 
+    size: ClassVar[int] = 1
+
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
 
     def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
         return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
+
+    def drafting(self, spare: int) -> Chooser:
+        return self
 
 
 def tempered(log_probs: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0) -> Tensor:
@@ -101,6 +118,7 @@ class Sample:
     the batch; so a decode that is forced to repeat the beginning of another goes on as that one did.
     """
 
+    size: ClassVar[int] = 1
     eos_id: int
     bounds: Tensor  # [B] the most tokens that each sentence may have
     draws: Tensor  # [B, steps], each from 0 up to but not including 1
@@ -114,6 +132,9 @@ class Sample:
         # "right" steps over tokens of probability 0, where the sum does not grow.
         tokens = torch.searchsorted(sums, drawn, right=True)[:, 0]
         return _one_each(live, allowed, tokens, self.eos_id, self.bounds)
+
+    def drafting(self, spare: int) -> Chooser:
+        return self
 
 
 def draws(seed: int, sentences: int, steps: int) -> Tensor:
@@ -171,6 +192,12 @@ class Beam:
         if tempered:
             self.sums = sums[exists & (fates == Fate.LIVE)]
         return Chosen(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
+
+    def drafting(self, spare: int) -> Chooser:
+        other = copy.copy(self)
+        other.size += spare
+        other.finished = F.pad(self.finished, (0, spare), value=-torch.inf)
+        return other
 
     def _settled(self, active: Tensor, sums: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
         """Takes in what finished, and says which sentences no live hypothesis can improve: [A].

@@ -12,14 +12,16 @@ from ui.anatomy import components
 from ui.anatomy.passes import lens_of
 from ui.anatomy.payloads import lens_payload, lens_rows, lens_words
 from ui.anatomy.view import AnatomyView
+from ui.state import models
 from ui.state.models import translator
 from ui.state.view import update, widget_key, write_address
 
 
 @st.fragment
-def section(name: str, trace: Trace) -> None:
+def section(name: str, text: str, target: str | None) -> None:
     """What the model would predict if it stopped after each layer, as a table of tokens over layers."""
     view: AnatomyView = st.session_state["view"]
+    trace = models.trace(name, text, target)
     model, predictions = translator(name), lens_of(name, trace)
     st.subheader("What would it predict if it stopped here?", anchor="lens")
     st.caption(_words(predictions, trace, model.model.config))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer import Trace
 from transformer.analysis.network import Part, network
 from transformer.analysis.sites import attention_at
 from ui.anatomy import components, cost, exercises, head, others
@@ -12,15 +11,17 @@ from ui.anatomy.chosen import Chosen, choose, stack_of
 from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
 from ui.anatomy.view import AnatomyView
+from ui.state import models
 from ui.state.models import translator
 from ui.state.view import settle, update, write_address
 
 
 @st.fragment
-def section(name: str, trace: Trace) -> None:
-    """A fragment, so that opening a part redraws the map and the part and nothing else."""
+def section(name: str, text: str, target: str | None) -> None:
+    """A fragment, so that opening a part redraws the map and the part and nothing else. It stays with the page, and is
+    told which trace it shows: only the cache keeps traces."""
     view: AnatomyView = st.session_state["view"]
-    model = translator(name).model
+    model, trace = translator(name).model, models.trace(name, text, target)
     parts = network(model, len(trace.source), len(trace.reads))
     chosen = choose(view, trace, parts)
     if chosen.part.name == "attention":

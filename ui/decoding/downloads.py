@@ -33,14 +33,16 @@ def export(
     menu = st.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
+    # Streamlit keeps what makes a file for as long as the menu is open; none of these files has a weight in it.
+    light, lines = search.without_weights, [(branch, line.without_weights) for branch, line in branches]
     with menu:
         if horizon(search, view) is not None:
             st.caption(":material/visibility_off: These files hold the whole decode, also what the page hides now.")
         st.caption("The tree, as shown" if view.future else "The tree")
         title, facts = f"Every hypothesis of {STRATEGIES[view.strategy]}", tree_facts(name, text, model, search)
-        figure_buttons(partial(drawing, model, search, view, title, facts), title, facts, file_stem(name, "tree", text))
+        figure_buttons(partial(drawing, model, light, view, title, facts), title, facts, file_stem(name, "tree", text))
         st.caption("The whole decode")
-        steps = partial(steps_json, text, model, search, branches)
+        steps = partial(steps_json, text, model, light, lines)
         download("JSON, every step", steps, f"{file_stem(name, 'decoding', text)}.json", "application/json")
 
 

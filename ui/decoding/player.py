@@ -49,11 +49,12 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     few = all_fit(search.encoder, search.decoder, search.cross)
     only = None if few else (layer, head)
     payload = _payload(name, models.version(name), text, search.strategy, start, only)
+    told = search.without_weights
     _PLAYER(
         data=payload,
         key="player",
-        on_shown_change=lambda: _take_shown(search, model),
-        on_pick_change=lambda: _take_pick(search, model),
+        on_shown_change=lambda: _take_shown(told, model),
+        on_pick_change=lambda: _take_pick(told),
     )
 
 
@@ -145,7 +146,7 @@ def shown_fields(shown: object, search: Search, model: Translator) -> dict[str, 
     return None
 
 
-def _take_pick(search: Search, model: Translator) -> None:
+def _take_pick(search: Search) -> None:
     """A candidate that was clicked, or a word that a step is pointed at, becomes a branch."""
     view: DecodingView = st.session_state["view"]
     branch = picked(st.session_state["player"].get("pick"), search)

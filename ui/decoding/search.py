@@ -7,7 +7,7 @@ T steps, V target vocabulary.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +25,9 @@ from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.queue import before_step, between
+from ui.state.queue import TURNS, between
 
+_NONE = np.empty(0, np.float32)
 TOP = 6  # candidates that are shown of each distribution, in addition to those that the search kept
 
 
@@ -59,6 +60,12 @@ class Search:
         return {node: r for r, node in enumerate(self.asked)}
 
     @property
+    def without_weights(self) -> Search:
+        """The same with no attention weights, a twentieth of the bytes: for what stays with an open page, such as its
+        callbacks and downloads. A long sentence's weights take a hundred megabytes, which only the cache keeps."""
+        return replace(self, encoder=_NONE, decoder=_NONE, cross=_NONE)
+
+    @property
     def log_prob_per_token(self) -> float | None:
         """The mean over the best translation; None where it was sampled."""
         end = self.tree.nodes[self.tree.winner]
@@ -76,6 +83,11 @@ class Line:
     finished: bool
     decoder: np.ndarray
     cross: np.ndarray
+
+    @property
+    def without_weights(self) -> Line:
+        """The same with no attention weights, as of a `Search`."""
+        return replace(self, decoder=_NONE, cross=_NONE)
 
 
 def search(name: str, text: str, strategy: Strategy) -> Search:
@@ -113,7 +125,7 @@ def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) 
 @kept(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     model = models.translator(name)
-    return Kept(model.prepared, model.source_batch([model.encode(text)]), before_step)
+    return Kept(model.prepared, model.source_batch([model.encode(text)]), TURNS.breathe)
 
 
 @kept(60, "Continuing from there")

@@ -13,7 +13,8 @@ from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, horizon, place, player, shown_head
 from ui.decoding.reference import reference
-from ui.decoding.search import Line, Search, fitting, line, line_in
+from ui.decoding.search import Line, Search, fitting, line, line_in, search
+from ui.decoding.strategy import Strategy
 from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.errors import plain_errors
@@ -21,54 +22,60 @@ from ui.widgets.text import plural
 
 
 @st.fragment
-def stage(name: str, text: str, model: Translator, search: Search, actions: DeltaGenerator) -> None:
-    """A fragment, so that a step or a branch redraws this part and nothing else; downloads go to `actions`."""
+def stage(name: str, text: str, model: Translator, strategy: Strategy, actions: DeltaGenerator) -> None:
+    """A fragment, so that a step or a branch redraws this part and nothing else; downloads go to `actions`.
+
+    What a fragment is given stays with the page for as long as that is open, and beyond. So it is told which decode it
+    shows, and asks the cache for it, which bounds what all pages together keep.
+    """
     view: DecodingView = st.session_state["view"]
-    player(name, text, model, search)
-    _twin(model, search, view)
-    branches = _branches(name, text, model, search, view)
-    with actions:
-        export(name, text, model, search, branches, view)
-    reference(name, text, model, search, view)
+    with plain_errors():
+        found = search(name, text, strategy)
+        player(name, text, model, found)
+        _twin(model, found, view)
+        branches = _branches(name, text, model, found, view)
+        with actions:
+            export(name, text, model, found, branches, view)
+        reference(name, text, model, found, view)
     write_address()
 
 
-def _twin(model: Translator, search: Search, view: DecodingView) -> None:
+def _twin(model: Translator, found: Search, view: DecodingView) -> None:
     """The step and every hypothesis in numbers."""
     twin = st.expander("This step and every hypothesis as tables", key="decoding-twin", on_change="rerun")
     if not twin.open:
         return
-    names = node_labels(model, search.tree)
+    names = node_labels(model, found.tree)
     with twin:
-        _step_table(model, search, names, view)
+        _step_table(model, found, names, view)
         st.caption("Every hypothesis")
-        _tree_table(search, names, horizon(search, view))
+        _tree_table(found, names, horizon(found, view))
 
 
-def _step_table(model: Translator, search: Search, names: list[str], view: DecodingView) -> None:
+def _step_table(model: Translator, found: Search, names: list[str], view: DecodingView) -> None:
     """The attention weights of the step that is shown."""
-    node, _ = place(search, view)
-    layer, head = shown_head(search, model, view)
-    path = search.tree.path(node)
-    answer = search.answers[path[-2]]
-    cross, own = search.cross[answer, layer, head], search.decoder[answer, layer, head, : len(path) - 1]
-    words, most = number_duplicates(search.source.labels), int(cross.argmax())
-    top, bottom = (min(at, size - 1) for at, size in zip((layer, head), search.encoder.shape, strict=False))
+    node, _ = place(found, view)
+    layer, head = shown_head(found, model, view)
+    path = found.tree.path(node)
+    answer = found.answers[path[-2]]
+    cross, own = found.cross[answer, layer, head], found.decoder[answer, layer, head, : len(path) - 1]
+    words, most = number_duplicates(found.source.labels), int(cross.argmax())
+    top, bottom = (min(at, size - 1) for at, size in zip((layer, head), found.encoder.shape, strict=False))
     st.caption(f"Step {len(path) - 1}, layer {layer + 1}, head {head + 1}")
     source, written = st.columns(2)
     weight = st.column_config.NumberColumn(format="%.3f")
     read = f"Encoder, from {words[most]}"
     sides: tuple[tuple[DeltaGenerator, dict[str, Any], str], ...] = (
-        (source, {"Source": words, "Cross": cross, read: search.encoder[top, bottom, most]}, "step-source"),
+        (source, {"Source": words, "Cross": cross, read: found.encoder[top, bottom, most]}, "step-source"),
         (written, {"Written so far": [names[i] for i in path[:-1]], "Decoder": own}, "step-written"),
     )
     for column, table, key in sides:
         column.dataframe(table, hide_index=True, key=key, column_config=dict.fromkeys(list(table)[1:], weight))
 
 
-def _tree_table(search: Search, names: list[str], last: int | None) -> None:
+def _tree_table(found: Search, names: list[str], last: int | None) -> None:
     """The nodes up to the step `last`, at which nobody knows what becomes of them; None is the end."""
-    tree = search.tree
+    tree = found.tree
     places = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
     nodes = [tree.nodes[i] for i in places]
     table: dict[str, list[Any]] = {
@@ -87,18 +94,18 @@ def _tree_table(search: Search, names: list[str], last: int | None) -> None:
 
 
 def _branches(
-    name: str, text: str, model: Translator, search: Search, view: DecodingView
+    name: str, text: str, model: Translator, found: Search, view: DecodingView
 ) -> list[tuple[Branch | None, Line]]:
     """Draws each branch beside the original decode; returns them for the export."""
-    fit = fitting(model, search.source.ids, view.branches)
-    lines: list[tuple[Branch | None, Line]] = [(None, line_in(search, search.tree.winner, model.model.config.eos_id))]
+    fit = fitting(model, found.source.ids, view.branches)
+    lines: list[tuple[Branch | None, Line]] = [(None, line_in(found, found.tree.winner, model.model.config.eos_id))]
     if not fit:
         st.caption(
             ":material/alt_route: What if it had written something else? Click another candidate, or point a step at "
             "another source word: the decode continues from there, beside this one."
         )
         return lines
-    if horizon(search, view) is not None:
+    if horizon(found, view) is not None:
         st.caption(
             f":material/visibility_off: {plural(len(fit), 'branch', 'branches')} hidden: beside the whole sentences, "
             "until the last step is reached or what comes later is shown."
@@ -113,8 +120,8 @@ def _branches(
         "its attention."
     )
     with plain_errors():
-        lines += [(branch, line(name, text, search.strategy, branch)) for branch in fit]
-        branch_cards(model, search, lines)
+        lines += [(branch, line(name, text, found.strategy, branch)) for branch in fit]
+        branch_cards(model, found, lines)
     return lines
 
 

@@ -28,7 +28,7 @@ from transformer.taps import Intervention, Tap
 from transformer.training import RunFolder
 from ui.state.cache import kept
 from ui.state.public import card_without_places, public
-from ui.state.queue import before_step
+from ui.state.queue import TURNS
 from ui.state.sweep import sweep_forever
 from ui.state.together import Together
 
@@ -177,7 +177,7 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
 
 
 def _translated(model: tuple[str, tuple[int, ...]], texts: list[str]) -> list[Translation]:
-    return _translator(*model).translate_batch(texts, tap_at=before_step)
+    return _translator(*model).translate_batch(texts, between=TURNS.breathe)
 
 
 # What sessions wait to have translated. One that nobody has typed a translation for, and with every head as it is.
@@ -204,7 +204,7 @@ def _trace(
     if target is not None:
         return _frozen(translator.trace(text, target, interventions))
     if interventions:
-        return _frozen(translator.trace(text, None, interventions, tap_at=before_step))
+        return _frozen(translator.trace(text, None, interventions, between=TURNS.breathe))
     own = _TRANSLATIONS.get((name, version), text, len(translator.encode(text)))
     return _frozen(translator.trace(text, own=own))
 

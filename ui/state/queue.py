@@ -124,11 +124,6 @@ def between(steps: Iterable[T]) -> Iterator[T]:
         TURNS.breathe()
 
 
-def before_step(index: int) -> None:
-    """The same as a `tap_at`, for decoding that yields no steps: it is called before each step, and taps nothing."""
-    TURNS.breathe()
-
-
 class Meanwhile(threading.local):
     """What a thread's page can show while it waits, and whether it did."""
 

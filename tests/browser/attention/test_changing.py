@@ -1,4 +1,4 @@
-"""Heads are switched off, and ranked by what that costs."""
+"""Heads are switched off."""
 
 from __future__ import annotations
 
@@ -54,17 +54,3 @@ def test_changing_a_head_of_another_kind_keeps_the_picture_and_the_tab(page: Pag
     expect(page).to_have_url(re.compile(r"changes=encoder\.1\.2"))
     expect(page.get_by_role("tab", name="Encoder")).to_have_attribute("aria-selected", "true")
     assert chart.evaluate("chart => chart.isConnected")
-
-
-def test_every_head_is_ranked_by_its_cost(
-    page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
-) -> None:
-    go(page, odd_url)
-    page.get_by_role("button", name="How important is each head?").click()
-    page.locator(".ranking").wait_for(timeout=30_000)
-    from transformer.analysis import head_importance
-    from ui.attention.ranking import name
-
-    worst = head_importance(odd[1].model, odd_trace.source.ids, odd_trace.target.ids)[0]
-    expect(page.locator(".ranking")).to_contain_text(name(worst))
-    expect(page.locator(".ranking")).to_contain_text(f"{signed(worst.delta, plus=True)} nats")

@@ -21,7 +21,6 @@ from tests.browser.attention.looking import (
 )
 from transformer import Trace, Translator
 from transformer.checkpoints.examples import examples
-from ui.widgets.text import signed
 
 ROOT = Path(__file__).parents[3]
 
@@ -151,15 +150,3 @@ def test_a_link_opens_the_same_view(
     other = go(new_page(), link)
     agree(other, expected)
     assert other.url == link
-
-
-def test_a_typed_translation_is_read_along_and_its_checks_can_be_read(
-    page: Page, odd_url: str, odd: tuple[Path, Translator]
-) -> None:
-    go(page, f"{odd_url}/?text=one%20two&target=five%20four%20three&layer=2&head=2")
-    trace = odd[1].trace("one two", target="five four three")
-    agree(page, trace.cross[1, 1])
-    expect(page.locator(".translation")).to_contain_text(f"{signed(trace.log_prob)} nats")
-    page.get_by_role("button", name="Checks: 5 of 5 hold").click()
-    expect(page.get_by_text("Every row sums to 1.")).to_be_visible()
-    expect(page.get_by_text("No look-ahead.")).to_be_visible()

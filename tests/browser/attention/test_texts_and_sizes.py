@@ -1,8 +1,10 @@
-"""Texts of every sort, addresses that make no sense, both themes, and screens of every width."""
+"""Hostile and endless texts, both themes, and screens of every width.
+
+What the page answers to a text or an address is in tests/ui/attention/test_page.py.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -20,39 +22,6 @@ from tools.serving import wait_until_idle
 from transformer import Translator
 
 
-def test_a_translation_that_cannot_be_read_can_be_changed(page: Page, odd_url: str) -> None:
-    page.goto(f"{odd_url}/?target=")
-    page.get_by_text("Type one, or let the model write its own").wait_for()
-    page.get_by_text("Type your own").click()
-    wait_until_idle(page)
-    expect(page.locator(".thumb")).not_to_have_count(0)
-    expect(page).not_to_have_url(re.compile("target"))
-
-
-def test_hostile_tokens_are_text(page: Page, odd_url: str) -> None:
-    go(page, odd_url)
-    assert page.locator("img[src='x']").count() == 0
-    expect(page.locator(".side.right .token").nth(0)).to_have_text(HOSTILE[0])
-    assert "<b>bold</b>" in page.locator(HEAD).evaluate("root => root.view.header.columns")
-    type_sentence(page, "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **bold** :red[no]")
-    assert page.locator("img[src='x']").count() == 0
-
-
-def test_bad_input_is_answered_in_plain_words(page: Page, odd_url: str) -> None:
-    go(page, odd_url)
-    for text, message in (
-        ("", "empty"),
-        ("   ", "empty"),
-        ("one " * 2_500, "at most 600"),
-        ("😀 日本語 שלום", "not in the model's vocabulary"),
-    ):
-        type_sentence(page, text)
-        expect(page.get_by_text(message).first).to_be_visible()
-        type_sentence(page, "one two")
-        expect(page.get_by_text(message)).to_have_count(0)
-        expect(page.locator(".thumb")).to_have_count(6)
-
-
 def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Translator]) -> None:
     text = " ".join(WORDS[i % 5] for i in range(511))
     go(page, f"{odd_url}/?kind=encoder&text={quote(text)}&target=one&layer=1&head=1")
@@ -65,14 +34,20 @@ def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Tran
     assert odd[1].encode(text)[-1] == 3
 
 
+def test_hostile_tokens_are_text_and_the_dark_theme_draws_zero_as_the_page(dark_page: Page, odd_url: str) -> None:
+    page = go(dark_page, odd_url)
+    draws_zero_as_the_page(page, "rgb(14, 17, 23)", "#0e1117")
+    assert page.locator("img[src='x']").count() == 0
+    expect(page.locator(".side.right .token").nth(0)).to_have_text(HOSTILE[0])
+    assert "<b>bold</b>" in page.locator(HEAD).evaluate("root => root.view.header.columns")
+    type_sentence(page, "<script>alert(1)</script> <img src=x onerror=alert(1)> $x$ **bold** :red[no]")
+    expect(page.get_by_text("not in the model's vocabulary").first).to_be_visible()
+    assert page.locator("img[src='x']").count() == 0
+
+
 def draws_zero_as_the_page(page: Page, ground: str, zero: str) -> None:
     assert page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor") == ground
     assert page.locator(HEAD).evaluate("root => root.view.colours[0]") == zero
-
-
-def test_the_dark_theme_draws_zero_as_the_page(dark_page: Page, odd_url: str) -> None:
-    go(dark_page, odd_url)
-    draws_zero_as_the_page(dark_page, "rgb(14, 17, 23)", "#0e1117")
 
 
 def test_the_pictures_keep_a_size_that_can_be_read(new_page: Callable[..., Page], odd_url: str) -> None:
@@ -85,6 +60,10 @@ def test_the_pictures_keep_a_size_that_can_be_read(new_page: Callable[..., Page]
         page.wait_for_function("width => document.querySelector('.stApp').clientWidth === width", arg=width)
         wait_until_idle(page)
         can_be_read(page, width)
+    # On a phone everything is below each other.
+    boxes = [page.locator(place).first.bounding_box() for place in (".thumb", HEAD, ".side.left")]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 3 and tops == sorted(tops)
 
 
 def can_be_read(page: Page, width: int) -> None:
@@ -100,17 +79,3 @@ def can_be_read(page: Page, width: int) -> None:
     assert box.evaluate(whole), f"the sentence is not seen whole at {width} pixels"
     wide = page.locator(HEAD).evaluate("root => root.clientWidth")
     assert wide >= (600 if width == 1920 else 300), width
-
-
-def test_a_phone_shows_everything_below_each_other(new_page: Callable[..., Page], odd_url: str) -> None:
-    phone = go(new_page(viewport={"width": 390, "height": 844}), odd_url)
-    can_be_read(phone, 390)
-    boxes = [phone.locator(place).first.bounding_box() for place in (".thumb", HEAD, ".side.left")]
-    tops = [box["y"] for box in boxes if box]
-    assert len(tops) == 3 and tops == sorted(tops)
-
-
-def test_an_unknown_model_or_head_in_a_link_is_no_error(page: Page, odd_url: str) -> None:
-    go(page, f"{odd_url}/?model=**none**&layer=99&head=77&kind=x&changes=cross.9.9&show=difference&mass=3")
-    expect(page.get_by_text("There is no model “**none**” here")).to_be_visible()
-    expect(page.locator(".thumb")).to_have_count(6)

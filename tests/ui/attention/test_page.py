@@ -285,3 +285,58 @@ def test_roles_of_a_measurement_that_was_made_here_are_known(measured: Translato
     known = known_roles("small")
     assert known is not None and known.corpus == "copy"
     assert {what: place for what, (place, _) in known.clearest.items()} == {"previous": ("encoder", 1, 3)}
+
+
+# ---- what is typed, and what an address asks for --------------------------------------------------------------------
+
+
+def test_a_sentence_that_cannot_be_read_is_answered_until_another_can(model: Translator) -> None:
+    app = opened()
+    for text, message in (
+        ("", "empty"),
+        ("   ", "empty"),
+        ("two " * 2_500, "at most 32"),
+        ("😀 日本語 שלום", "not in the model's vocabulary"),
+    ):
+        app.text_area[0].set_value(text)
+        ran(app)
+        assert message in said(app)
+        app.text_area[0].set_value("two dogs")
+        ran(app)
+        assert message not in said(app) and overviews(app)
+
+
+def test_a_translation_that_cannot_be_read_can_be_changed(model: Translator) -> None:
+    app = opened(target="")
+    assert "Type one, or let the model write its own" in alerts(app) and not overviews(app)
+    (own,) = (one for one in (*app.checkbox, *app.toggle) if one.label == "Type your own")
+    own.set_value(False)
+    ran(app)
+    assert overviews(app) and "target" not in app.query_params
+
+
+def test_a_typed_translation_is_read_along_and_its_checks_can_be_read(model: Translator) -> None:
+    app = opened(text="two dogs", target="a little girl", layer="2", head="2")
+    trace = model.trace("two dogs", target="a little girl")
+    assert np.allclose(payload(app, "head")[1]["weights"], trace.cross[1, 1], atol=1e-6)
+    assert any(f"{signed(trace.log_prob)} nats" in one.value for one in app.get("html"))
+    assert texts(app).count(":material/check: ") == 5
+    assert "**Every row sums to 1.**" in texts(app) and "**No look-ahead.**" in texts(app)
+
+
+def test_an_unknown_model_or_head_in_a_link_is_no_error(model: Translator) -> None:
+    app = opened(model="**none**", layer="99", head="77", kind="x", changes="cross.9.9", show="difference", mass="3")
+    assert "There is no model “**none**” here" in said(app) and overviews(app)
+
+
+def overviews(app: AppTest) -> list[str]:
+    """The pictures of every head."""
+    return [one.proto.id for one in app.get("bidi_component") if "-overview-patterns" in one.proto.id]
+
+
+def alerts(app: AppTest) -> str:
+    return " ".join(one.value for one in (*app.info, *app.warning)).replace("\\", "")
+
+
+def said(app: AppTest) -> str:
+    return (texts(app) + alerts(app)).replace("\\", "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +33,48 @@ PAGE = Path(__file__).resolve().parents[3] / "pages" / "heads.py"
 
 @pytest.fixture
 def model(shelves: Path) -> Translator:
+    return kept(shelves)
+
+
+def places(folders: Path, patch: pytest.MonkeyPatch) -> None:
+    for name in ("checkpoints", "models", "runs"):
+        (folders / name).mkdir(exist_ok=True)
+        patch.setattr(models, name.upper(), folders / name)
+
+
+def kept(shelves: Path) -> Translator:
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = [*TEXTS[:2], "a dog is running .", "two girls .", "a bench in the snow ."]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
     return Translator.load(shelves / "checkpoints" / "small")
+
+
+@dataclass
+class Found:
+    """A measurement, as it was made, of the model in these folders."""
+
+    model: Translator
+    folders: Path
+    asked: Asked
+    sets: Pruning
+    shares: list[float]
+
+
+@pytest.fixture(scope="module")
+def found_once(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    folders, shares = tmp_path_factory.mktemp("sets"), list[float]()
+    with pytest.MonkeyPatch.context() as patch:
+        places(folders, patch)
+        own = kept(folders)
+        asked = Asked("small", models.version("small"), Chosen(EXAMPLES), 200)
+        assert find_sets(asked) is None
+        return Found(own, folders, asked, measure_sets(asked, lambda share, doing: shares.append(share)), shares)
+
+
+@pytest.fixture
+def found(found_once: Found, monkeypatch: pytest.MonkeyPatch) -> Found:
+    places(found_once.folders, monkeypatch)
+    return found_once
 
 
 def settled(app: AppTest) -> AppTest:
@@ -78,31 +118,28 @@ def test_the_page_measures_when_asked_and_says_what_is_left(model: Translator) -
     assert "from 3 sentences and is measured again every 2 heads; the scores from 2 others" in texts(app)
 
 
-def test_the_smaller_model_opens_as_an_import_and_equals_the_ablated_one(model: Translator, tmp_path: Path) -> None:
-    found = measure_sets(Asked("small", models.version("small"), Chosen(EXAMPLES), 200), lambda share, doing: None)
-    (tmp_path / "small.zip").write_bytes(sets._zip(model, found, 8, {"heads": 8}))
+def test_the_smaller_model_opens_as_an_import_and_equals_the_ablated_one(found: Found, tmp_path: Path) -> None:
+    model, order = found.model, found.sets
+    (tmp_path / "small.zip").write_bytes(sets._zip(model, order, 8, {"heads": 8}))
     import_model(tmp_path / "small.zip", tmp_path / "opened")
     opened = checkpoints.load(tmp_path / "opened")
     assert len(opened.model.config.pruned_heads) == 8 and opened.card["title"] == "Small, 8 of 20 heads pruned"
     src, tgt = torch.tensor([model.encode(TEXTS[0])]), torch.tensor([model.encode_target(TEXTS[1])])
-    off = chain(*(Ablate(site, head) for site, head in found.first(8)))
+    off = chain(*(Ablate(site, head) for site, head in order.first(8)))
     with torch.no_grad():
-        own, expected = opened.model.double()(src, tgt), model.model.double()(src, tgt, off)
+        double = deepcopy(model.model).double()  # which others use
+        own, expected = opened.model.double()(src, tgt), double(src, tgt, off)
     assert (own - expected).abs().max() < 1e-6
-    assert torch.equal(own, pruned(model.model, found.first(8))(src, tgt))
+    assert torch.equal(own, pruned(double, order.first(8))(src, tgt))
 
 
 def test_what_was_measured_is_found_again_and_what_is_of_another_version_is_not(
-    model: Translator, monkeypatch: pytest.MonkeyPatch
+    found: Found, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Asked("small", models.version("small"), Chosen(EXAMPLES), 200)
-    assert find_sets(asked) is None
-    shares: list[float] = []
-    found = measure_sets(asked, lambda share, doing: shares.append(share))
-    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] <= 1
-    assert find_sets(asked) == found
+    assert found.shares == sorted(found.shares) and found.shares[0] >= 0 and found.shares[-1] <= 1
+    assert find_sets(found.asked) == found.sets
     monkeypatch.setattr(measurements, "_find", lambda what, asked: {"sets": {"order": []}})
-    assert find_sets(asked) is None
+    assert find_sets(found.asked) is None
 
 
 def test_the_page_begins_where_little_is_lost() -> None:

@@ -62,6 +62,7 @@ def test_the_sweep_goes_on_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sweep, "JOBS", SimpleNamespace(sweep=lambda: swept.append("heads")))
     monkeypatch.setattr(sweep, "get_instance", no_runtime)
     monkeypatch.setattr(sweep, "gc", SimpleNamespace(collect=lambda: swept.append("garbage")))
+    monkeypatch.setattr(sweep, "give_back", lambda: swept.append("memory"))
     sweep.sweep_forever()
     assert twice.wait(10)
-    assert swept[:3] == ["values", "heads", "garbage"]
+    assert swept[:4] == ["values", "heads", "garbage", "memory"]

@@ -1,0 +1,88 @@
+"""How busy the machine was over a whole measurement: what the contestants took, and what others took beside them.
+
+The contestants are this process and every process that comes from it, detached and ended ones included. The system adds
+the time of a process that ended to that of the parent that waited for it; one whose parent did not wait becomes a child
+of this process, which lets it be, so that its time can still be read.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+from typing import Any, NamedTuple
+
+import psutil
+
+TICK = 0.01  # seconds: the system tells none finer
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
+
+
+class Reading(NamedTuple):
+    """Seconds since some beginning: of the clock; of all processors together; of them idle, stolen, and ours."""
+
+    clock: float
+    processors: float
+    idle: float
+    stolen: float
+    ours: float
+    load: float
+
+    @classmethod
+    def now(cls) -> Reading:
+        every = psutil.cpu_times()._asdict()
+        every = {kind: taken for kind, taken in every.items() if not kind.startswith("guest")}  # a part of "user"
+        idle = every["idle"] + every.get("iowait", 0.0)
+        stolen = every.get("steal", 0.0)
+        return cls(time.monotonic(), sum(every.values()), idle, stolen, _ours(), os.getloadavg()[0])
+
+
+def _ours() -> float:
+    """Seconds of processor time of this process, of those that come from it, and of those that they waited for."""
+    process, total = psutil.Process(), 0.0
+    for one in (process, *process.children(recursive=True)):
+        try:
+            total += sum(one.cpu_times()[:4])
+        except psutil.NoSuchProcess:  # it ended just now
+            continue
+    return total
+
+
+class Busy:
+    """Begins with the measurement."""
+
+    def __init__(self) -> None:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        self.before = Reading.now()
+
+    def over(self) -> dict[str, float]:
+        """See `shares`, from the beginning until now."""
+        return shares(self.before, Reading.now())
+
+
+def shares(before: Reading, after: Reading) -> dict[str, float]:
+    """The clock's seconds between two readings, the load at each, and shares of the time of all processors.
+
+    They are those of the contestants, of other programs, and what the host gave to other machines.
+    """
+    whole = max(after.processors - before.processors, TICK)
+    ours, stolen = after.ours - before.ours, after.stolen - before.stolen
+    others = whole - (after.idle - before.idle) - stolen - ours  # a tick of the clock can make it less than nothing
+    return {
+        "seconds": round(after.clock - before.clock, 1),
+        "load_before": round(before.load, 1),
+        "load_after": round(after.load, 1),
+        "contestants": round(ours / whole, 3),
+        "others": round(max(others / whole, 0.0), 3),
+        "stolen": round(stolen / whole, 3),
+    }
+
+
+def busy_text(busy: dict[str, Any]) -> str:
+    return (
+        f"Of the time of all processors over {busy['seconds']:,.0f} s the contestants used {busy['contestants']:.0%}, "
+        f"other programs {busy['others']:.0%}, other machines of the host {busy['stolen']:.0%}; "
+        f"load {busy['load_before']} before, {busy['load_after']} after."
+    )

@@ -1,0 +1,179 @@
+"""A model of an opus-mt model's size in the app: how long it takes to open, to answer, and what memory it holds.
+
+The model is the translator that ships, made as large without a change of what it computes: every number of its state
+stands twice, each map is the mean over both, more layers add nothing, and more words are never written. So it writes
+sentences, and as long ones as a trained model does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.busy import Busy
+from benchmarks.contest import ROOT
+from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
+from benchmarks.pupils import server_of
+from transformer import Transformer, Translator, checkpoints
+from transformer.checkpoints import Checkpoint
+from transformer.config import StackConfig
+from transformer.data.tokenizers import Tokenizer
+from transformer.positions import sinusoidal
+
+WORDS, LAYERS = 58_101, 6
+TOKENS = 20
+# Milliseconds at the 95th percentile, times the weights in float32, and seconds, at most.
+TYPED, CHOSEN, MEMORY, OPENED = 1500, 200, 1.6, 2.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sentences", type=int, default=30, help="typed, and heads that are chosen")
+    parser.set_defaults(run=run)
+
+
+def run(sentences: int) -> None:
+    """Measures, prints and writes everything."""
+    busy = Busy()
+    result: dict[str, Any] = {"machine": machine("torch", "streamlit", "playwright"), "sentences": sentences}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        result["weights"] = make(folder / "checkpoints" / "large")
+        result["opened"] = spread(opening(folder / "checkpoints" / "large") for _ in range(5))
+        result |= in_the_browser(folder, sentences)
+    result["times_the_weights"] = result["megabytes"] / (result["weights"] / 1e6)
+    result["busy"] = busy.over()
+    print(report(result))
+    keep("imported", result, "A model of opus-mt's size in the app", panels(result))
+
+
+# ---- the model ------------------------------------------------------------------------------------
+
+
+def make(folder: Path) -> int:
+    """Writes it; how many bytes its weights are in float32."""
+    small = checkpoints.load(ROOT / "checkpoints" / "en-fr")
+    model, tokenizer = widened(small.model), with_more_words(small.source_tokenizer)
+    checkpoints.save(Checkpoint(model, tokenizer, tokenizer, {**small.card, "title": "Large"}), folder)
+    return sum(p.nbytes for p in model.parameters())
+
+
+@torch.no_grad()
+def widened(small: Transformer) -> Transformer:
+    """The same function in a network that is twice as wide and deep, with more words."""
+    old = small.config
+    stack = StackConfig(LAYERS, 2 * old.encoder.n_heads, 2 * old.encoder.d_ff)
+    shape: dict[str, Any] = {"d_model": 2 * old.d_model, "encoder": stack, "decoder": stack, "positions": "stored"}
+    words = {"source_vocab_size": WORDS, "target_vocab_size": WORDS}
+    large = Transformer(replace(old, **shape, **words)).eval()
+    before = dict(small.named_parameters())
+    for name, parameter in large.named_parameters():
+        if name.endswith("embedding.tokens.weight"):
+            parameter.zero_()
+            parameter[: old.source_vocab_size] = twice(before[name], 1) / 2**0.5  # it is scaled by √d_model
+        elif name == "output.bias":
+            parameter.fill_(-1e4)
+            parameter[: old.target_vocab_size] = before[name]
+        elif name.endswith("positions.table"):
+            parameter.copy_(twice(sinusoidal(old.max_length, old.d_model), 1))
+        elif name in before:
+            own = before[name]
+            parameter.copy_(twice(twice(own, 0), 1) / 2 if own.ndim == 2 else twice(own, 0))
+        elif not name.endswith("norm.weight"):
+            parameter.zero_()  # a layer that adds nothing
+    norm = large.decoder.norm
+    assert isinstance(norm, nn.LayerNorm)
+    for parameter in (norm.weight, norm.bias):  # the logits are sums over twice as many products, each half as large
+        parameter.mul_(2**-0.5)
+    return large
+
+
+def twice(x: Tensor, axis: int) -> Tensor:
+    return torch.cat([x, x], axis)
+
+
+def with_more_words(small: Tokenizer) -> Tokenizer:
+    """The tokenizer with words that no text is cut into."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokenizer.json"
+        small.save(path)
+        facts = json.loads(path.read_text())
+        vocabulary = facts["model"]["vocab"]
+        vocabulary |= {f"<unused {id}>": id for id in range(len(vocabulary), WORDS)}
+        path.write_text(json.dumps(facts))
+        return Tokenizer.load(path)
+
+
+# ---- what it takes --------------------------------------------------------------------------------
+
+OPENING = """
+import sys, time, torch
+from transformer import Translator
+torch.set_num_threads(1)
+start = time.perf_counter()
+Translator.load(sys.argv[1]).prepared.draft
+print(time.perf_counter() - start)
+"""
+
+
+def opening(folder: Path) -> float:
+    """Seconds until it is ready to decode, in a process that has opened nothing before."""
+    told = subprocess.run([sys.executable, "-c", OPENING, str(folder)], capture_output=True, text=True, cwd=ROOT)
+    return float(told.stdout)
+
+
+def in_the_browser(folder: Path, sentences: int) -> dict[str, Any]:
+    """Milliseconds to answer, and the megabytes that the server holds more than with the small model alone."""
+    from playwright.sync_api import sync_playwright
+
+    from benchmarks import browser
+    from tools.serving import launch, serve
+
+    models, shipped = folder / "checkpoints", ROOT / "checkpoints" / "en-fr"
+    (models / shipped.name).symlink_to(shipped, target_is_directory=True)
+    large = Translator.load(models / "large")
+    text = next(browser.sentences(large, TOKENS))
+    trace = large.trace(text)
+    with sync_playwright() as playwright, patch.dict(os.environ, HEADLIGHT_CHECKPOINTS=str(models)):
+        chromium = launch(playwright)
+        with serve(ROOT / "app.py", folder / "log.txt") as url:
+            browser.typing(chromium, url, Translator.load(shipped), 2)
+            server = server_of(url)
+            before = server.memory_info().rss
+            typed = browser.typing(chromium, f"{url}/?model=large", large, sentences)
+            chosen = browser.choosing(chromium, url, trace, sentences, "head")
+            held = (server.memory_info().rss - before) / 1e6
+        return {"typed": spread(typed), "chosen": spread(chosen), "megabytes": held}
+
+
+def report(result: dict[str, Any]) -> str:
+    def row(what: str, one: dict[str, float], unit: str, most: float) -> list[str]:
+        return [what, f"{short(one['median'])} {unit}", f"{short(one['p95'])} {unit}", f"{most:g} {unit}"]
+
+    times = result["times_the_weights"]
+    rows = [
+        row("open the model", result["opened"], "s", OPENED),
+        row(f"type a new sentence of {TOKENS}", result["typed"], "ms", TYPED),
+        row("choose a head", result["chosen"], "ms", CHOSEN),
+        ["memory", f"{result['megabytes']:,.0f} MB", f"{times:.2f} times the weights", f"{MEMORY} times"],
+    ]
+    return table(["", "median", "p95", "aim"], rows)
+
+
+def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
+    waits = [("type a new sentence", "typed", TYPED), ("choose a head", "chosen", CHOSEN)]
+    return {
+        "Milliseconds, p95": [
+            Dot(name, result[key]["p95"], f"{short(result[key]['p95'])} ms", OURS, most) for name, key, most in waits
+        ],
+    }

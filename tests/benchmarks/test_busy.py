@@ -1,0 +1,81 @@
+"""How busy a machine was: reckoned from two readings, and read of processes that are detached or long ended."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+import benchmarks
+from benchmarks.busy import Reading, busy_text, shares
+
+BURN = "import time\nwhile time.process_time() < {seconds}: pass"
+# The process in the middle ends before the one that it started, which nobody waits for then.
+MEASURED = f"""
+import json, subprocess, sys, time
+import benchmarks
+from benchmarks.busy import Busy
+busy = Busy()
+burn = {BURN.format(seconds=0.5)!r}
+middle = f"import subprocess; subprocess.Popen([{{sys.executable!r}}, '-c', {{burn!r}}], start_new_session=True)"
+subprocess.run([sys.executable, "-c", middle], check=True)
+print("begun", flush=True)
+sys.stdin.readline()
+print(json.dumps(busy.over()))
+"""
+
+
+def reading(**seconds: float) -> Reading:
+    return Reading(**{**dict.fromkeys(Reading._fields, 0.0), **seconds})
+
+
+def test_the_time_of_the_processors_is_shared_out() -> None:
+    before = reading(clock=100, processors=1000, idle=500, stolen=10, ours=3, load=0.44)
+    after = reading(clock=200, processors=1200, idle=540, stolen=30, ours=103, load=2.0)
+    busy = shares(before, after)
+    assert busy == {
+        "seconds": 100,
+        "load_before": 0.4,
+        "load_after": 2.0,
+        "contestants": 0.5,
+        "others": 0.2,
+        "stolen": 0.1,
+    }
+    told = busy_text(busy)
+    assert "100 s the contestants used 50%, other programs 20%, other machines of the host 10%" in told
+    assert "load 0.4 before, 2.0 after" in told
+
+
+def test_a_tick_too_many_of_ours_is_nobody_elses() -> None:
+    busy = shares(reading(), reading(clock=1, processors=2, idle=1, ours=1.01))
+    assert busy["others"] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a detached process is lost")
+def test_what_a_detached_process_took_is_ours_and_what_a_stranger_took_is_not() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", MEASURED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as measured:
+        assert measured.stdin is not None and measured.stdout is not None
+        assert measured.stdout.readline() == "begun\n"
+        subprocess.run([sys.executable, "-c", BURN.format(seconds=1)], check=True)  # long enough for the other to end
+        time.sleep(0.2)
+        answer, _ = measured.communicate("\n")
+    busy = json.loads(answer)
+    processors = psutil.cpu_count() * busy["seconds"]
+    assert 0.5 <= busy["contestants"] * processors < 1.4  # with both interpreters' own beginning
+    assert busy["others"] * processors > 0.7
+
+
+def test_every_benchmark_that_keeps_a_result_says_how_busy_the_machine_was() -> None:
+    """Told by its source, since `keep` asks for it only when all is measured."""
+    sources = {path.name: path.read_text() for path in Path(benchmarks.__path__[0]).glob("*.py")}
+    keeping = {name for name, source in sources.items() if re.search(r"^ +keep(_drawn)?\(", source, re.M)} - {
+        "measure.py"
+    }
+    assert {"training.py", "quality.py", "imported.py"} < keeping
+    assert [name for name in keeping if not ("busy = Busy()" in sources[name] and "busy.over()" in sources[name])] == []

@@ -1,0 +1,40 @@
+"""A link to a page, followed as the very first request of a server: whatever is imported first, the page is whole.
+
+tests/browser/test_deep_links.py follows the others in a browser.
+"""
+
+import asyncio
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.proto.Alert_pb2 import Alert
+
+from tests.forked import serve_forked
+from tests.links import FIRST, LINKS
+from tools.streamlit_client import opened
+
+pytestmark = pytest.mark.slow  # starts a server for each
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("link", [link for link in LINKS if link not in FIRST])
+def test_the_first_request_of_a_server_runs_the_page(tmp_path: Path, link: str) -> None:
+    parts = urlsplit(link)
+    page, query = parts.path.strip("/"), dict(parse_qsl(parts.query))
+
+    async def follow(url: str) -> None:
+        async with opened(url, page, **query) as session:
+            await session.run()
+            elements = [delta.new_element for delta in session.elements.values()]
+            assert [one.heading.body for one in elements if one.heading.tag == "h1"] == [LINKS[link]]
+            assert [one.exception.message for one in elements if one.WhichOneof("type") == "exception"] == []
+            assert [one.alert.body for one in elements if one.alert.format == Alert.ERROR] == []
+            assert session.query == parts.query
+
+    with serve_forked(ROOT / "app.py", tmp_path / "log.txt") as url:
+        asyncio.run(follow(url))
+
+
+def test_every_page_has_a_link() -> None:
+    assert {title.lower() for title in LINKS.values()} == {path.stem for path in (ROOT / "pages").glob("*.py")}

@@ -1,0 +1,57 @@
+"""What an open page keeps beside the cache."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.small import small_checkpoint
+from transformer import checkpoints
+from ui.decoding import downloads, search
+from ui.decoding.search import Line, Search
+
+PAGE = Path(__file__).resolve().parents[3] / "pages" / "decoding.py"
+TEXT = "two dogs are running in the snow ."
+
+
+def decodes() -> list[Search | Line]:
+    """Whatever anything holds."""
+    gc.collect()
+    return [one for one in gc.get_objects() if isinstance(one, Search | Line)]
+
+
+def test_only_the_cache_keeps_the_weights_of_an_open_page(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files: dict[str, Callable[..., str]] = {}  # by label: Streamlit keeps what makes them
+    monkeypatch.setattr(downloads, "download", lambda label, make, *_: files.update({label: make}))
+    monkeypatch.setattr(downloads, "figure_buttons", lambda make, *_: files.update(tree=make))
+    checkpoints.save(small_checkpoint(seed=7), shelves / "checkpoints" / "small")
+    # In a module of its own, which does not outlive the run, as st.navigation runs a page.
+    page = AppTest.from_string(f"import runpy; runpy.run_path({str(PAGE)!r})", default_timeout=60)
+    page.query_params["text"] = TEXT
+    page.query_params["branches"] = "5.6"
+    page.session_state["export"] = True
+    forget()
+    others = set(map(id, elsewhere := decodes()))  # of other tests
+
+    def weights() -> int:
+        """The bytes of attention weights that this page brought."""
+        return sum(one.decoder.nbytes + one.cross.nbytes for one in decodes() if id(one) not in others)
+
+    page.run()
+    assert not page.exception and not page.error and list(files) == ["tree", "JSON, every step"]
+    assert weights() > 0
+    forget()
+    assert weights() == 0, elsewhere
+    assert files["tree"]("light").startswith("<svg") and json.loads(files["JSON, every step"]())["branches"]
+    page.run()  # what is gone, the page asks for again
+    assert not page.exception and not page.error and weights() > 0
+
+
+def forget() -> None:
+    search._search.clear()
+    search._line.clear()
