@@ -124,7 +124,7 @@ def heads(
     with right:
         if second is None:
             _lines(shown, view, place, large)
-            checks(shown)
+            checked = st.container()
         else:
             in_sentence(both[1], view, second, first=False)
             st.caption("The lines stand beside one sentence: close the second to see them.")
@@ -134,6 +134,9 @@ def heads(
         _table(shown, view, large, measures)
     with actions:
         export(shown, view, large)
+    if second is None:
+        with checked:
+            checks(shown)
     with roles:  # last, since what was measured over a corpus may have to be read first
         corpus_roles(shown, view, large)
     write_address()

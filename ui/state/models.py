@@ -164,9 +164,18 @@ def trace(name: str, text: str, target: str | None, interventions: tuple[Interve
         return _trace(*asked)
 
 
-def checks(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> list[Check]:
-    """The checks of that very trace, which is computed in the same turn where it is not there yet."""
-    asked = name, version(name), text, target, interventions
+def checks(
+    name: str,
+    text: str,
+    target: str | None,
+    interventions: tuple[Intervention, ...] = (),
+    as_of: tuple[int, ...] | None = None,
+) -> list[Check]:
+    """The checks of that very trace, which is computed in the same turn where it is not there yet.
+
+    `as_of` is the version of the model that gave it, where its files may have changed since.
+    """
+    asked = name, as_of or version(name), text, target, interventions
     with _in_line(*asked):
         return _checks(*asked)
 

@@ -72,6 +72,11 @@ class Turns:
                 pass
 
     @property
+    def wanted(self) -> bool:
+        """Whether somebody waits."""
+        return bool(self._queue)
+
+    @property
     def held(self) -> bool:
         return getattr(self._mine, "since", None) is not None
 
