@@ -23,6 +23,7 @@ from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET,
 from transformer.data.multi30k import usual_folder
 from transformer.data.split_folder import tatoeba_folder
 from transformer.files import read_json
+from transformer.memory import keep_few_products
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
 from transformer.training import RunFolder
@@ -117,6 +118,7 @@ def _prepared() -> None:
     A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody up. Frozen, they
     are not looked at again.
     """
+    keep_few_products()
     torch.set_num_threads(1)
     sys.setswitchinterval(SWITCH)
     for late in ("pandas", "pyarrow"):
