@@ -32,8 +32,8 @@ def keep_freed() -> None:
 def keep_few_products() -> None:
     """Lets this process keep 128 compiled products, not 1,024; to be called before its first.
 
-    oneDNN compiles one for every number of rows of every map, and keeps it with half a megabyte; so does what calls it in
-    torch (ideep). A server meets hundreds of them, and most never again.
+    oneDNN compiles one for every number of rows of every map, and keeps it with half a megabyte; so does what calls
+    it in torch (ideep). A server meets hundreds of them, and most never again.
     """
     for most in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(most, "128")
