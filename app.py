@@ -3,11 +3,35 @@
 What it shows begins in navigation.py. Here stands who is answered, before Streamlit hears of a request.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import streamlit as st
 
 from server import guards, open_browser, routes
+from ui.state import warming
 from ui.state.public import public
 from ui.state.streamlit_internals import ignore_pages_folder
 
+
+def first_page() -> None:
+    """All that the first page needs but its visitor's own sentence."""
+    # Imported late, when the server answers: torch alone takes a second.
+    from ui.attention.stand_in import make_ready
+    from ui.state.models import confine_public, model_names, prepare
+
+    confine_public()
+    prepare()
+    for first in model_names()[:1]:
+        make_ready(first)
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[None]:
+    async with open_browser(app):
+        warming.begin(first_page)
+        yield
+
+
 ignore_pages_folder()
-app = st.App("navigation.py", routes=routes(), middleware=guards(public()), lifespan=open_browser)
+app = st.App("navigation.py", routes=routes(), middleware=guards(public()), lifespan=lifespan)

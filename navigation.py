@@ -4,9 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui.state.models import confine_public, prepare
-from ui.widgets.pages import PAGES
-from ui.widgets.presenting import presenting
+from ui.state import warming
+
+warming.wait()  # before the imports below: the thread that warms up is perhaps amid them
+
+from ui.state.models import confine_public, prepare  # noqa: E402
+from ui.widgets.pages import PAGES  # noqa: E402
+from ui.widgets.presenting import presenting  # noqa: E402
 
 UI = Path(__file__).parent / "ui"
 

@@ -73,7 +73,9 @@ async def pupil(
         await asyncio.sleep(draw.uniform(0, 5 * pause[1] / 3))
         text = next(texts)
         async with session(url, model=MODEL, text=text, layer="1", head="1") as page:
+            begun = time.perf_counter()
             await register.timed("opening", page.run())
+            register.took["opening, until any heads are there"].append(1000 * (page.first - begun))
             layer = head = 0
             register.answers.append(answer(page, text, layer, head))
             while True:

@@ -154,7 +154,7 @@ def trace_of(model: Translator, tokens: int) -> Trace:
 
 def overview_bytes(model: Translator, trace: Trace) -> int:
     """What the overview of the three kinds sends, captions, masks and profiles included, as the page makes it."""
-    shown = Shown("", model, trace, trace, None, (), [])
+    shown = Shown("", (), model, trace, trace, None, (), None)
     return len(every_head(shown, words=False, hide=False, scale="fixed").payload)
 
 

@@ -39,7 +39,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, **others: str) -> None:
     """Every translation is the grammar's own, with some words changed."""
     right = {pair.source: pair.target for split in ("test", "combinations") for pair in GoldCorpus(FRENCH, split)}
 
-    def translate(self: Translator, sources: list[str], *_: object) -> list[SimpleNamespace]:
+    def translate(self: Translator, sources: list[str], *_: object, **__: object) -> list[SimpleNamespace]:
         translations = []
         for source in sources:
             words = [others.get(word, word) for word in right[source].split()]
@@ -112,7 +112,7 @@ def test_translations_of_one_source_are_references_of_one_another(
     translation_of = {"Run!": "Courez vite !", "Hi.": "Salut !"}
     asked: list[str] = []
 
-    def translate(self: Translator, texts: list[str], *_: object) -> list[SimpleNamespace]:
+    def translate(self: Translator, texts: list[str], *_: object, **__: object) -> list[SimpleNamespace]:
         asked.extend(texts)
         return [SimpleNamespace(text=translation_of[text]) for text in texts]
 

@@ -91,3 +91,34 @@ def test_the_server_returns_what_requests_have_freed() -> None:
     ran = subprocess.run([sys.executable, "-c", FREED], check=True, capture_output=True)
     freed, swept = map(float, ran.stdout.split())  # MB
     assert freed > 180 and swept < 20
+
+
+ROWS = """
+import ctypes, torch
+from transformer.linear import Linear
+from transformer.memory import keep_few_products
+if {few}:
+    keep_few_products()
+names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h
+Statistics = type("Statistics", (ctypes.Structure,), {{"_fields_": [(name, ctypes.c_size_t) for name in names]}})
+mallinfo2 = ctypes.CDLL(None).mallinfo2
+mallinfo2.restype = Statistics
+held = lambda: mallinfo2().uordblks / 1e6
+product = torch.inference_mode()(Linear(torch.nn.Linear(64, 64)))
+for rows in range(1, 150):
+    product(torch.ones(rows, 64))
+before = held()
+for rows in range(150, 650):
+    product(torch.ones(rows, 64))
+print(held() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the GNU C library")
+def test_a_server_does_not_hold_memory_for_each_length_of_a_sentence() -> None:
+    held = {}
+    for few in (False, True):
+        ran = subprocess.run([sys.executable, "-c", ROWS.format(few=few)], check=True, capture_output=True)
+        held[few] = float(ran.stdout)
+    assert held[True] < 1.0 < 2 * held[False], held  # MB

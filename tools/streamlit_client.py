@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -32,6 +34,7 @@ class Session:
         self.elements: dict[tuple[int, ...], Delta] = {}
         self.known: dict[str, ForwardMsg] = {}  # long messages, which come again as their hash
         self.script = ""  # the hash of the page
+        self.first = math.nan  # when the first heads came, in the seconds of `perf_counter`
 
     async def run(self, *widgets: dict[str, Any], fragment: str = "", seconds: float = 60) -> None:
         """Runs the page's script, after widgets changed, to its end. Raises TimeoutError."""
@@ -77,6 +80,8 @@ class Session:
         elif message.metadata.cacheable:
             self.known[message.hash] = message
         self.elements[path] = message.delta
+        if math.isnan(self.first) and message.delta.new_element.bidi_component.component_name.endswith("overview"):
+            self.first = time.perf_counter()
         return path
 
     def vanish(self) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-_OUTPUTS = 8_192
+_OUTPUTS = 2_048
 
 
 class Operators(NamedTuple):
@@ -82,13 +82,23 @@ class Shared(Linear):
         self.operators = _for(self.maps[0][0])
 
     def __call__(self, x: Tensor) -> Tensor:
-        return torch.cat([self._product(x, *one, "none") for one in self.maps], -1)
+        return self._side_by_side(x, "none")
 
     def onto(self, x: Tensor, other: Tensor) -> Tensor:
         return other + self(x)
 
     def relu(self, x: Tensor) -> Tensor:
-        return torch.cat([self._product(x, *one, "relu") for one in self.maps], -1)
+        return self._side_by_side(x, "relu")
+
+    def _side_by_side(self, x: Tensor, after: str) -> Tensor:
+        if len(self.maps) == 1:
+            return self._product(x, *self.maps[0], after)
+        whole = x.new_empty(*x.shape[:-1], sum(len(weight) for weight, _ in self.maps))
+        at = 0
+        for weight, bias in self.maps:  # each to its place at once: all parts and the whole would be twice the memory
+            whole[..., at : at + len(weight)] = self._product(x, weight, bias, after)
+            at += len(weight)
+        return whole
 
     def _product(self, x: Tensor, weight: Tensor, bias: Tensor | None, after: str) -> Tensor:
         if self.operators is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import sys
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # malloc.h of the GNU C library
@@ -26,6 +27,16 @@ def keep_freed() -> None:
     """
     _malloc("mallopt", _MMAP_MAX, 0)
     _malloc("mallopt", _TRIM_THRESHOLD, 2_000_000_000)
+
+
+def keep_few_products() -> None:
+    """Lets this process keep 128 compiled products, not 1,024; to be called before its first.
+
+    oneDNN compiles one for every number of rows of every map, and keeps it with half a megabyte; so does what calls
+    it in torch (ideep). A server meets hundreds of them, and most never again.
+    """
+    for most in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(most, "128")
 
 
 def _malloc(function: str, *numbers: int) -> None:

@@ -229,18 +229,21 @@ class Translator:
         target: str | None = None,
         interventions: Sequence[Tap] = (),
         beam_size: int = 5,
+        *,
+        own: Translation | None = None,
         **options: Any,
     ) -> Trace:
         """What every head looks at while the model reads `text` and writes `target`, or its own translation.
 
-        `interventions` change heads, in the search for the translation as well as in the pass that is recorded. Raises
-        ValueError for one on a head that the model lacks.
+        `interventions` change heads, in the search for the translation as well as in the pass that is recorded. `own`
+        is what that search found, where it was made before. Raises ValueError for an intervention on a head that the
+        model lacks.
         """
         tap = chain(*interventions)
         source = self.encode(text)
         finished = True
         if target is None:
-            best = self._search([source], beam_size, LENGTH_PENALTY, {**options, "tap": tap})[0][0]
+            best = own or self._search([source], beam_size, LENGTH_PENALTY, {**options, "tap": tap})[0][0]
             written, finished = [self.model.config.sos_id, *best.ids], best.finished
         else:
             written = self.encode_target(target)

@@ -125,8 +125,7 @@ class Evaluator:
         `between` is called before each step of writing: it may let others compute, or raise to stop.
         """
         checkpoint.model.eval()
-        calls: dict[str, Any] = {} if between is None else {"tap_at": lambda step: between()}
-        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty, **calls)
+        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty, between=between)
         texts = [translation.text for translation in translations]
         losses = {origin: _loss(checkpoint, batches) for origin, batches in self.batches.items()}
         parts = {origin: self._scores(texts, origin, losses[origin]) for origin in losses}

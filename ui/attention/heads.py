@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -83,13 +84,22 @@ def _take_others(field: str, key: str) -> None:
 
 
 @st.fragment
-def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: DeltaGenerator) -> None:
+def heads(
+    shown: Shown,
+    second: Shown | None = None,
+    actions: DeltaGenerator | None = None,
+    numbers: DeltaGenerator | None = None,
+) -> None:
     """The overview, the chosen head and its lines, or beside it the same head in a second sentence.
 
-    The downloads go to `actions` and the table to `numbers`. A fragment, so that choosing a head redraws these
-    parts and nothing else.
+    The downloads go to `actions` and the table to `numbers`; without them `shown` stands in for a sentence that waits,
+    and there is nothing but the pictures. A fragment, so that choosing a head redraws these parts and nothing else;
+    and one for both, so that a head that is chosen meanwhile is chosen in the sentence that waited.
     """
     view: AttentionView = st.session_state["view"]
+    if actions is None or numbers is None:
+        _pictures(shown, replace(view, show="raw", row=None, column=None))
+        return
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     place, measures = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
@@ -114,7 +124,7 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
     with right:
         if second is None:
             _lines(shown, view, place, large)
-            checks(shown)
+            checked = st.container()
         else:
             in_sentence(both[1], view, second, first=False)
             st.caption("The lines stand beside one sentence: close the second to see them.")
@@ -124,9 +134,28 @@ def heads(shown: Shown, second: Shown | None, actions: DeltaGenerator, numbers: 
         _table(shown, view, large, measures)
     with actions:
         export(shown, view, large)
+    if second is None:
+        with checked:
+            checks(shown)
     with roles:  # last, since what was measured over a corpus may have to be read first
         corpus_roles(shown, view, large)
     write_address()
+
+
+def _pictures(shown: Shown, view: AttentionView) -> None:
+    """The three views alone, each where it will be."""
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    place, _ = shown.measured(view.kind, view.words, view.hide)
+    large = panel(shown, view, place)
+    left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
+    with middle:
+        large_head(large, view)
+    with left:
+        _overview(shown, view, large)
+    with right:
+        _lines(shown, view, place, large)
+    with bar:
+        _controls(shown, view)
 
 
 def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:

@@ -6,6 +6,7 @@ L layers, H heads, Q queries (rows), K keys (columns).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from transformer.analysis import (
 )
 from transformer.analysis.layout import Layout, layout, measures, narrowest
 from transformer.analysis.sites import pruned_heads
-from transformer.taps import chain
+from transformer.taps import Intervention, chain
 from transformer.trace import Kind
 from ui.attention.view import AttentionView, Change
 from ui.state import models
@@ -55,14 +56,20 @@ class Shown:
     """What the Attention page draws: one sentence, and where heads are changed, without and with the changes."""
 
     name: str  # of the model
+    version: tuple[int, ...]  # of its files
     model: Translator
     trace: Trace  # with the changes
     plain: Trace  # without
     forced: Trace | None  # the original translation, force-decoded with the changes
     changes: tuple[Change, ...]
-    checks: list[Check]
+    target: str | None  # what somebody typed for a translation
     packed: dict[tuple[bool, bool, str], Kinds] = field(default_factory=dict)  # by words, special tokens hidden, scale
     places: dict[tuple[Kind, bool, bool], tuple[Layout, Measures]] = field(default_factory=dict)  # by kind and these
+
+    @cached_property
+    def checks(self) -> list[Check]:
+        """Those of the trace, made where they are shown: the model reads both sentences twice more for them."""
+        return models.checks(self.name, self.trace.text, self.target, _taps(self.changes), self.version)
 
     def pruned(self, kind: Kind) -> set[tuple[int, int]]:
         """(layer, head) from 0 of the heads of a kind that the model lacks."""
@@ -85,15 +92,21 @@ class Shown:
 
 def shown(name: str, text: str, view: AttentionView) -> Shown:
     """The traces of a sentence in the model of that name, with and without the heads that are changed."""
-    model = models.translator(name)
+    model, version = models.translator(name), models.version(name)
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
-    taps = tuple(change.tap() for change in changes)
+    taps = _taps(changes)
+    if TURNS.wanted:  # the trace comes with the checks, in one turn: nobody gets in line twice
+        models.checks(name, text, view.target, taps)
     plain = models.trace(name, text, view.target)
     if not taps:
-        return Shown(name, model, plain, plain, None, (), models.checks(name, text, view.target))
+        return Shown(name, version, model, plain, plain, None, (), view.target)
     changed = models.trace(name, text, view.target, taps)
     forced = models.forced_trace(name, plain.source.ids, plain.target.ids, taps)
-    return Shown(name, model, changed, plain, forced, changes, models.checks(name, text, view.target, taps))
+    return Shown(name, version, model, changed, plain, forced, changes, view.target)
+
+
+def _taps(changes: tuple[Change, ...]) -> tuple[Intervention, ...]:
+    return tuple(change.tap() for change in changes)
 
 
 def combined(trace: Trace, kind: str, show: str) -> np.ndarray:

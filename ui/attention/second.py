@@ -22,9 +22,10 @@ from ui.widgets.text import literal
 
 
 def second_sentence(
-    name: str, model: Translator, text: str, view: AttentionView, below: DeltaGenerator
+    name: str, model: Translator, text: str, view: AttentionView, below: DeltaGenerator, place: DeltaGenerator
 ) -> Shown | None:
-    """The box of the second sentence and what the model makes of it, or `below` the first the button that opens it."""
+    """In `place` the box of the second sentence and what the model makes of it, or `below` the first the button that
+    opens it."""
     if view.second is None:
         below.button(
             "Compare with a second sentence",
@@ -36,7 +37,7 @@ def second_sentence(
             args=(closest(text, (example.text for example in examples(model.card))),),
         )
         return None
-    source, target = st.columns([5, 6], gap="medium")
+    source, target = place.columns([5, 6], gap="medium")
     with source, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         sentence_box("Second sentence", view.second, key=widget_key("second"), take=_take)
         st.button("Close", icon=":material/close:", key="second-close", help="Show one sentence", on_click=_close)

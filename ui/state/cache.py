@@ -18,6 +18,7 @@ import streamlit as st
 import torch
 
 from ui.state.queue import LOOK, TURNS, noted
+from ui.state.streamlit_internals import in_session
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,6 +67,9 @@ class Kept(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of a key, made once, however many ask for it at the same time."""
@@ -157,13 +161,22 @@ class Ask(Generic[P, T]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         def make() -> T:
-            with TURNS.turn() if self.turn else nullcontext(), st.spinner(self.doing) if self.doing else nullcontext():
+            said = st.spinner(self.doing) if self.doing and in_session() else nullcontext()
+            with TURNS.turn() if self.turn else nullcontext(), said:
                 return self.function(*args, **kwargs)
 
-        return self.values.get((args, tuple(sorted(kwargs.items()))), make)
+        return self.values.get(_key(args, kwargs), make)
+
+    def has(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Whether that value is there, so that nobody waits for it."""
+        return _key(args, kwargs) in self.values
 
     def clear(self) -> None:
         self.values.clear()
+
+
+def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+    return args, tuple(sorted(kwargs.items()))
 
 
 def kept(

@@ -5,17 +5,17 @@ from __future__ import annotations
 import gc
 import logging
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import torch
 
-from transformer import Trace, Translator, folders
+from transformer import Trace, Translation, Translator, folders
 from transformer.access import confine
 from transformer.analysis import Check, check
 from transformer.broken import RUNNABLE, BrokenTranslator, break_translator
@@ -23,6 +23,7 @@ from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET,
 from transformer.data.multi30k import usual_folder
 from transformer.data.split_folder import tatoeba_folder
 from transformer.files import read_json
+from transformer.memory import keep_few_products
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
 from transformer.training import RunFolder
@@ -30,6 +31,7 @@ from ui.state.cache import kept
 from ui.state.public import card_without_places, public
 from ui.state.queue import TURNS
 from ui.state.sweep import sweep_forever
+from ui.state.together import Together
 
 log = logging.getLogger("headlight")
 CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
@@ -116,6 +118,7 @@ def _prepared() -> None:
     A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody up. Frozen, they
     are not looked at again.
     """
+    keep_few_products()
     torch.set_num_threads(1)
     sys.setswitchinterval(SWITCH)
     for late in ("pandas", "pyarrow"):
@@ -158,12 +161,25 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
 
 def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:
     """The trace of a sentence, shared by the sessions that ask for the same; its arrays can't be written to."""
-    return _trace(name, version(name), text, target, interventions)
+    asked = name, version(name), text, target, interventions
+    with _in_line(*asked):
+        return _trace(*asked)
 
 
-def checks(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> list[Check]:
-    """The checks of that very trace."""
-    return _checks(name, version(name), text, target, interventions)
+def checks(
+    name: str,
+    text: str,
+    target: str | None,
+    interventions: tuple[Intervention, ...] = (),
+    as_of: tuple[int, ...] | None = None,
+) -> list[Check]:
+    """The checks of that very trace, which is computed in the same turn where it is not there yet.
+
+    `as_of` is the version of the model that gave it, where its files may have changed since.
+    """
+    asked = name, as_of or version(name), text, target, interventions
+    with _in_line(*asked):
+        return _checks(*asked)
 
 
 def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
@@ -171,13 +187,37 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
     return _forced_trace(name, version(name), tuple(source), tuple(target), interventions)
 
 
+def _translated(model: tuple[str, tuple[int, ...]], texts: list[str]) -> list[Translation]:
+    return _translator(*model).translate_batch(texts, between=TURNS.breathe)
+
+
+# What sessions wait to have translated. One that nobody has typed a translation for, and with every head as it is.
+_TRANSLATIONS = Together(_translated)
+
+
+def _in_line(
+    name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
+) -> AbstractContextManager[None]:
+    """Within it the sentence may be translated together with those of others, where it waits to be."""
+    asked = name, version, text, target, interventions
+    if target is not None or interventions or _trace.has(*asked):
+        return nullcontext()
+    size = len(_translator(name, version).encode(text))  # what cannot be read is refused here, and keeps nobody up
+    return _TRANSLATIONS.waiting((name, version), text, size)
+
+
 # Kept for ten minutes, longer than anybody studies one sentence.
 @kept(40, "Translating")
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
-    options: dict[str, Any] = {} if target is not None else {"between": TURNS.breathe}
-    return _frozen(_translator(name, version).trace(text, target, interventions, **options))
+    translator = _translator(name, version)
+    if target is not None:
+        return _frozen(translator.trace(text, target, interventions))
+    if interventions:
+        return _frozen(translator.trace(text, None, interventions, between=TURNS.breathe))
+    own = _TRANSLATIONS.get((name, version), text, len(translator.encode(text)))
+    return _frozen(translator.trace(text, own=own))
 
 
 @kept(40, "Computing with the changed heads")

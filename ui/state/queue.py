@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 SLICE = 0.3  # seconds that a long request may run while others wait
 LOOK = 0.2  # seconds between two checks that a waiting session is still there
-SILENT = 0.4  # seconds of waiting before the page says so
+SILENT = 0.3  # seconds of waiting before the page says so
 PLACE = "waits"  # the key of the note's place in the session state
 
 
@@ -70,6 +70,11 @@ class Turns:
         if time.monotonic() - self._mine.since > SLICE and self._queue:
             with self.aside():
                 pass
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits."""
+        return bool(self._queue)
 
     @property
     def held(self) -> bool:
@@ -124,6 +129,26 @@ def between(steps: Iterable[T]) -> Iterator[T]:
         TURNS.breathe()
 
 
+class Meanwhile(threading.local):
+    """What a thread's page can show while it waits, and whether it did."""
+
+    draw: Callable[[], None] | None = None
+    drawn = False
+
+
+_MEANWHILE = Meanwhile()
+
+
+@contextmanager
+def meanwhile(draw: Callable[[], None] | None) -> Iterator[Meanwhile]:
+    """Calls `draw` once, if what is done within it waits long enough to be noticed. It must wait for nothing itself."""
+    _MEANWHILE.draw, _MEANWHILE.drawn = draw, False
+    try:
+        yield _MEANWHILE
+    finally:
+        _MEANWHILE.draw = None
+
+
 @contextmanager
 def noted() -> Iterator[Callable[[str], None]]:
     """Shows on the page what it waits for, once that takes long enough to be noticed."""
@@ -137,6 +162,9 @@ def noted() -> Iterator[Callable[[str], None]]:
             place, shown = st.session_state.get(PLACE), text
             if place is not None:
                 place.caption(f":material/hourglass_empty: {text}")
+            if (draw := _MEANWHILE.draw) is not None:
+                _MEANWHILE.draw, _MEANWHILE.drawn = None, True
+                draw()
 
     yield note
     if place is not None:

@@ -1,0 +1,61 @@
+"""When the checks beside a picture are made, and of which model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.small import TEXTS, small_checkpoint
+from transformer import Trace, checkpoints
+from transformer.analysis import Check
+from ui.attention.picture import shown
+from ui.attention.view import AttentionView
+from ui.state import models
+from ui.state.queue import Turns
+
+
+@pytest.fixture
+def checked(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> list[Trace]:
+    """The traces that were checked, the latest last."""
+    checkpoints.save(small_checkpoint(), shelves / "checkpoints" / "small")
+    traces, check = list[Trace](), models.check
+
+    def recorded(trace: Trace, *others: Any) -> list[Check]:
+        traces.append(trace)
+        return check(trace, *others)
+
+    monkeypatch.setattr(models, "check", recorded)
+    return traces
+
+
+def test_nobody_waits_for_the_checks_to_see_the_picture(checked: list[Trace]) -> None:
+    picture = shown("small", TEXTS[0], AttentionView())
+    assert checked == []
+    assert all(check.holds for check in picture.checks)
+    assert checked == [picture.trace]
+
+
+def test_while_others_wait_the_checks_come_in_the_turn_of_the_picture(
+    checked: list[Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would get in line a second time."""
+    monkeypatch.setattr(Turns, "wanted", True)
+    picture = shown("small", TEXTS[1], AttentionView())
+    assert checked == [picture.trace]
+    assert picture.checks and len(checked) == 1
+
+
+def test_the_checks_are_of_the_model_that_gave_the_picture(checked: list[Trace], shelves: Path) -> None:
+    """One that trains has other weights by the time that its checks are made."""
+    picture = shown("small", TEXTS[0], AttentionView())
+    other = small_checkpoint()
+    with torch.no_grad():
+        for parameter in other.model.parameters():
+            parameter.mul_(1.5)
+    checkpoints.save(other, shelves / "checkpoints" / "small")
+    assert shown("small", TEXTS[0], AttentionView()).trace is not picture.trace
+    assert all(check.holds for check in picture.checks)
+    assert checked == [picture.trace]
