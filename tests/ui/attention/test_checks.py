@@ -48,6 +48,16 @@ def test_while_others_wait_the_checks_come_in_the_turn_of_the_picture(
     assert picture.checks and len(checked) == 1
 
 
+def test_what_was_read_before_is_shown_at_once_however_many_wait(
+    checked: list[Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class that opens the app together gets the same example, which was ready; each was in line for its checks."""
+    before = shown("small", TEXTS[1], AttentionView())
+    monkeypatch.setattr(Turns, "wanted", True)
+    assert shown("small", TEXTS[1], AttentionView()).trace is before.trace
+    assert checked == []
+
+
 def test_the_checks_are_of_the_model_that_gave_the_picture(checked: list[Trace], shelves: Path) -> None:
     """One that trains has other weights by the time that its checks are made."""
     picture = shown("small", TEXTS[0], AttentionView())
