@@ -14,14 +14,13 @@ G = TypeVar("G")
 T = TypeVar("T")
 
 MOST = 8  # at once: twice as many are hardly faster each, and the first of them waits for all
-LARGEST = 64  # tokens of a sentence that is read with others, which would wait for a longer one
 
 
 class _Request(Generic[T]):
     """Something that one or more sessions wait for. `found` has it once it is there."""
 
-    def __init__(self, size: int):
-        self.size, self.sessions, self.taken = size, 0, False
+    def __init__(self, alone: bool):
+        self.alone, self.sessions, self.taken = alone, 0, False
         self.found: list[T] = []
 
 
@@ -34,11 +33,11 @@ class Together(Generic[G, T]):
         self._requests: dict[tuple[G, str], _Request[T]] = {}  # in the order in which they came
 
     @contextmanager
-    def waiting(self, group: G, text: str, size: int) -> Iterator[None]:
-        """Within it, whoever has a turn may make this value with their own. `size` is that of the text in tokens."""
+    def waiting(self, group: G, text: str, alone: bool) -> Iterator[None]:
+        """Within it, whoever has a turn may make this value with their own, unless it is to be made `alone`."""
         key = group, text
         with self._changed:
-            request = self._requests.setdefault(key, _Request(size))
+            request = self._requests.setdefault(key, _Request(alone))
             request.sessions += 1
         try:
             yield
@@ -48,9 +47,9 @@ class Together(Generic[G, T]):
                 if not request.sessions:
                     del self._requests[key]
 
-    def get(self, group: G, text: str, size: int) -> T:
+    def get(self, group: G, text: str, alone: bool) -> T:
         """The value of a text, made here, or by the one who took it along. Asked for with a turn."""
-        with self.waiting(group, text, size):
+        with self.waiting(group, text, alone):
             return self._got(group, text)
 
     def _got(self, group: G, text: str) -> T:
@@ -68,6 +67,11 @@ class Together(Generic[G, T]):
                 with self._changed:
                     for one, value in zip(batch.values(), made, strict=True):
                         one.found.append(value)
+            except Exception:
+                if len(batch) == 1:
+                    raise
+                for one in batch.values():  # one of them is at fault, and only who asked for that is told
+                    one.alone = True
             finally:  # where it was not made, because of an error or since this session moved on, the next one tries
                 with self._changed:
                     for one in batch.values():
@@ -80,9 +84,9 @@ class Together(Generic[G, T]):
         others = {
             other: request
             for (its, other), request in self._requests.items()
-            if its == group and not request.taken and not request.found and request.size <= LARGEST
+            if its == group and not (request.taken or request.found or request.alone)
         }
-        batch = {text: own} | (others if own.size <= LARGEST else {})
+        batch = {text: own} | ({} if own.alone else others)
         batch = dict(list(batch.items())[:MOST])
         for one in batch.values():
             one.taken = True

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.small import TEXTS, small_translator
 from transformer.decoding import Hypothesis
 from ui.state import cache
 from ui.state import queue as module
@@ -325,6 +326,9 @@ def test_what_a_value_holds_is_weighed_wherever_it_lies() -> None:
         assert 40_000 <= weight(value) < 42_000
     assert weight([Hypothesis((1,) * 5, 0.5, 0.5, True) for _ in range(100)]) > 100 * 60
     assert weight(Holder(torch.nn.Linear(1000, 1000))) < 2_000  # a model is shared
+    translator = small_translator()
+    translator.translate(TEXTS[0])  # now it holds a copy of the weights
+    assert weight(Holder(translator)) < 2_000
 
 
 def test_few_ask_at_once() -> None:
