@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from ui.state.queue import LOOK, TURNS
-from ui.state.streamlit_internals import end_superseded_run
+from ui.state.queue import LOOK, TURNS, noted
 
 G = TypeVar("G")
 T = TypeVar("T")
@@ -94,8 +93,8 @@ class Together(Generic[G, T]):
 
     def _elsewhere(self, request: _Request[T]) -> None:
         """Waits without a turn, for which the one who makes it may be waiting."""
-        with TURNS.aside():
+        with TURNS.aside(), noted() as note:
             while request.taken and not request.found:
-                end_superseded_run()
+                note("Your sentence is being translated, with others")
                 with self._changed:
                     self._changed.wait_for(lambda: not request.taken or bool(request.found), LOOK)
