@@ -5,6 +5,7 @@ What it shows begins in navigation.py. Here stands who is answered, before Strea
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 
 import streamlit as st
 
@@ -14,14 +15,21 @@ from ui.state.public import public
 from ui.state.streamlit_internals import ignore_pages_folder
 
 
-def first_page() -> None:
-    """All that the first page needs but its visitor's own sentence."""
+def imports() -> None:
+    """What every page needs."""
     # Imported late, when the server answers: torch alone takes a second.
-    from ui.attention.stand_in import make_ready
-    from ui.state.models import confine_public, model_names, prepare
+    from ui.state.models import confine_public, prepare
 
     confine_public()
     prepare()
+    import_module("ui.attention.stand_in")
+
+
+def example() -> None:
+    """What the first page shows while a visitor's own sentence is in line."""
+    from ui.attention.stand_in import make_ready
+    from ui.state.models import model_names
+
     for first in model_names()[:1]:
         make_ready(first)
 
@@ -29,7 +37,7 @@ def first_page() -> None:
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:
     async with open_browser(app):
-        warming.begin(first_page)
+        warming.begin(imports, example)
         yield
 
 

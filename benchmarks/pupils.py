@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import math
 import random
 import re
 import time
@@ -75,7 +76,8 @@ async def pupil(
         async with session(url, model=MODEL, text=text, layer="1", head="1") as page:
             begun = time.perf_counter()
             await register.timed("opening", page.run())
-            register.took["opening, until any heads are there"].append(1000 * (page.first - begun))
+            if not math.isnan(page.first):
+                register.took["opening, until any heads are there"].append(1000 * (page.first - begun))
             layer = head = 0
             register.answers.append(answer(page, text, layer, head))
             while True:

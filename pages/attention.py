@@ -5,10 +5,9 @@ import streamlit as st
 from ui.attention.heads import heads
 from ui.attention.picture import shown
 from ui.attention.second import second_sentence
-from ui.attention.stand_in import make_ready, stand_in
+from ui.attention.stand_in import make_ready, standing_in
 from ui.attention.switches import changed, switches
 from ui.attention.view import AttentionView
-from ui.state.queue import meanwhile
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.frame import page
@@ -20,10 +19,8 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
     compared, middle = st.container(), st.container()
     numbers, off = st.columns([54, 46], gap="large")
     with plain_errors():
-        with meanwhile(stand_in(opened.name, place, middle)) as waited:
+        with standing_in(opened.name, view, place, middle):
             picture = shown(opened.name, text, view)
-        if waited.drawn:  # all over again: what was focused or chosen meanwhile stays, since it has the same keys
-            st.rerun()
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
             far_note(opened.name, model, text)

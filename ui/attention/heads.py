@@ -98,7 +98,7 @@ def heads(
     """
     view: AttentionView = st.session_state["view"]
     if actions is None or numbers is None:
-        _pictures(shown, replace(view, show="raw", row=None, column=None))
+        _pictures(shown, replace(view, row=None, column=None))
         return
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     place, measures = shown.measured(view.kind, view.words, view.hide)

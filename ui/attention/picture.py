@@ -95,7 +95,8 @@ def shown(name: str, text: str, view: AttentionView) -> Shown:
     model, version = models.translator(name), models.version(name)
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
     taps = _taps(changes)
-    if TURNS.wanted:  # the trace comes with the checks, in one turn: nobody gets in line twice
+    # A trace that has yet to be made comes with its checks, in one turn: nobody gets in line twice.
+    if TURNS.wanted and not models.has_trace(name, text, view.target, taps):
         models.checks(name, text, view.target, taps)
     plain = models.trace(name, text, view.target)
     if not taps:

@@ -86,9 +86,10 @@ def in_sentence(large: Panel, view: AttentionView, of: Shown, *, first: bool) ->
 
 def checks(shown: Shown) -> None:
     """Which checks of a trace hold, and what each says."""
-    hold = sum(check.holds for check in shown.checks)
-    icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"
-    with st.popover(f"Checks: {hold} of {len(shown.checks)} hold", icon=icon, type="tertiary"):
-        for check in shown.checks:
-            mark = ":material/check:" if check.holds else ":material/close:"
-            st.markdown(f"{mark} **{check.name}.** {check.detail}")
+    with plain_errors():  # they are made here, within a fragment, whose errors Streamlit would show as they are
+        hold = sum(check.holds for check in shown.checks)
+        icon = ":material/check_circle:" if hold == len(shown.checks) else ":material/error:"
+        with st.popover(f"Checks: {hold} of {len(shown.checks)} hold", icon=icon, type="tertiary"):
+            for check in shown.checks:
+                mark = ":material/check:" if check.holds else ":material/close:"
+                st.markdown(f"{mark} **{check.name}.** {check.detail}")

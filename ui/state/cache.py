@@ -17,6 +17,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 import streamlit as st
 import torch
 
+from transformer import Translator
 from ui.state.queue import LOOK, TURNS, noted
 from ui.state.streamlit_internals import in_session
 
@@ -32,7 +33,7 @@ def weight(value: object) -> int:
     seen, total, left = set[int](), 0, [value]
     while left:
         one = left.pop()
-        if id(one) in seen or isinstance(one, torch.nn.Module):
+        if id(one) in seen or isinstance(one, torch.nn.Module | Translator):
             continue
         seen.add(id(one))
         if hasattr(one, "nbytes"):

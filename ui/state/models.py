@@ -42,6 +42,7 @@ SWITCH = 0.001
 UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
 RUN = "runs/"  # what the name of a run's best checkpoint begins with
 IMPORTED = "models/"  # and that of an imported model
+LONGEST = 64  # tokens of a sentence that is translated with others, which would wait for a longer one
 MADE = "+"  # between the name of a model and that of a mistake which it is run with
 FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
 
@@ -166,6 +167,11 @@ def trace(name: str, text: str, target: str | None, interventions: tuple[Interve
         return _trace(*asked)
 
 
+def has_trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> bool:
+    """Whether that trace is there, so that nobody waits for it."""
+    return _trace.has(name, version(name), text, target, interventions)
+
+
 def checks(
     name: str,
     text: str,
@@ -202,8 +208,13 @@ def _in_line(
     asked = name, version, text, target, interventions
     if target is not None or interventions or _trace.has(*asked):
         return nullcontext()
-    size = len(_translator(name, version).encode(text))  # what cannot be read is refused here, and keeps nobody up
-    return _TRANSLATIONS.waiting((name, version), text, size)
+    # What cannot be read is refused here, and keeps nobody up.
+    return _TRANSLATIONS.waiting((name, version), text, _alone(_translator(name, version), text))
+
+
+def _alone(translator: Translator, text: str) -> bool:
+    """Whether a sentence is not translated with others: a long one, or where a mistake may see a batch's padding."""
+    return len(translator.encode(text)) > LONGEST or bool(own_taps(translator))
 
 
 # Kept for ten minutes, longer than anybody studies one sentence.
@@ -216,7 +227,7 @@ def _trace(
         return _frozen(translator.trace(text, target, interventions))
     if interventions:
         return _frozen(translator.trace(text, None, interventions, between=TURNS.breathe))
-    own = _TRANSLATIONS.get((name, version), text, len(translator.encode(text)))
+    own = _TRANSLATIONS.get((name, version), text, _alone(translator, text))
     return _frozen(translator.trace(text, own=own))
 
 

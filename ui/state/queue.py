@@ -1,10 +1,13 @@
-"""A queue for the model: a few sessions at once, first come, first served, each for at most a slice of time.
+"""A queue for the model: a few sessions at once; who has computed for less time goes first, then who came first.
 
-A waiting session says so on its page; one that was superseded or closed gives its place up.
+So a sentence waits for no long request that has had its slice of time, and goes on to its end where others are as new
+(multilevel feedback, Corbató et al. 1962). A waiting session says so on its page; one that was superseded or closed
+gives its place up.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -19,7 +22,8 @@ from ui.state.streamlit_internals import end_superseded_run, in_session
 
 T = TypeVar("T")
 
-SLICE = 0.3  # seconds that a long request may run while others wait
+SLICE = 0.5  # seconds that a request may compute before newer ones go first, and again before the next
+EARNED = 0.1  # seconds of computing that a second of waiting makes up for: who comes late does not keep others out
 LOOK = 0.2  # seconds between two checks that a waiting session is still there
 SILENT = 0.3  # seconds of waiting before the page says so
 PLACE = "waits"  # the key of the note's place in the session state
@@ -31,13 +35,27 @@ def at_once(cores: int) -> int:
     return max(1, min(4, cores // 2))
 
 
+class Request:
+    """One that waits: how long it has computed, and since when it waits, in seconds."""
+
+    def __init__(self, used: float):
+        self.used, self.since = used, time.monotonic()
+
+    def spent(self) -> float:
+        """How long it has computed, less what it earned by waiting."""
+        return max(0.0, self.used - EARNED * (time.monotonic() - self.since))
+
+    def slices(self) -> int:
+        return int(self.spent() / SLICE)
+
+
 class Turns:
-    """A queue for `places`; a served session goes to the end. A thread with a turn may take it again."""
+    """A queue for `places`. A thread with a turn may take it again."""
 
     def __init__(self, places: int):
         self._changed = threading.Condition()
         self._free = places
-        self._queue: deque[object] = deque()
+        self._queue: deque[Request] = deque()  # in the order in which they came
         self._places = places
         self._mine = threading.local()
 
@@ -58,16 +76,17 @@ class Turns:
         if not self.held:
             yield
             return
+        used = self._used()
         self._give()
         yield  # after an error here no turn is held, and `turn` has none to give back
-        self._take()
+        self._take(used)
 
     def breathe(self) -> None:
-        """Between two steps of long work: ends it if its session moved on, and lets others go first after a slice."""
+        """Between two steps of long work: ends it if its session moved on, and lets those go first that had less."""
         if not self.held:
             return
         end_superseded_run()
-        if time.monotonic() - self._mine.since > SLICE and self._queue:
+        if self._used() // SLICE > self._least():
             with self.aside():
                 pass
 
@@ -80,35 +99,47 @@ class Turns:
     def held(self) -> bool:
         return getattr(self._mine, "since", None) is not None
 
-    def _take(self) -> None:
-        ticket = object()
+    def _used(self) -> float:
+        """Seconds that the request of this thread has computed."""
+        return self._mine.used + time.monotonic() - self._mine.since
+
+    def _least(self) -> float:
+        """The slices of time that the next one in the queue has had; infinitely many where nobody waits."""
         with self._changed:
-            self._queue.append(ticket)
+            return min(map(Request.slices, self._queue), default=math.inf)
+
+    def _take(self, used: float = 0.0) -> None:
+        own = Request(used)
+        with self._changed:
+            self._queue.append(own)
         try:
             with noted() as note:
-                while (before := self._before(ticket)) > 0:
+                while (before := self._before(own)) > 0:
                     note(f"{before} request{'s' if before > 1 else ''} ahead of yours")
         except BaseException:
             with self._changed:
-                if ticket in self._queue:
-                    self._queue.remove(ticket)
+                if own in self._queue:
+                    self._queue.remove(own)
                 else:
                     self._free += 1
                 self._changed.notify_all()
             raise
-        self._mine.since = time.monotonic()
+        self._mine.used, self._mine.since = own.spent(), time.monotonic()
 
-    def _before(self, ticket: object) -> int:
-        """How many are ahead after a short wait; with 0 the ticket has a place and is out of the queue."""
+    def _before(self, own: Request) -> int:
+        """How many are ahead after a short wait; with 0 it has a place and is out of the queue."""
         with self._changed:
-            if not (self._free and self._queue[0] is ticket):
+            if not self._next(own):
                 self._changed.wait(LOOK)
-            if self._free and self._queue[0] is ticket:
-                self._queue.popleft()
+            if self._next(own):
+                self._queue.remove(own)
                 self._free -= 1
                 self._changed.notify_all()
                 return 0
-            return self._queue.index(ticket) + self._places - self._free
+            return sorted(self._queue, key=Request.slices).index(own) + self._places - self._free
+
+    def _next(self, own: Request) -> bool:
+        return self._free > 0 and min(self._queue, key=Request.slices) is own
 
     def _give(self) -> None:
         if not self.held:

@@ -7,21 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from ui.state.queue import LOOK, TURNS
-from ui.state.streamlit_internals import end_superseded_run
+from ui.state.queue import LOOK, TURNS, noted
 
 G = TypeVar("G")
 T = TypeVar("T")
 
 MOST = 8  # at once: twice as many are hardly faster each, and the first of them waits for all
-LARGEST = 64  # tokens of a sentence that is read with others, which would wait for a longer one
 
 
 class _Request(Generic[T]):
     """Something that one or more sessions wait for. `found` has it once it is there."""
 
-    def __init__(self, size: int):
-        self.size, self.sessions, self.taken = size, 0, False
+    def __init__(self, alone: bool):
+        self.alone, self.sessions, self.taken = alone, 0, False
         self.found: list[T] = []
 
 
@@ -34,11 +32,11 @@ class Together(Generic[G, T]):
         self._requests: dict[tuple[G, str], _Request[T]] = {}  # in the order in which they came
 
     @contextmanager
-    def waiting(self, group: G, text: str, size: int) -> Iterator[None]:
-        """Within it, whoever has a turn may make this value with their own. `size` is that of the text in tokens."""
+    def waiting(self, group: G, text: str, alone: bool) -> Iterator[None]:
+        """Within it, whoever has a turn may make this value with their own, unless it is to be made `alone`."""
         key = group, text
         with self._changed:
-            request = self._requests.setdefault(key, _Request(size))
+            request = self._requests.setdefault(key, _Request(alone))
             request.sessions += 1
         try:
             yield
@@ -48,9 +46,9 @@ class Together(Generic[G, T]):
                 if not request.sessions:
                     del self._requests[key]
 
-    def get(self, group: G, text: str, size: int) -> T:
+    def get(self, group: G, text: str, alone: bool) -> T:
         """The value of a text, made here, or by the one who took it along. Asked for with a turn."""
-        with self.waiting(group, text, size):
+        with self.waiting(group, text, alone):
             return self._got(group, text)
 
     def _got(self, group: G, text: str) -> T:
@@ -68,6 +66,11 @@ class Together(Generic[G, T]):
                 with self._changed:
                     for one, value in zip(batch.values(), made, strict=True):
                         one.found.append(value)
+            except Exception:
+                if len(batch) == 1:
+                    raise
+                for one in batch.values():  # one of them is at fault, and only who asked for that is told
+                    one.alone = True
             finally:  # where it was not made, because of an error or since this session moved on, the next one tries
                 with self._changed:
                     for one in batch.values():
@@ -80,9 +83,9 @@ class Together(Generic[G, T]):
         others = {
             other: request
             for (its, other), request in self._requests.items()
-            if its == group and not request.taken and not request.found and request.size <= LARGEST
+            if its == group and not (request.taken or request.found or request.alone)
         }
-        batch = {text: own} | (others if own.size <= LARGEST else {})
+        batch = {text: own} | ({} if own.alone else others)
         batch = dict(list(batch.items())[:MOST])
         for one in batch.values():
             one.taken = True
@@ -90,8 +93,8 @@ class Together(Generic[G, T]):
 
     def _elsewhere(self, request: _Request[T]) -> None:
         """Waits without a turn, for which the one who makes it may be waiting."""
-        with TURNS.aside():
+        with TURNS.aside(), noted() as note:
             while request.taken and not request.found:
-                end_superseded_run()
+                note("Your sentence is being translated, with others")
                 with self._changed:
                     self._changed.wait_for(lambda: not request.taken or bool(request.found), LOOK)

@@ -7,24 +7,28 @@ import threading
 from collections.abc import Callable
 
 log = logging.getLogger("headlight")
-_thread: threading.Thread | None = None
+_imported: threading.Event | None = None
 
 
-def begin(work: Callable[[], object]) -> None:
-    """Does the work in a thread of its own. Where it fails the log says so, and the pages say what is wrong."""
-    global _thread
+def begin(imports: Callable[[], object], example: Callable[[], object]) -> None:
+    """Does both in a thread of its own. Where one fails the log says so, and the pages say what is wrong."""
+    global _imported
+    _imported = imported = threading.Event()
 
     def run() -> None:
         try:
-            work()
+            imports()
+            imported.set()
+            example()
         except Exception:
             log.exception("the first page could not be made ready")
+        finally:
+            imported.set()
 
-    _thread = threading.Thread(target=run, daemon=True, name="warming")
-    _thread.start()
+    threading.Thread(target=run, daemon=True, name="warming").start()
 
 
 def wait() -> None:
-    """Until that is done, where it was begun: two threads would find modules that the other has half imported."""
-    if _thread is not None:
-        _thread.join()
+    """Until the imports are done, if begun: two threads would find modules that the other has half imported."""
+    if _imported is not None:
+        _imported.wait()

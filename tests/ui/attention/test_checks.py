@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from tests.small import TEXTS, small_checkpoint
 from transformer import Trace, checkpoints
@@ -15,6 +16,8 @@ from ui.attention.picture import shown
 from ui.attention.view import AttentionView
 from ui.state import models
 from ui.state.queue import Turns
+
+PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
 
 
 @pytest.fixture
@@ -46,6 +49,33 @@ def test_while_others_wait_the_checks_come_in_the_turn_of_the_picture(
     picture = shown("small", TEXTS[1], AttentionView())
     assert checked == [picture.trace]
     assert picture.checks and len(checked) == 1
+
+
+def test_what_was_read_before_is_shown_at_once_however_many_wait(
+    checked: list[Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class that opens the app together gets the same example, which was ready; each was in line for its checks."""
+    before = shown("small", TEXTS[1], AttentionView())
+    monkeypatch.setattr(Turns, "wanted", True)
+    assert shown("small", TEXTS[1], AttentionView()).trace is before.trace
+    assert checked == []
+
+
+def test_where_the_checks_fail_the_page_says_so_beside_the_picture(
+    checked: list[Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streamlit drew the error itself, and what comes after them was missing."""
+
+    def fails(*_: Any) -> list[Check]:
+        raise ValueError("The model is gone.")
+
+    monkeypatch.setattr(models, "check", fails)
+    page = AppTest.from_file(str(PAGE), default_timeout=60)
+    page.query_params["text"] = TEXTS[0]
+    page.run()
+    assert not page.exception and not page.error
+    assert [info.value for info in page.info] == ["The model is gone."]
+    assert any("changed" in caption.value for caption in page.caption)  # of the switches, the last on the page
 
 
 def test_the_checks_are_of_the_model_that_gave_the_picture(checked: list[Trace], shelves: Path) -> None:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.small import TEXTS, small_checkpoint
-from transformer import checkpoints
+from transformer import Trace, checkpoints
 from ui.attention import stand_in
 from ui.attention.picture import Shown
-from ui.state import queue
+from ui.state import models, queue
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "attention.py"
 
 
 @pytest.fixture
-def drawn(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The sentences that stood in for others. While there is none, somebody has the model to himself."""
+def drawn(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentences that stood in for others."""
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = TEXTS[:1]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
@@ -32,12 +32,9 @@ def drawn(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]
     def recorded(shown: Shown) -> None:
         heads(shown)
         texts.append(shown.trace.text)
-        free.set()
 
     monkeypatch.setattr(stand_in, "heads", recorded)
-    free = threading.Event()
-    yield texts
-    free.set()
+    return texts
 
 
 def waited(app: AppTest, drawn: list[str], seconds: float) -> AppTest:
@@ -63,14 +60,11 @@ def waited(app: AppTest, drawn: list[str], seconds: float) -> AppTest:
     return app
 
 
-def opened(text: str) -> AppTest:
+def opened(text: str, **others: str) -> AppTest:
     app = AppTest.from_file(str(PAGE), default_timeout=60)
-    app.query_params["text"] = text
+    for name, value in {"text": text, **others}.items():
+        app.query_params[name] = value
     return app
-
-
-def spoken(app: AppTest) -> str:
-    return " ".join(element.proto.body for element in app.get("html"))
 
 
 def test_the_example_stands_in_for_a_sentence_in_line_and_then_gives_way(drawn: list[str]) -> None:
@@ -89,6 +83,44 @@ def test_nothing_stands_in_where_the_sentence_of_before_is_still_shown(drawn: li
     page.text_area[0].set_value(TEXTS[2])
     waited(page, drawn, 0.5)
     assert drawn == []
+
+
+@pytest.mark.parametrize("show", ["mean", "value", "difference"])
+def test_the_controls_say_what_the_address_says(drawn: list[str], show: str) -> None:
+    """They said raw weights over every other picture, since that was chosen for the example."""
+    opened(TEXTS[1]).run()
+    page = waited(opened(TEXTS[2], show=show, changes="cross.1.1"), drawn, 0.5)
+    assert drawn == (TEXTS[:1] if show == "mean" else [])  # the others would have to be computed for it, in line too
+    assert page.selectbox(key="show-1").value == show
+
+
+def test_where_the_sentence_fails_nothing_stands_in_for_it_any_more(
+    drawn: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page said that the sentence was in line for as long as it was open."""
+    opened(TEXTS[1]).run()
+    trace = models.Translator.trace
+
+    def fails(self: models.Translator, text: str, *others: Any, **options: Any) -> Trace:
+        if text == TEXTS[2]:
+            raise ValueError("not a number")
+        return trace(self, text, *others, **options)
+
+    monkeypatch.setattr(models.Translator, "trace", fails)
+    page = waited(opened(TEXTS[2]), drawn, 30)
+    assert drawn == TEXTS[:1]
+    assert [info.value for info in page.info] == ["not a number"]
+    assert not any("in line" in caption.value for caption in page.caption)
+
+
+def test_an_example_that_cannot_be_read_is_no_matter_of_who_reads_another_sentence(
+    shelves: Path,
+) -> None:
+    checkpoint = small_checkpoint()
+    checkpoint.card["examples"] = ["a " * checkpoint.model.config.max_length]
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
+    page = opened(TEXTS[1]).run()
+    assert not page.exception and not page.error and not page.info
 
 
 def test_nothing_flashes_where_nobody_is_ahead(drawn: list[str]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.small import TEXTS, small_translator
 from transformer.decoding import Hypothesis
 from ui.state import cache
 from ui.state import queue as module
@@ -78,7 +79,7 @@ def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
 def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, done = Turns(1), list[str]()
     monkeypatch.setattr(module, "TURNS", queue)
-    monkeypatch.setattr(module, "SLICE", 0.0)
+    monkeypatch.setattr(module, "SLICE", 1e-9)
     begun, asked = threading.Event(), threading.Event()
 
     def long() -> None:
@@ -99,6 +100,43 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
     asked.set()
     ended(threads)
     assert done == ["step 0", "short", "step 1", "step 2", "step 3", "step 4"]
+
+
+@pytest.mark.parametrize(("earned", "order"), [(0.0, ["new", "long"]), (1e12, ["long", "new"])])
+def test_who_had_a_slice_lets_those_go_first_who_come_later_unless_it_waited_long(
+    monkeypatch: pytest.MonkeyPatch, earned: float, order: list[str]
+) -> None:
+    """It went to the end of the queue, and those who came after that waited for it again."""
+    queue, done = Turns(1), list[str]()
+    monkeypatch.setattr(module, "SLICE", 1e-9)
+    monkeypatch.setattr(module, "EARNED", earned)
+    first, go = threading.Event(), threading.Event()
+
+    def long() -> None:
+        with queue.turn():
+            until(lambda: len(queue._queue) == 1)
+            queue.breathe()
+            done.append("long")
+
+    def short() -> None:
+        with queue.turn():
+            first.set()
+            go.wait(10)
+
+    def new() -> None:
+        with queue.turn():
+            done.append("new")
+
+    threads = together(long)
+    until(lambda: queue._free == 0)
+    threads += together(short)
+    first.wait(10)
+    until(lambda: len(queue._queue) == 1)
+    threads += together(new)
+    until(lambda: len(queue._queue) == 2)
+    go.set()
+    ended(threads)
+    assert done == order
 
 
 def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,6 +326,9 @@ def test_what_a_value_holds_is_weighed_wherever_it_lies() -> None:
         assert 40_000 <= weight(value) < 42_000
     assert weight([Hypothesis((1,) * 5, 0.5, 0.5, True) for _ in range(100)]) > 100 * 60
     assert weight(Holder(torch.nn.Linear(1000, 1000))) < 2_000  # a model is shared
+    translator = small_translator()
+    translator.translate(TEXTS[0])  # now it holds a copy of the weights
+    assert weight(Holder(translator)) < 2_000
 
 
 def test_few_ask_at_once() -> None:
