@@ -121,7 +121,7 @@ import sys, time, torch
 from transformer import Translator
 torch.set_num_threads(1)
 start = time.perf_counter()
-Translator.load(sys.argv[1]).prepared.draft
+Translator.load(sys.argv[1], shares=True).prepared.draft
 print(time.perf_counter() - start)
 """
 

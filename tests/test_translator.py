@@ -76,9 +76,9 @@ def test_the_models_own_translation_is_what_the_beam_found(translator: Translato
 def test_all_that_a_translator_does_prepares_its_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made, make = list[Prepared](), Prepared.__init__
 
-    def counted(self: Prepared, model: Transformer, drafts: bool) -> None:
+    def counted(self: Prepared, model: Transformer, *how: bool) -> None:
         made.append(self)
-        make(self, model, drafts)
+        make(self, model, *how)
 
     monkeypatch.setattr(Prepared, "__init__", counted)
     translator = small_translator()

@@ -40,18 +40,17 @@ class Prepared:
     change of the model's weights, prepare it again.
 
     Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
-    write. A large one that drafts has no copy of the weights, but shares the model's.
+    write. A large one that `shares` has no copy of the weights, but computes with the model's: half the memory, where
+    a beam may take twice as long.
     """
 
     @torch.inference_mode()
-    def __init__(self, model: Transformer, drafts: bool = False):
+    def __init__(self, model: Transformer, drafts: bool = False, shares: bool = False):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
         self.plain = model if drafts and may_be_drafted(model) else None
-        self.large = self.plain is not None and sum(p.numel() for p in model.parameters()) > LARGE
-        maps = (
-            Shared if self.large else Linear
-        )  # those are for the passes that check drafts: step by step they are slow
+        self.shares = shares and self.plain is not None and sum(p.numel() for p in model.parameters()) > LARGE
+        maps = Shared if self.shares else Linear  # shared ones are for passes that check drafts: steps would be slow
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
@@ -60,15 +59,15 @@ class Prepared:
     def draft(self) -> Prepared | None:
         """None where it is not much faster, which is found out at the first use."""
         draft = None if self.plain is None else draft_of(self, self.plain)
-        return draft if draft is None or self.large or faster(draft, self) else None
+        return draft if draft is None or self.shares or faster(draft, self) else None
 
     def draft_for(self, rows: int) -> Prepared | None:
         """The draft where steps of so many hypotheses are faster by it.
 
-        Step by step, five rows take a small network little longer than one, while checking them takes five times as
-        long: its beams are written as fast without.
+        Step by step, five rows take little longer than one, while checking them takes up to five times as long: beams
+        are written faster without, unless the weights are shared.
         """
-        return self.draft if rows == 1 or self.large else None
+        return self.draft if rows == 1 or self.shares else None
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:

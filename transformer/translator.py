@@ -66,17 +66,19 @@ class Translator:
     make another one.
     """
 
-    def __init__(self, checkpoint: Checkpoint, drafts: bool = False):
-        """Where it `drafts`, single sentences are written faster after the first: see `Prepared`."""
-        self.checkpoint, self.drafts = checkpoint, drafts
+    def __init__(self, checkpoint: Checkpoint, drafts: bool = False, shares: bool = False):
+        """Where it `drafts`, single sentences are written faster after the first; where it `shares`, a large model
+        takes half the memory: see `Prepared`."""
+        self.checkpoint, self.drafts, self.shares = checkpoint, drafts, shares
 
     @classmethod
-    def load(cls, folder: str | Path, precision: str = "float32") -> Translator:
+    def load(cls, folder: str | Path, precision: str = "float32", shares: bool = False) -> Translator:
         """Opens a checkpoint folder, its weights in "float32", or in "bfloat16": half the memory, and faster.
 
+        One that `shares` has its weights in memory once, where a large model takes longer to write with a beam.
         Raises ValueError naming the file that is missing or wrong.
         """
-        return cls(in_precision(checkpoints.load(folder), precision), drafts=True)
+        return cls(in_precision(checkpoints.load(folder), precision), drafts=True, shares=shares)
 
     @property
     def model(self) -> Transformer:
@@ -85,7 +87,7 @@ class Translator:
     @cached_property
     def prepared(self) -> Prepared:
         """The model ready to run and to be decoded with, made once."""
-        return Prepared(self.model, self.drafts)
+        return Prepared(self.model, self.drafts, self.shares)
 
     @cached_property
     def _heads(self) -> dict[Site, tuple[int, ...]]:

@@ -44,7 +44,7 @@ def model(seed: int = 0, **changes: Any) -> Transformer:
 def drafting(network: Transformer, guessing: Transformer | None = None) -> Prepared:
     """`network` with a draft made of `guessing`, which is `network` itself where there is none."""
     exact = Prepared(network)
-    exact.draft, exact.large = draft_of(exact, guessing or network), True
+    exact.draft, exact.shares = draft_of(exact, guessing or network), True
     return exact
 
 
@@ -247,9 +247,9 @@ def test_a_search_asks_the_same_network_as_often_as_it_likes() -> None:
     assert [t.tolist() for t in turns] == [t.tolist() for t in alone[: len(turns)]]
 
 
-def test_a_beam_of_a_network_that_is_not_large_is_not_drafted(passes: list[int]) -> None:
+def test_a_beam_of_a_network_that_has_its_own_weights_is_not_drafted(passes: list[int]) -> None:
     ready = drafting(model())
-    ready.large = False
+    ready.shares = False
     list(beam(ready, source(), 5, max_length=8))
     assert not passes
     list(greedy(ready, source(), max_length=8))
@@ -316,11 +316,11 @@ def test_what_a_decode_computed_is_freed_with_it(monkeypatch: pytest.MonkeyPatch
         gc.enable()
 
 
-def test_a_large_network_that_drafts_shares_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_network_that_is_to_shares_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     network = model()
     monkeypatch.setattr(prepared, "FEWEST", 0)
     monkeypatch.setattr(prepared, "LARGE", 0)
-    shared, copied = Prepared(network, drafts=True), Prepared(network)
+    shared, copied = Prepared(network, drafts=True, shares=True), Prepared(network)
     src, tgt = source(), torch.tensor([[2, 7, 9, 11]])
     torch.testing.assert_close(shared(src, tgt), copied(src, tgt), rtol=1e-4, atol=1e-4)
     same(beam(shared, src, 3, max_length=9, record=True), beam(copied, src, 3, max_length=9, record=True))

@@ -155,7 +155,7 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
     whole, mistake = _parted(name)
     if mistake is not None:
         return break_translator(_translator(whole, version), mistake)
-    translator = Translator.load(model_folder(name))
+    translator = Translator.load(model_folder(name), shares=True)  # a server has many models
     translator.checkpoint.card = card_without_places(translator.checkpoint.card)
     return translator
 
