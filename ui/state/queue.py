@@ -22,8 +22,8 @@ from ui.state.streamlit_internals import end_superseded_run, in_session
 
 T = TypeVar("T")
 
-SLICE = 0.5  # seconds that a request may compute before newer ones go first, and again before the next
-EARNED = 0.1  # seconds of computing that a second of waiting makes up for: who comes late does not keep others out
+SLICE = 1.0  # seconds that a request may compute before newer ones go first, and again before the next
+EARNED = 0.5  # seconds of computing that a second of waiting makes up for: who comes late does not keep others out
 LOOK = 0.2  # seconds between two checks that a waiting session is still there
 SILENT = 0.3  # seconds of waiting before the page says so
 PLACE = "waits"  # the key of the note's place in the session state
