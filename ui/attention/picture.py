@@ -96,7 +96,7 @@ def shown(name: str, text: str, view: AttentionView) -> Shown:
     changes = tuple(change for change in view.changes if change.exists_in(model.model.config))
     taps = _taps(changes)
     # A trace that has yet to be made comes with its checks, in one turn: nobody gets in line twice.
-    if TURNS.wanted and not models.has_trace(name, text, view.target, taps):
+    if TURNS.busy and not models.has_trace(name, text, view.target, taps):
         models.checks(name, text, view.target, taps)
     plain = models.trace(name, text, view.target)
     if not taps:

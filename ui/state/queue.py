@@ -22,7 +22,7 @@ from ui.state.streamlit_internals import end_superseded_run, in_session
 
 T = TypeVar("T")
 
-SLICE = 1.0  # seconds that a request may compute before newer ones go first, and again before the next
+SLICE = 0.5  # seconds that a request may compute before newer ones go first, and again before the next
 EARNED = 0.5  # seconds of computing that a second of waiting makes up for: who comes late does not keep others out
 LOOK = 0.2  # seconds between two checks that a waiting session is still there
 SILENT = 0.3  # seconds of waiting before the page says so
@@ -91,9 +91,9 @@ class Turns:
                 pass
 
     @property
-    def wanted(self) -> bool:
-        """Whether somebody waits."""
-        return bool(self._queue)
+    def busy(self) -> bool:
+        """Whether somebody computes, or waits to."""
+        return self._free < self._places or bool(self._queue)
 
     @property
     def held(self) -> bool:

@@ -45,7 +45,7 @@ def test_while_others_wait_the_checks_come_in_the_turn_of_the_picture(
     checked: list[Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They would get in line a second time."""
-    monkeypatch.setattr(Turns, "wanted", True)
+    monkeypatch.setattr(Turns, "busy", True)
     picture = shown("small", TEXTS[1], AttentionView())
     assert checked == [picture.trace]
     assert picture.checks and len(checked) == 1
@@ -56,7 +56,7 @@ def test_what_was_read_before_is_shown_at_once_however_many_wait(
 ) -> None:
     """A class that opens the app together gets the same example, which was ready; each was in line for its checks."""
     before = shown("small", TEXTS[1], AttentionView())
-    monkeypatch.setattr(Turns, "wanted", True)
+    monkeypatch.setattr(Turns, "busy", True)
     assert shown("small", TEXTS[1], AttentionView()).trace is before.trace
     assert checked == []
 
