@@ -61,7 +61,7 @@ class Visitor:
         match kind:
             case "text_input" | "text_area":
                 yield from ({"id": id, "string_value": text} for text in self.texts[:TYPED])
-            case "selectbox":
+            case "selectbox" | "radio":
                 yield from ({"id": id, "string_value": text} for text in [*self.texts[:1], *widget.options[:MOST]])
             case "multiselect" | "button_group":
                 options = [getattr(option, "content", option) for option in widget.options[:MOST]]
