@@ -266,7 +266,7 @@ def test_named_validation_leaves_the_training_pairs_whole(write: Writer) -> None
 
 @pytest.mark.parametrize("spec", ["", "reverse:x", "a.txt", "a,b,c", "hub:name:en", "tokens:en-fr"])
 def test_other_names_are_answered_with_the_forms(spec: str) -> None:
-    with pytest.raises(ValueError, match="is not a corpus; write multi30k:en-fr, tatoeba:en-fr, toy, reverse"):
+    with pytest.raises(ValueError, match="is not a corpus; write multi30k:en-fr, tatoeba:en-fr, phrases:en-fr"):
         open_corpus(spec)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from transformer.data import gold
-from transformer.data.corpora import Mixture, Pair, Pairs, Rejected, open_corpus
+from transformer.data.corpora import Mixture, Pair, Pairs, Rejected, open_corpus, open_parts
 from transformer.data.mixtures import is_mixture, parts_of
 from transformer.data.pairs import Corpus
 from transformer.data.preview import preview
@@ -123,3 +123,16 @@ def test_a_folder_of_tables_is_a_corpus_in_both_directions(tmp_path: Path, monke
     assert {pair[1:3] for pair in open_corpus("tatoeba:fr-en").train} == {("Va !", "Go."), ("Allez !", "Go.")}
     with pytest.raises(ValueError, match="There is no 'en-hi.train.tsv', plain or gzipped"):
         open_corpus("tatoeba:en-hi")
+
+
+def test_a_table_of_the_everyday_folder_goes_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "massive.en-fr.tsv").write_text("wake me up\tréveille-moi\n", encoding="utf-8")
+    monkeypatch.setenv("HEADLIGHT_EVERYDAY", str(tmp_path))
+    train, validation, test = open_parts("everyday:massive:en-fr")
+    assert [pair[1:3] for pair in train] == [("wake me up", "réveille-moi")] and validation is test is None
+    assert [pair.source for pair in open_parts("everyday:massive:fr-en")[0]] == ["réveille-moi"]
+    with pytest.raises(ValueError, match="There is no 'mintaka.en-fr.tsv', plain or gzipped"):
+        open_parts("everyday:mintaka:en-fr")
+    for spec in ("everyday:../massive:en-fr", "everyday:massive", "everyday:a/b:en-fr"):
+        with pytest.raises(ValueError, match="is not a corpus"):
+            open_parts(spec)

@@ -20,6 +20,25 @@ _TATOEBA = {
     "terms": "Tatoeba's sentences: CC BY 2.0 FR, www.manythings.org/anki and tatoeba.org; they are not part of this "
     "repository.",
 }
+_PHRASES = {
+    "data": "A phrase book written for Headlight: greetings, introductions, the clock, the classroom",
+    "terms": "The phrase book: free of terms.",
+}
+# The tables of the folder of everyday text by name: what they are, and their terms.
+_EVERYDAY_TABLES = {
+    "tatoeba-more": (
+        "Tatoeba's sentences of 2020 to 2026",
+        "Tatoeba's later sentences: CC BY 2.0 FR, tatoeba.org and www.manythings.org/anki.",
+    ),
+    "massive": (
+        "MASSIVE, what people say to a voice assistant (filtered)",
+        "MASSIVE: CC BY 4.0, Amazon.com, from SLURP; changed: filtered.",
+    ),
+    "mintaka": ("Mintaka, questions for a quiz", "Mintaka: CC BY 4.0, Amazon.com."),
+    "refugee-phrasebook": ("Refugee Phrasebook", "Refugee Phrasebook: MIT."),
+    "tico19-doctor": ("TICO-19, a doctor and a patient", "TICO-19 (CMU): CC0."),
+    "cldr-words": ("The words of Unicode CLDR for emoji", "Unicode CLDR: Unicode License v3."),
+}
 _CAPTIONS = {
     "en": [
         "A little girl is sitting on a bench.",
@@ -52,7 +71,7 @@ _EVERYDAY = {
         "Hast du den Hund gesehen, der gestern im Garten war?",
     ],
 }
-_NAMED = {"multi30k": (_MULTI30K, _CAPTIONS), "tatoeba": (_TATOEBA, _EVERYDAY)}
+_NAMED = {"multi30k": (_MULTI30K, _CAPTIONS), "tatoeba": (_TATOEBA, _EVERYDAY), "phrases": (_PHRASES, _EVERYDAY)}
 _TASKS: dict[str, dict[str, Any]] = {
     "reverse": {
         "title": "Letters, reversed",
@@ -119,16 +138,12 @@ def about(spec: str) -> dict[str, Any]:
             "terms": "Five phrases of everyday language: free of terms.",
         }
     if kind in _NAMED and "-" in rest:
-        source, target = rest.split("-", 1)
-        names = LANGUAGES.get(source, source), LANGUAGES.get(target, target)
         facts, sentences = _NAMED[kind]
-        return {
-            "title": f"{names[0]} to {names[1]}",
-            "source": names[0],
-            "target": names[1],
-            "examples": sentences.get(source, []),
-            **facts,
-        }
+        return _between(rest, sentences, facts)
+    name, _, languages = rest.partition(":")
+    if kind == "everyday" and name in _EVERYDAY_TABLES and "-" in languages:
+        data, terms = _EVERYDAY_TABLES[name]
+        return _between(languages, _EVERYDAY, {"data": data, "terms": terms})
     if kind in _TASKS:
         return {**_TASKS[kind], "data": f"The generated task {kind!r}", "terms": "Generated: free of terms."}
     if kind in _GRAMMARS:
@@ -141,6 +156,19 @@ def about(spec: str) -> dict[str, Any]:
         "examples": [],
         "data": spec,
         "terms": "Not stated.",
+    }
+
+
+def _between(languages: str, sentences: dict[str, list[str]], facts: dict[str, str]) -> dict[str, Any]:
+    """The card of a corpus between two languages such as "en-fr", with examples in the first."""
+    source, target = languages.split("-", 1)
+    names = LANGUAGES.get(source, source), LANGUAGES.get(target, target)
+    return {
+        "title": f"{names[0]} to {names[1]}",
+        "source": names[0],
+        "target": names[1],
+        "examples": sentences.get(source, []),
+        **facts,
     }
 
 

@@ -15,7 +15,7 @@ from transformer.data.hub import HubDataset, split_names
 from transformer.data.mixtures import Mixture, is_mixture, parts_of
 from transformer.data.multi30k import Multi30k
 from transformer.data.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
-from transformer.data.split_folder import SPLITS, SplitFolder, has_split, tatoeba_folder
+from transformer.data.split_folder import SPLITS, NamedTable, SplitFolder, everyday_folder, has_split, tatoeba_folder
 from transformer.data.toy import TOY, toy_pairs
 from transformer.quoting import quoted, short
 
@@ -25,8 +25,9 @@ __all__ = [
 ]  # fmt: skip
 
 FORMS = (
-    "multi30k:en-fr, tatoeba:en-fr, toy, reverse, copy, dates, english-french, english-hindi (with :20000 for that "
-    "many pairs, or :combinations to test on combinations of words that training never has), "
+    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, toy, reverse, copy, dates, english-french, "
+    "english-hindi (with :20000 for that many pairs, or :combinations to test on combinations of words that training "
+    "never has), "
     "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as en-fr.train.tsv.gz, "
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
@@ -34,6 +35,8 @@ FORMS = (
 PARTS = ("train", "validation", "test", "combinations")  # the last of grammars alone
 _SIZE = re.compile(r"[1-9][0-9]{0,11}")
 _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
+_NAMED_TABLE = re.compile(r"([\w-]+):([\w]+)-([\w]+)")
+_PHRASES = Path(__file__).parent / "phrases"
 
 
 class Splits(NamedTuple):
@@ -87,7 +90,7 @@ def written(spec: str) -> tuple[int, ...]:
     times = []
     for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
         kind = part.partition(":")[0]
-        place = tatoeba_folder() if kind == "tatoeba" else Path(kind)
+        place = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder()}.get(kind, Path(kind))
         path = next((path for path in (Path(part), place) if path.is_file()), None)
         files = [path] if path else place.glob("*.tsv*") if kind and place.is_dir() else []
         times.append(max((file.stat().st_mtime_ns for file in files), default=0))
@@ -117,6 +120,12 @@ def _open_one(
         )
     if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(rest)):
         return _open_folder(tatoeba_folder(), pair[1], pair[2], "Tatoeba", max_characters)
+    if kind == "phrases" and (pair := _LANGUAGES.fullmatch(rest)):
+        return NamedTable(_PHRASES, "{}-{}.tsv", "Phrase book", pair[1], pair[2], max_characters), None, None
+    if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(rest)):
+        name, source, target = table.groups()
+        pattern = f"{name}.{{}}-{{}}.tsv"
+        return NamedTable(everyday_folder(), pattern, name, source, target, max_characters), None, None
     if kind == "hub" and 2 <= rest.count(":") <= 3:
         return _open_hub(*rest.split(":"), max_characters=max_characters)
     require_private()

@@ -1,4 +1,4 @@
-"""A folder with the splits of a corpus as tables, SOURCE-TARGET.train.tsv.gz and so on: Tatoeba's form here."""
+"""Tables of sentence pairs in a folder: a corpus' splits (en-fr.train.tsv.gz, Tatoeba's form here) or one table."""
 
 from __future__ import annotations
 
@@ -30,23 +30,51 @@ class SplitFolder(Table):
         name: str,
         max_characters: int = MAX_CHARACTERS,
     ) -> None:
-        path = _table(folder, source, target, split)
-        if path is None:
-            missing = quoted(f"{source}-{target}.{split}.tsv")
-            raise ValueError(f"There is no {missing}, plain or gzipped, in {short(folder)}.")
-        forwards = path.name.startswith(f"{source}-{target}.")
+        path, forwards = _require_table(folder, f"{{}}-{{}}.{split}.tsv", source, target)
         super().__init__(path, int(not forwards), int(forwards), max_characters)
         self.name = f"{name} {source}-{target} {split}"
 
 
+class NamedTable(Table):
+    """The table of a folder whose file name is `pattern` with the two languages, such as "massive.{}-{}.tsv", or the
+    table of the other direction.
+
+    Raises ValueError where the folder has no such table.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        pattern: str,
+        name: str,
+        source: str,
+        target: str,
+        max_characters: int = MAX_CHARACTERS,
+    ) -> None:
+        path, forwards = _require_table(folder, pattern, source, target)
+        super().__init__(path, int(not forwards), int(forwards), max_characters)
+        self.name = f"{name} {source}-{target}"
+
+
 def has_split(folder: str | Path, source: str, target: str, split: str) -> bool:
-    return _table(folder, source, target, split) is not None
+    return _find_table(folder, f"{{}}-{{}}.{split}.tsv", source, target) is not None
 
 
-def _table(folder: str | Path, source: str, target: str, split: str) -> Path | None:
-    """The table of that split, in this direction or the other."""
-    names = (f"{a}-{b}.{split}.tsv{packed}" for a, b in ((source, target), (target, source)) for packed in ("", ".gz"))
-    return next((path for name in names if (path := Path(folder) / name).is_file()), None)
+def _find_table(folder: str | Path, pattern: str, source: str, target: str) -> tuple[Path, bool] | None:
+    """Return the table whose file name is `pattern` with the two languages, and whether it is in that direction."""
+    for forwards, languages in ((True, (source, target)), (False, (target, source))):
+        for packed in ("", ".gz"):
+            if (path := Path(folder) / f"{pattern.format(*languages)}{packed}").is_file():
+                return path, forwards
+    return None
+
+
+def _require_table(folder: str | Path, pattern: str, source: str, target: str) -> tuple[Path, bool]:
+    found = _find_table(folder, pattern, source, target)
+    if found is None:
+        missing = quoted(pattern.format(source, target))
+        raise ValueError(f"There is no {missing}, plain or gzipped, in {short(folder)}.")
+    return found
 
 
 def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
@@ -58,3 +86,8 @@ def language_pairs(folder: str | Path) -> list[tuple[str, str]]:
 def tatoeba_folder() -> Path:
     """Where Tatoeba's sentences lie: HEADLIGHT_TATOEBA, or data/tatoeba."""
     return Path(os.environ.get("HEADLIGHT_TATOEBA") or folders.data() / "tatoeba")
+
+
+def everyday_folder() -> Path:
+    """Where more everyday text lies, a table for each source: HEADLIGHT_EVERYDAY, or data/everyday."""
+    return Path(os.environ.get("HEADLIGHT_EVERYDAY") or folders.data() / "everyday")

@@ -21,7 +21,7 @@ from transformer.analysis import Check, check
 from transformer.broken import RUNNABLE, BrokenTranslator, break_translator
 from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.data.multi30k import usual_folder
-from transformer.data.split_folder import tatoeba_folder
+from transformer.data.split_folder import everyday_folder, tatoeba_folder
 from transformer.files import read_json
 from transformer.memory import keep_few_products
 from transformer.quoting import quoted
@@ -97,7 +97,7 @@ def confine_public() -> None:
     """In a public demonstration, restricts this process: it can read only these folders, and cannot open connections,
     start programs or remove files."""
     if public():
-        confine((CHECKPOINTS, RUNS, MODELS, LESSONS, usual_folder(), tatoeba_folder()))
+        confine((CHECKPOINTS, RUNS, MODELS, LESSONS, usual_folder(), tatoeba_folder(), everyday_folder()))
 
 
 def prepare() -> None:
