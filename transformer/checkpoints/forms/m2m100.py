@@ -14,19 +14,27 @@ from transformer.checkpoints.forms.hugging_face_tokenizers import Ids
 from transformer.checkpoints.forms.languages import Around, Languages, about_language
 from transformer.checkpoints.forms.marian_family import MOST_TOKENS, MarianFamily
 from transformer.checkpoints.questions import Answers, Question
+from transformer.checkpoints.refused import Refused
 from transformer.data.tokenizers import Tokenizer
 
-OFFSET = 2  # a text's first token stands at position 2
+OFFSET = 2  # rows that the family's tables have beside max_position_embeddings
 
 
-def sinusoidal_from_two(length: int, d_model: int) -> Tensor:
-    """`M2M100SinusoidalPositionalEmbedding` of a text without padding: wavelengths from 2π to 10,000 · 2π with both
-    ends taken, all sines before all cosines, in single precision."""
+def sinusoidal_from(first: int, length: int, d_model: int) -> Tensor:
+    """Return the rows [length, d_model] of `M2M100SinusoidalPositionalEmbedding` from position `first` on.
+
+    Wavelengths run from 2π to 10,000 · 2π, both included; all sines stand before all cosines, in single precision.
+    """
     half = d_model // 2
     frequency = torch.exp(torch.arange(half).float() * -(math.log(10_000) / (half - 1)))
-    angle = torch.arange(OFFSET, OFFSET + length).float()[:, None] * frequency
+    angle = torch.arange(first, first + length).float()[:, None] * frequency
     table = torch.cat([angle.sin(), angle.cos()], 1)
     return torch.cat([table, table.new_zeros(length, d_model - 2 * half)], 1)
+
+
+def _positions(config: HuggingFaceConfig, length: int, d_model: int) -> Tensor:
+    """A text's first token stands at the position after the padding id (`create_position_ids_from_input_ids`)."""
+    return sinusoidal_from(config.known_id("pad_token_id", MOST_TOKENS) + 1, length, d_model)
 
 
 def _tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
@@ -45,6 +53,13 @@ def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ..
 
 def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     start = config.known_id("decoder_start_token_id", MOST_TOKENS)
+    if start == config.known_id("pad_token_id", MOST_TOKENS):
+        # The family's code gives padding no position, so the start would shift what follows, and only without a cache.
+        raise Refused(
+            f"decoder_start_token_id in config.json is {start}, which is pad_token_id too: where a written token then "
+            "stands depends in the original code on whether it decodes with a cache.",
+            remedy="Set decoder_start_token_id to eos_token_id if the model was trained so.",
+        )
     if not languages:
         return Around(start, target_start=forced(config))
     read = languages[answers.source_language or ""]
@@ -64,7 +79,7 @@ M2M100 = MarianFamily(
     logits_bias=False,
     positions="stored",
     offset=OFFSET,
-    table=sinusoidal_from_two,
+    table=_positions,
     activation="relu",
     scaled=True,
     multilingual=True,

@@ -44,7 +44,7 @@ _LEFT_OUT = ("version", "_float_tensor", "embed_positions.weights")
 class Table(Protocol):
     """The positions of a stack: their numbers in the file, or computed as the family's code does."""
 
-    def __call__(self, length: int, d_model: int) -> Tensor: ...
+    def __call__(self, config: HuggingFaceConfig, length: int, d_model: int) -> Tensor: ...
 
 
 class Tokenizers(Protocol):
@@ -265,7 +265,7 @@ class MarianFamily:
     def _made(self, source: Source, part: Part) -> Tensor:
         if not part.names:
             assert self.table is not None
-            return self.table(*part.shape)
+            return self.table(_config_of(source), *part.shape)
         return part.made(source.weights.tensor(_found(part, source.weights.infos)))
 
     def _parts(self, source: Source, sizes: Sizes) -> list[Part]:

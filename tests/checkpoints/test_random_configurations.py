@@ -1,0 +1,112 @@
+"""Every field that an importer reads, drawn at random: the imported model computes what the original code does."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.checkpoints.hugging_face import random_model, save, transformers
+from transformer import Translator
+from transformer.checkpoints.importing import import_model
+from transformer.checkpoints.refused import Refused
+
+VOCABULARY, TARGET_VOCABULARY = 32, 36
+T5_ACTIVATIONS = ["relu", "silu", "gelu_new", "gated-gelu", "gated-silu", "gated-relu"]
+
+
+def draw_configuration(family: str, chance: random.Random) -> dict[str, Any]:
+    """A configuration of a family whose every number, flag and id that the importer reads is drawn."""
+    heads = chance.choice([1, 2, 3]), chance.choice([1, 2, 3])
+    pad, eos, start, first = chance.sample(range(VOCABULARY), 4)
+    ids = {
+        "pad_token_id": pad,
+        "eos_token_id": eos,
+        "bos_token_id": first,
+        "decoder_start_token_id": chance.choice([start, eos] if family == "m2m100" else [start, eos, pad]),
+    }
+    if family == "marian":
+        together = chance.random() < 0.5
+        ids |= {
+            "share_encoder_decoder_embeddings": together,
+            "decoder_vocab_size": VOCABULARY if together else TARGET_VOCABULARY,
+        }
+    return {
+        "vocab_size": VOCABULARY,
+        "d_model": 6 * chance.choice([2, 3, 4]),
+        "encoder_layers": chance.choice([1, 2]),
+        "decoder_layers": chance.choice([1, 2]),
+        "encoder_attention_heads": heads[0],
+        "decoder_attention_heads": heads[1],
+        "encoder_ffn_dim": chance.choice([10, 24]),
+        "decoder_ffn_dim": chance.choice([12, 20]),
+        "max_position_embeddings": chance.choice([40, 56]),
+        "activation_function": chance.choice(["relu", "gelu", "swish", "silu"]),
+        "scale_embedding": chance.random() < 0.5,
+        "tie_word_embeddings": family == "m2m100" or chance.random() < 0.7,
+        "forced_eos_token_id": None,
+        "forced_bos": chance.choice([None, first]) if family != "marian" else None,
+        **ids,
+    }
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("family", ["marian", "bart", "mbart", "m2m100"])
+def test_logits_are_those_of_the_original_code(tmp_path: Path, family: str, seed: int) -> None:
+    config = draw_configuration(family, random.Random(f"{family} {seed}"))
+    model = random_model(family, **config)
+    import_model(save(model, tmp_path / "theirs"), tmp_path / "ours")
+    assert_same_logits(model, tmp_path / "ours", config)
+
+
+def test_a_start_that_has_no_position_is_refused(tmp_path: Path) -> None:
+    save(random_model("m2m100", decoder_start_token_id=1, pad_token_id=1), tmp_path / "theirs")
+    with pytest.raises(Refused, match="decoder_start_token_id in config.json is 1, which is pad_token_id too"):
+        import_model(tmp_path / "theirs", tmp_path / "ours")
+
+
+def draw_t5(chance: random.Random) -> dict[str, Any]:
+    pad, eos, start = chance.sample(range(VOCABULARY), 3)
+    return {
+        "vocab_size": VOCABULARY,
+        "d_model": chance.choice([8, 12, 15]),
+        "d_kv": chance.choice([3, 4, 7]),
+        "d_ff": chance.choice([10, 24]),
+        "num_layers": chance.choice([1, 2]),
+        "num_decoder_layers": chance.choice([1, 2, 3]),
+        "num_heads": chance.choice([1, 2, 3]),
+        "relative_attention_num_buckets": chance.choice([4, 8, 32]),
+        "relative_attention_max_distance": chance.choice([17, 20, 128]),
+        "layer_norm_epsilon": chance.choice([1e-6, 1e-3]),
+        "feed_forward_proj": chance.choice(T5_ACTIVATIONS),
+        "tie_word_embeddings": chance.random() < 0.5,
+        "pad_token_id": pad,
+        "eos_token_id": eos,
+        "decoder_start_token_id": chance.choice([start, pad]),
+    }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_logits_of_t5_are_those_of_the_original_code(tmp_path: Path, seed: int) -> None:
+    config = draw_t5(random.Random(f"t5 {seed}"))
+    torch.manual_seed(seed)
+    model = transformers.T5ForConditionalGeneration(transformers.T5Config(**config)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.3)
+    import_model(save(model, tmp_path / "theirs"), tmp_path / "ours")
+    assert_same_logits(model, tmp_path / "ours", config)
+
+
+def assert_same_logits(theirs: Any, folder: Path, config: dict[str, Any]) -> None:
+    """On padded batches whose tokens leave out the special ids."""
+    pad, eos, start = (config[f"{name}_token_id"] for name in ("pad", "eos", "decoder_start"))
+    words = [id for id in range(VOCABULARY) if id not in (pad, eos, start)]
+    src = torch.tensor([[*words[:7], eos], [*words[9:12], eos, pad, pad, pad, pad]])
+    tgt = torch.tensor([[start, *words[3:9]], [start, *words[15:21]]])
+    ours = Translator.load(folder).model
+    assert (ours.config.pad_id, ours.config.eos_id, ours.config.sos_id) == (pad, eos, start)
+    with torch.no_grad():
+        expected = theirs(input_ids=src, attention_mask=(src != pad).long(), decoder_input_ids=tgt).logits
+        torch.testing.assert_close(ours(src, tgt), expected, atol=2e-4, rtol=1e-4)
