@@ -25,6 +25,8 @@ from transformer.checkpoints.importing import Unready, examine, import_model
 from transformer.checkpoints.questions import Answers, flag, possible_answers
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.streaming import write_tensors
+from transformer.data.tokenizers import Tokenizer
+from transformer.files import LARGEST_JSON
 
 NAME = "pytorch-transformer"
 SRC, TGT = [[5, 6, 7, 3]], [[2, 8, 9]]
@@ -222,3 +224,25 @@ def test_what_a_killed_import_left_is_cleared_by_the_next(tmp_path: Path) -> Non
         (folder / "model.safetensors").write_bytes(b"half")
     import_model(file(NAME), tmp_path / "model", answers(NAME))
     assert not left.exists() and alive.exists()
+
+
+def test_what_cannot_be_opened_afterwards_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tokenizer that is larger than what is read: the import reported success, and nothing opened the folder."""
+    save = Tokenizer.save
+
+    def save_padded(tokenizer: Tokenizer, path: Path) -> None:
+        save(tokenizer, path)
+        with path.open("a") as file:
+            file.write(" " * LARGEST_JSON)
+
+    monkeypatch.setattr(Tokenizer, "save", save_padded)
+    with pytest.raises(Refused, match="The imported model cannot be used: .*larger than 50,000,000 bytes"):
+        import_model(file(NAME), tmp_path / "model", answers(NAME))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_large_vocabulary_is_written_without_line_breaks(tmp_path: Path) -> None:
+    Tokenizer.of_ids(100_001, 0, 1, 2).save(tmp_path / "large.json")
+    Tokenizer.of_ids(100, 0, 1, 2).save(tmp_path / "small.json")
+    assert (tmp_path / "large.json").read_text().count("\n") <= 1 < (tmp_path / "small.json").read_text().count("\n")
+    assert Tokenizer.load(tmp_path / "large.json", 0, 1, 2).vocab_size == 100_001

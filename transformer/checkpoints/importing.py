@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
+import torch
 from torch import Tensor
 
 from transformer.access import require_private
@@ -23,15 +24,17 @@ from transformer.checkpoints.examples import examples, suggested
 from transformer.checkpoints.forms import FORMS, Reading
 from transformer.checkpoints.forms.unknown import refuse_others
 from transformer.checkpoints.health import TARGET_EMBEDDING, Health
-from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers
+from transformer.checkpoints.native import CARD, CONFIG, WEIGHTS, due_shapes, load, save_tokenizers
 from transformer.checkpoints.questions import Answers, Question, flag, possible_answers, unanswered
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source, open_source
 from transformer.checkpoints.streaming import write_tensors
 from transformer.config import ModelConfig
+from transformer.decoding import greedy
 from transformer.files import remove, write_json
 from transformer.quoting import short
 
+TRIED_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
 
@@ -85,6 +88,7 @@ def import_model(
         try:
             part.mkdir(parents=True)
             warnings = _write(reading, part, progress)
+            _require_usable(part)
             _rename(part, out)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
@@ -162,6 +166,23 @@ def _write(reading: Reading, folder: Path, progress: Progress | None) -> tuple[s
     given = {} if examples(reading.card) else {"examples": suggested(reading.card.get("source"), tokenizers[0])}
     write_json(folder / CARD, reading.card | given)
     return health.faults
+
+
+def _require_usable(folder: Path) -> None:
+    """Opens what was written and translates a sentence. Raises Refused where the app could not do either."""
+    try:
+        checkpoint = load(folder)
+        config, texts = checkpoint.model.config, [example.text for example in examples(checkpoint.card)]
+        ids = checkpoint.source_tokenizer.encode(texts[0])[:TRIED_TOKENS] if texts else []
+        end = (config.eos_id,) if config.source_end is None else config.source_end
+        src = torch.tensor([[*config.source_start, *ids, *end][: config.max_length]])
+        steps = greedy(checkpoint.model.eval(), src, max_length=min(TRIED_TOKENS, config.max_length - 1))
+        for _ in steps:
+            pass
+    except (ValueError, RuntimeError, IndexError) as error:
+        raise Refused(
+            f"The imported model cannot be used: {error}", remedy="Nothing was kept; report the model's name."
+        ) from error
 
 
 def require_free(out: Path) -> None:

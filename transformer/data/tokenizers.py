@@ -17,6 +17,7 @@ from transformer.quoting import quoted, short
 
 TokenizerKind = Literal["bpe", "words", "characters"]
 
+LARGEST_PRETTY = 100_000  # tokens up to which a vocabulary is written for people to read
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
 UNLIKELY = -1e9  # the score of a piece that a text is never cut into while there is another way
@@ -135,8 +136,11 @@ class Tokenizer:
         return tokenizer
 
     def save(self, path: str | Path) -> None:
-        """Write `tokenizer.json`; an existing file stays whole until the new one is complete."""
-        write_text(path, self.inner.to_str(pretty=True))
+        """Write `tokenizer.json`; an existing file stays whole until the new one is complete.
+
+        A large vocabulary is written without line breaks, which would double the file.
+        """
+        write_text(path, self.inner.to_str(pretty=self.vocab_size <= LARGEST_PRETTY))
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without special tokens around it."""
