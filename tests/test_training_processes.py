@@ -69,3 +69,22 @@ def test_two_processes_with_half_of_the_model_each_do_so_too_from_a_checkpoint_o
     launch("--use_fsdp", "resume", str(both.path), "--steps", "6")
     assert_same_updates(alone, both)
     assert "sharded" in both.log.read_text()
+
+
+def test_one_process_in_place_of_two_is_refused(tmp_path: Path) -> None:
+    """What `accelerate launch --cpu --num_processes 2` starts on one machine: one, without a word."""
+    launcher = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
+    train = ["-m", "transformer", "train", "--data", "reverse", "--steps", "1", "--out", str(tmp_path / "run")]
+    done = subprocess.run([*launcher, *train], capture_output=True, text=True, timeout=300)
+    assert done.returncode != 0 and "asked for 2 processes and started one" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_torchrun_starts_both(recipe: Recipe, tmp_path: Path) -> None:
+    alone, both = finished_run(tmp_path, "alone", recipe), RunFolder(tmp_path / "both")
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    words = ["-m", "transformer", *shlex.split(recipe.command(str(both.path)))[3:]]
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    done = subprocess.run([*launcher, *words], capture_output=True, text=True, timeout=300, env=env)
+    assert done.returncode == 0, done.stderr
+    assert_same_updates(alone, both)

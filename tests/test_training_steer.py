@@ -134,7 +134,8 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
 
 
 @pytest.mark.slow
-def test_an_interrupted_command_pauses_its_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_pauses_its_run(tmp_path: Path, number: signal.Signals) -> None:
     run = RunFolder(tmp_path / "run")
     words = shlex.split(small_recipe(tmp_path, steps=100_000).command(str(run.path)))
 
@@ -146,7 +147,7 @@ def test_an_interrupted_command_pauses_its_run(tmp_path: Path) -> None:
     )
     try:
         wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
-        command.send_signal(signal.SIGINT)
+        command.send_signal(number)
         errors = command.communicate(timeout=300)[1]
     finally:
         with suppress(ValueError):  # it has ended

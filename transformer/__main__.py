@@ -18,6 +18,7 @@ from transformer.analysis.why import commands as why
 from transformer.checkpoints import commands as opening
 from transformer.checkpoints.architectures import to_json
 from transformer.checkpoints.refused import Refused
+from transformer.data import fingerprint
 from transformer.data.corpora import FORMS, PARTS, open_split
 from transformer.exercises import commands as exercises
 from transformer.files import write_json
@@ -30,6 +31,7 @@ from transformer.training.processes import leave, several
 from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
+MOST_SEEN = 0.05  # share of the pairs to score that were trained on; the same short sentence stands in many corpora
 FAR = "This sentence is unlike what the model was trained on, so its translation may mean little."
 
 
@@ -224,8 +226,15 @@ def evaluate(options: argparse.Namespace) -> None:
     evaluator = Evaluator.of(checkpoint, corpus.name, corpus)
     if evaluator.left_out:
         print(f"{evaluator.left_out} pairs of {corpus.name} are longer than the model can read", file=sys.stderr)
+    trained = fingerprint.overlap(checkpoint.card, corpus)
     scores = evaluator(checkpoint, options.beam, options.length_penalty)
     print(f"{corpus.report}")
+    if trained is not None and trained.seen > 1 and trained.seen >= MOST_SEEN * trained.looked_up:
+        print(
+            f"Caution: about {trained.seen / trained.looked_up:.0%} of these pairs were trained on (of "
+            f"{trained.looked_up:,} that can be looked up): the scores say what the model knows by heart.",
+            file=sys.stderr,
+        )
     for name, part in (scores.parts or {"": scores}).items():
         _print_scores(name, part, options.beam)
         if part.sentences < FEW:
@@ -266,6 +275,8 @@ def describe(options: argparse.Namespace) -> None:
     for title, values in facts.items():
         print(title)
         for name, value in values.items():
+            if name == fingerprint.KEY and isinstance(value, dict):
+                value = value.get("pairs")
             shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
             print(f"  {name:<24}{shown}")
 

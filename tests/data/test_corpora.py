@@ -16,8 +16,10 @@ from transformer.data.corpora import (
     TextPair,
     hold_out,
     open_corpus,
+    open_file,
     written,
 )
+from transformer.data.held_out import HELD_OUT
 
 Writer = Callable[[str, str | bytes], Path]
 
@@ -235,7 +237,8 @@ def test_holding_out_keeps_the_report_of_bad_lines(write: Writer) -> None:
     text = "\n".join(map(json.dumps, [*lines, {"source": "\ud800", "target": "x"}, {"source": ""}]))
     train, validation = hold_out(JsonLines(write("a.jsonl", text)))
     assert validation is not None and len([*train, *validation]) == 50
-    assert train.report.first == [(51, "undecodable source"), (52, "missing column")]
+    held, *bad = train.report.first
+    assert held.reason == HELD_OUT and bad == [(51, "undecodable source"), (52, "missing column")]
 
 
 def test_command_line_names_open_their_corpora(write: Writer) -> None:
@@ -262,6 +265,15 @@ def test_named_validation_leaves_the_training_pairs_whole(write: Writer) -> None
     assert [pair.source for pair in open_corpus(str(train), validation="copy").validation] == [
         pair.source for pair in open_corpus("copy").validation
     ]
+
+
+def test_pairs_that_are_held_out_are_counted_with_those_that_equal_them(tmp_path: Path) -> None:
+    """A corpus of 6,000 lines silently became one of 5,688."""
+    different = [f"source {n}\ttarget {n}\n" for n in range(100)]
+    (tmp_path / "a.tsv").write_text("".join(different * 3))
+    train, _ = hold_out(open_file(str(tmp_path / "a.tsv")))
+    kept = len(list(train))
+    assert kept == 297 and train.report.read == 300 and train.report.rejected == {HELD_OUT: 3}
 
 
 @pytest.mark.parametrize("spec", ["", "reverse:x", "a.txt", "a,b,c", "hub:name:en", "tokens:en-fr"])

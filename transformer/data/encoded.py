@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from transformer.data.fingerprint import Fingerprint
 from transformer.data.pairs import Corpus, Pair, Report
 from transformer.data.tokenizers import Tokenizer, TokenizerKind
 
@@ -43,12 +44,13 @@ class Encoded:
 
     Pairs of which one side would take more than `max_tokens` positions in the model (its tokens and one
     special token) are left out, and counted in `report` beside what the corpus itself rejected. `unknown` is what
-    share of the source and of the target tokens the vocabularies do not have, after a pass.
+    share of the source and of the target tokens the vocabularies do not have, after a pass, and `fingerprint` is that
+    of the pairs that were given.
     """
 
     def __init__(self, corpus: Corpus, source: Tokenizer, target: Tokenizer, max_tokens: int) -> None:
         self.corpus, self.source, self.target, self.max_tokens = corpus, source, target, max_tokens
-        self.report = Report(corpus.name)
+        self.report, self.fingerprint = Report(corpus.name), Fingerprint()
         self._tokens, self._unknown = [0, 0], [0, 0]  # of sources, of targets
 
     @property
@@ -57,7 +59,7 @@ class Encoded:
         return source, target
 
     def __iter__(self) -> Iterator[Example]:
-        self._tokens, self._unknown = [0, 0], [0, 0]
+        self._tokens, self._unknown, self.fingerprint = [0, 0], [0, 0], Fingerprint()
         late = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
         pairs = iter(self.corpus)
         while chunk := list(islice(pairs, CHUNK)):
@@ -76,4 +78,5 @@ class Encoded:
                 for side, (ids, tokenizer) in enumerate(((source, self.source), (target, self.target))):
                     self._tokens[side] += len(ids)
                     self._unknown[side] += 0 if tokenizer.unk_id is None else ids.count(tokenizer.unk_id)
+                self.fingerprint.add(pair)
                 yield source + [self.source.eos_id], [self.target.sos_id, *target, self.target.eos_id]

@@ -7,6 +7,7 @@ from itertools import islice
 
 from transformer.data.pairs import Corpus, Pair, Pairs, Rejected
 
+HELD_OUT = "held out to validate on"  # why a pair is not trained on
 IN_BOTH = "also in the training data"  # why a pair is not validated on
 FEWEST = 50  # different pairs: of fewer, each one that is held out takes words with it that no other pair teaches
 
@@ -39,7 +40,7 @@ def held_out_of(different: int) -> int:
 
 
 class _Without(Corpus):
-    """A corpus less the pairs with these hashes."""
+    """A corpus that rejects the pairs with these hashes, each as often as it stands there, as HELD_OUT."""
 
     def __init__(self, corpus: Corpus, hashes: set[bytes]) -> None:
         super().__init__(f"{corpus.name}, less the pairs held out", corpus.max_characters)
@@ -50,8 +51,8 @@ class _Without(Corpus):
 
     def rows(self) -> Iterator[Pair | Rejected]:
         for row in self.corpus.rows():
-            if isinstance(row, Rejected) or _hash(row) not in self.hashes:
-                yield row
+            held = isinstance(row, Pair) and _hash(row) in self.hashes
+            yield Rejected(row.line, HELD_OUT) if held else row
 
 
 def kept_apart(train: Corpus, validation: Corpus) -> tuple[Corpus, Corpus]:

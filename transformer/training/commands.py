@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from io import TextIOWrapper
 from pathlib import Path
@@ -31,7 +34,7 @@ from transformer.training.export import best_of
 from transformer.training.export import export as export_run
 from transformer.training.folder import RUNS, RunFolder
 from transformer.training.metrics import Metrics
-from transformer.training.processes import several
+from transformer.training.processes import require_all_started, several
 from transformer.training.recipe import Recipe, usual_values
 from transformer.training.run_status import Status, status, statuses
 from transformer.training.settings import GIVEN, HELP
@@ -210,7 +213,7 @@ def _network(options: argparse.Namespace, size: int) -> ModelConfig:
     names = [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)]
     changes = dict(MISTAKES[options.broken].changes) if options.broken else {}
     changes |= {name: values[name] for name in names if values[name] is not None}
-    usual = load(options.start).model.config if options.start else preset(options.preset, size, size)
+    usual = load(folders.named(options.start)).model.config if options.start else preset(options.preset, size, size)
     for stack in STACKS:
         both = {f.name: values[f.name] for f in fields(StackConfig) if values[f.name] is not None}
         own = {f.name: values[f"{stack}_{f.name}"] for f in fields(StackConfig)}
@@ -221,6 +224,7 @@ def _network(options: argparse.Namespace, size: int) -> ModelConfig:
 
 def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Launcher], object]) -> None:
     """Gives the run a worker and follows it; as one of several processes, is that worker."""
+    require_all_started()
     if not several():
         launched(steer.spawn)
         if not options.detach:
@@ -235,9 +239,10 @@ def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Laun
 
 
 def _follow(path: str) -> None:
-    """Shows what the worker says until it ends; Ctrl-C pauses it. Raises ValueError where it ends badly."""
+    """Shows what the worker says until it ends; Ctrl-C and SIGTERM pause it. Raises ValueError where it ends badly."""
     folder, metrics = RunFolder(path), Metrics(path)
     with (
+        _sigterm_as_interrupt(),
         TextIOWrapper(open_regular(folder.log), encoding="utf-8", errors="replace") as log,
         tqdm(unit="step", smoothing=0.05, disable=None) as bar,
     ):
@@ -256,6 +261,23 @@ def _follow(path: str) -> None:
     _require_success(now)
     if now.state != "finished":
         print(f"{now.state.capitalize()}. Go on with: python -m transformer resume {path}", file=sys.stderr)
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """The worker is a session of its own: who ends this command with SIGTERM would leave it behind unseen."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # where Python takes no signal
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _show(bar: Any, metrics: Metrics, now: Status, texts: str) -> None:

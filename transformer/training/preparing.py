@@ -12,6 +12,7 @@ import torch
 from transformer import checkpoints
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import WEIGHTS, load_weights
+from transformer.data import fingerprint
 from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.held_out import FEWEST, IN_BOTH, kept_apart
@@ -77,6 +78,7 @@ def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint
     reported = _Reported(examples, speaker, "tokenising the corpus")
     packed = pack(reported, folder.data, max(source.vocab_size, target.vocab_size))
     speaker.say(str(examples.report))
+    checkpoint.card[fingerprint.KEY] = examples.fingerprint.to_card(checkpoint.card.get(fingerprint.KEY))
     if not packed.pairs:
         raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
     _require_known(examples)
@@ -142,7 +144,10 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) 
     config = replace(recipe.model, source_vocab_size=source.vocab_size, target_vocab_size=target.vocab_size)
     torch.manual_seed(recipe.training.seed)
     model = Transformer(config) if recipe.start is None else load_weights(config, folder.start / WEIGHTS)
-    return Checkpoint(model, source, target, recipe.card())
+    card = recipe.card()
+    if recipe.start is not None and fingerprint.KEY in start.card:
+        card[fingerprint.KEY] = start.card[fingerprint.KEY]
+    return Checkpoint(model, source, target, card)
 
 
 class _Reported(Generic[T]):

@@ -8,13 +8,15 @@ batch. With `accelerate launch --use_fsdp` parameters, gradients and the optimiz
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NoReturn
 
+import psutil
 import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -28,6 +30,28 @@ PATIENCE = timedelta(hours=24)  # the others wait while the first one reads the 
 def several() -> bool:
     """Whether a launcher started this process as one of several."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+def require_all_started() -> None:
+    """Raises ValueError where `accelerate launch` was asked for several processes and started one.
+
+    With --cpu it does so on a single machine without a word.
+    """
+    if several() or "ACCELERATE_MIXED_PRECISION" not in os.environ:
+        return
+    with suppress(psutil.Error):
+        words = psutil.Process(os.getppid()).cmdline()
+        joined = " ".join(words)
+        match = re.search(r"--num[_-]processes[ =](\d+)", joined)
+        if "accelerate" in joined and match and int(match[1]) > 1:
+            raise ValueError(
+                f"accelerate was asked for {match[1]} processes and started one, as it does with --cpu; use "
+                f"torchrun --nproc-per-node {match[1]} -m transformer ..., or leave out --num_processes."
+            )
+
+
+def _without_gpu() -> bool:
+    return os.environ.get("ACCELERATE_USE_CPU", "false").lower() == "true"
 
 
 def leave(code: int) -> NoReturn:
@@ -54,7 +78,7 @@ class Processes:
     @contextmanager
     def join(cls) -> Iterator[Processes]:
         """All the processes that the launcher started, once they have found each other."""
-        on_gpu = torch.cuda.is_available() and os.environ.get("ACCELERATE_USE_CPU", "false") != "true"
+        on_gpu = torch.cuda.is_available() and not _without_gpu()
         device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if on_gpu else torch.device("cpu")
         if on_gpu:
             torch.cuda.set_device(device)

@@ -8,6 +8,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args
 
+from transformer import folders
 from transformer.broken import MISTAKES, TRAINABLE
 from transformer.checkpoints.native import WEIGHTS, load
 from transformer.config import (
@@ -43,8 +44,8 @@ class Recipe:
     it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
     more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `vary` is the share
     of the sources to train on that are changed to how people type. `watch` are sentences that are translated at each
-    evaluation. `start` is a checkpoint folder: its weights and tokenizers are
-    where the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
+    evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and tokenizers are where
+    the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
     `transformer.broken.TRAINABLE`, which is in the network or in how it is trained.
     """
 
@@ -165,7 +166,7 @@ class Recipe:
             if next(iter(first), None) is None:
                 raise ValueError(f"There is no pair to train on. {first.report}")
         if self.start is not None:
-            self._check_start(Path(self.start))
+            self._check_start(folders.model(self.start))
 
     def _check_start(self, start: Path) -> None:
         """A network of the paper's own layers whose sentences begin and end as those of a training do."""

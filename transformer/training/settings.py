@@ -88,7 +88,8 @@ HELP: dict[str, str] = {
     "reads.",
     "vary": "The share of source sentences changed to how people type: no capital, no full stop, dont, curly quotes.",
     "watch": "A sentence that is translated at each evaluation.",
-    "start": "A checkpoint from whose weights and vocabulary the training starts.",
+    "start": "A checkpoint folder, or a model that ships such as en-fr, from whose weights and vocabulary the "
+    "training starts.",
     "threads": "Processor cores to use; all if not given.",
     "broken": "A mistake of a tutorial that is made on purpose, to see what it does; the model's card says so.",
     "tensorboard": "Also write event files for TensorBoard into the run's folder.",

@@ -18,7 +18,7 @@ from threading import Thread
 
 from transformer.access import require_private
 from transformer.files import write_json
-from transformer.folders import HOUSE
+from transformer.folders import HOUSE, model
 from transformer.quoting import short
 from transformer.training import run_status
 from transformer.training.folder import RunFolder
@@ -88,7 +88,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
     try:
         if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
             ours = shutil.ignore_patterns(*STATE, LIST, "history", "*.part")
-            shutil.copytree(recipe.start, folder.start, ignore=ours)
+            shutil.copytree(model(recipe.start), folder.start, ignore=ours)
         write_json(folder.config, recipe.to_dict())
     except BaseException:
         shutil.rmtree(folder.path)
