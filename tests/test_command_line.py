@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.small import small_checkpoint
+from tests.small_run import finished_run, small_recipe
 from transformer import Trace, checkpoints
 from transformer.__main__ import main
 
@@ -138,3 +139,18 @@ def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(folder: str, capsys: p
     command = [sys.executable, "-m", "transformer", "translate", folder, " "]
     empty = subprocess.run(command, capture_output=True, text=True)
     assert empty.returncode == 1 and empty.stderr.count("\n") == 1 and "empty" in empty.stderr
+
+
+def test_a_trace_is_written_only_to_an_npz(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checkpoints.save(small_checkpoint(), tmp_path / "model")
+    assert main(["trace", str(tmp_path / "model"), "a", "--out", str(tmp_path / "dog.txt")]) == 1
+    assert "dog.txt would hold NumPy arrays; give a name that ends in .npz" in capsys.readouterr().err
+    assert not (tmp_path / "dog.txt").exists()
+
+
+def test_a_run_is_described_by_its_best_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = finished_run(tmp_path, "run", small_recipe(tmp_path, steps=2))
+    assert main(["describe", str(run.path)]) == 0
+    described = capsys.readouterr().out
+    assert main(["describe", str(run.checkpoints / "best")]) == 0
+    assert capsys.readouterr().out == described

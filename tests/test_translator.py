@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -247,3 +248,19 @@ def test_an_intervention_on_a_head_that_is_not_there_is_refused(
         ask([there])
         with pytest.raises(ValueError, match=re.escape(message)):
             ask([there, Ablate(site, head)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"text": ["a", "b"]}, "There are 2 texts; give one str, or use translate_batch"),
+        ({"text": None}, "The text is None; give a str"),
+        ({"text": "a", "target": 3}, "The translation is 3; give a str"),
+        ({"text": "a", "interventions": Ablate(Site("encoder", 0, "self"), 0)}, "interventions is Ablate.*give a list"),
+        ({"text": "a", "interventions": [3]}, "interventions is .*give a list such as"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_in_a_sentence(arguments: dict[str, Any], message: str) -> None:
+    translator = Translator(small_checkpoint())
+    with pytest.raises(ValueError, match=message):
+        translator.trace(**arguments)

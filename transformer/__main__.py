@@ -212,7 +212,10 @@ def _translations(translator: Translator, sentence: str, options: argparse.Names
 
 
 def trace(options: argparse.Namespace) -> None:
-    translator, out = Translator.load(options.checkpoint, options.precision), Path(options.out)
+    out = Path(options.out)
+    if out.suffix != ".npz":
+        raise ValueError(f"{short(out)} would hold NumPy arrays; give a name that ends in .npz.")
+    translator = Translator.load(options.checkpoint, options.precision)
     for number, sentence in enumerate(_sentences(options), 1):
         recorded = translator.trace(sentence, options.target, beam_size=options.beam)
         path = out if number == 1 else out.with_stem(f"{out.stem}-{number}")

@@ -16,6 +16,7 @@ HOUSE = Path(__file__).resolve().parents[1]  # what holds the package: a clone, 
 CLONE = (HOUSE / "app.py").exists() and (HOUSE / "pyproject.toml").exists()
 APP = HOUSE if CLONE else HOUSE / "headlight" / "app"  # app.py, with what it needs beside it
 OWN = HOUSE if CLONE else user_data_path("headlight", appauthor=False)
+COMMAND = "python -m transformer" if CLONE else "headlight"  # what a person types
 EXERCISES = APP / "docs" / "exercises"
 
 
@@ -72,15 +73,21 @@ def written(path: str) -> Path:
 
 
 def model(path: str | Path) -> Path:
-    """The folder that a model's name or path means: a path that is there; else a model that ships, such as "en-fr", or
-    one that was imported, as "models/NAME". What is none of them stays as it is."""
+    """Return the folder that a model's name or path means: a path that is there, of a run its best checkpoint; else a
+    model that ships, such as "en-fr", or one that was imported, as "models/NAME". Another path stays as it is."""
     path = Path(path)
     if path.is_absolute() or ".." in path.parts or os.path.lexists(path):
-        return path
+        return _best(path)
     first, *rest = path.parts or ("",)
     kept = {"checkpoints": checkpoints(), "models": models()}
     found = kept[first].joinpath(*rest) if first in kept and rest else checkpoints() / path
     return found if os.path.isdir(found) else path  # False also for what can be no name
+
+
+def _best(path: Path) -> Path:
+    """The best checkpoint of a run's folder; another folder as it is."""
+    best = path / "checkpoints" / "best"
+    return best if os.path.isdir(best) and not os.path.lexists(path / "model.safetensors") else path
 
 
 def named(path: str) -> str:

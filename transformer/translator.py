@@ -24,7 +24,7 @@ from transformer.data.tokenizers import Tokenizer
 from transformer.decoding import Hypothesis, beam, finish, greedy, sample
 from transformer.model import Transformer
 from transformer.prepared import Prepared
-from transformer.quoting import quoted
+from transformer.quoting import quoted, short
 from transformer.taps import Recorder, Site, Tap, chain, require_heads
 from transformer.trace import Tokens, Trace
 
@@ -103,7 +103,7 @@ class Translator:
 
         Raises ValueError where there is nothing to read or more than the model reads.
         """
-        ids = self.checkpoint.source_tokenizer.encode(text)
+        ids = self.checkpoint.source_tokenizer.encode(_require_text(text, "text"))
         if not ids:
             raise ValueError("There is nothing to translate: the text is empty. Type a sentence.")
         config = self.model.config
@@ -115,7 +115,7 @@ class Translator:
 
         After [SOS] stands what the model's targets start with, such as the name of the language.
         """
-        ids = self.checkpoint.target_tokenizer.encode(text)
+        ids = self.checkpoint.target_tokenizer.encode(_require_text(text, "translation"))
         if not ids:
             raise ValueError("The translation is empty. Type one, or let the model write its own.")
         config = self.model.config
@@ -239,9 +239,9 @@ class Translator:
 
         `interventions` change heads, in the search for the translation as well as in the pass that is recorded. `own`
         is what that search found, where it was made before. Raises ValueError for an intervention on a head that the
-        model lacks.
+        model lacks, and for a text that is no str.
         """
-        tap = chain(*interventions)
+        tap = chain(*_require_taps(interventions))
         source = self.encode(text)
         finished = True
         if target is None:
@@ -325,6 +325,22 @@ class Translator:
             model=str(self.card.get("title", "")),
             look_ahead=self.model.config.look_ahead_mask == "never",
         )
+
+
+def _require_text(text: object, what: str) -> str:
+    if isinstance(text, list | tuple):
+        raise ValueError(f"There are {len(text)} texts; give one str, or use translate_batch.")
+    if not isinstance(text, str):
+        raise ValueError(f"The {what} is {quoted(text)}; give a str.")
+    return text
+
+
+def _require_taps(interventions: object) -> Sequence[Tap]:
+    if callable(interventions):
+        raise ValueError(f"interventions is {short(str(interventions))}; give a list of them: interventions=[...].")
+    if not isinstance(interventions, Sequence) or not all(map(callable, interventions)):
+        raise ValueError(f"interventions is {quoted(interventions)}; give a list such as [Ablate(site, head)].")
+    return interventions
 
 
 def describe_tokens(tokenizer: Tokenizer, ids: Iterable[int], text: str | None = None) -> Tokens:

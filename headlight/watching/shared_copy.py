@@ -119,13 +119,19 @@ class SharedCopy:
         if not difference <= (_ROUNDING if self.model.dtype == torch.float32 else _COARSE_ROUNDING):  # NaN is refused
             raise ValueError(
                 f"{self.name} cannot be watched: the code that has its attention weights computes something else, "
-                f"{difference:.0%} off."
+                f"{difference:.0%} off. If it was not opened with attn_implementation=\"eager\", open it so and try "
+                "again."
             )
         return output
 
     def weights(self, output: Any, name: str, queries: int, keys: int) -> np.ndarray:
         """What `run` returned of one kind of attention, such as "cross_attentions": [L, H, queries, keys], float32."""
         layers: Sequence[Tensor | None] | None = getattr(output, name, None)
+        if any(not (layer is None or isinstance(layer, Tensor) and layer.dim() == 4) for layer in layers or ()):
+            raise ValueError(
+                f"{self.name} cannot be watched: what it returns as attention is not one weight for each query and "
+                "key in each head, as in networks that attend block by block or mix tokens without attention."
+            )
         there = [layer[0].float().cpu().numpy() for layer in layers or () if layer is not None]
         if not there or len(there) < len(layers or ()):
             few = "some of its layers compute" if there else "it computes"
@@ -141,6 +147,8 @@ class SharedCopy:
     def _in_a_sentence(self) -> Iterator[None]:
         try:
             yield
+        except ValueError as error:
+            raise ValueError(f"The code of {self.name} refuses this: {error}") from error
         except (IndexError, RuntimeError) as error:
             if not any(words in str(error) for words in _NO_PLACE):
                 raise

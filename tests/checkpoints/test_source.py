@@ -6,6 +6,7 @@ import zipfile
 from collections import OrderedDict
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -192,7 +193,7 @@ def test_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:
     [
         (b"", "a.pt", "empty"),
         (b"\x89HDF\r\n\x1a\n" + bytes(50), "model.h5", "Keras"),
-        (b"GGUF" + bytes(50), "a.gguf", "decoder-only"),
+        (b"GGUF" + bytes(50), "a.gguf", "import the model that it was converted from"),
         (b"version https://git-lfs.github.com/spec/v1\noid", "pytorch_model.bin", "git lfs pull"),
         (b"\xfd7zXZ\x00" + bytes(50), "a.tar.xz", "tar.gz"),
         (b"hello, I am a poem", "poem.txt", "not a weights file"),
@@ -246,3 +247,21 @@ def test_a_program_error_in_the_body_is_not_a_refusal(tmp_path: Path) -> None:
     torch.save(tensors(), tmp_path / "a.pt")
     with pytest.raises(KeyError), open_source(tmp_path / "a.pt") as source:
         source.weights.tensor("none")
+
+
+def test_files_of_other_programs_are_named(tmp_path: Path) -> None:
+    (tmp_path / "model.bin").write_bytes(b"\x06\0\0\0\x10\0TransformerSpec\0" + bytes(100))
+    assert "model.bin is a CTranslate2 model" in str(refusal(tmp_path / "model.bin"))
+    np.savez(tmp_path / "model.npz", **{"special:model.yml": np.zeros(3, np.int8)})
+    assert "model.npz holds NumPy arrays, as Marian's own models do" in str(refusal(tmp_path / "model.npz"))
+    with zipfile.ZipFile(tmp_path / "mine.keras", "w") as archive:
+        archive.writestr("config.json", "{}")
+        archive.writestr("model.weights.h5", b"\x89HDF")
+    assert str(refusal(tmp_path / "mine.keras")).startswith("mine.keras holds no PyTorch weights, only")
+
+
+@pytest.mark.parametrize("prefix", ["_orig_mod.module.", "module._orig_mod.", "_orig_mod.", "module."])
+def test_every_wrapper_is_taken_off(tmp_path: Path, prefix: str) -> None:
+    torch.save({f"{prefix}layers.0.weight": torch.ones(2), f"{prefix}out.weight": torch.ones(2)}, tmp_path / "a.pt")
+    with open_source(tmp_path / "a.pt") as source:
+        assert set(source.weights.infos) == {"layers.0.weight", "out.weight"}

@@ -16,7 +16,7 @@ import headlight
 from headlight.watching import attention_of
 from tests.checkpoints.hugging_face import transformers
 from tests.unpacked import unpacked
-from tests.watching.live import DECODERS, END, IDS, START, TEXTS, live_model, word_tokenizer
+from tests.watching.live import DECODERS, END, IDS, START, TEXTS, eager, live_model, word_tokenizer
 
 SHORT = {"max_new_tokens": 4}
 
@@ -197,9 +197,35 @@ def test_what_cannot_be_watched_is_refused_in_a_sentence(family: str, arguments:
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 200
 
 
+def test_falcon_with_alibi_is_watched_when_it_is_opened_eagerly() -> None:
+    model, tokenizer = live_model("falcon", alibi=True), word_tokenizer(end=False)
+    with pytest.raises(ValueError, match="open it so and try again") as refused:
+        attention_of(model, tokenizer, TEXTS[0], **SHORT)
+    assert 'attn_implementation="eager"' in str(refused.value)
+    assert attention_of(eager(model), tokenizer, TEXTS[0], **SHORT).pattern("decoder").shape[0] == 2
+
+
 SMALL = {"vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 2, **IDS}
 HEADS = {"num_attention_heads": 2, "intermediate_size": 20}
 GPT2 = {"vocab_size": 20, "n_embd": 16, "n_layer": 1, "n_head": 2, **IDS}
+RWKV = {"vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 2, "attention_hidden_size": 16}
+STARTED = {"vocab_size": 32, "max_position_embeddings": 40, "decoder_start_token_id": START, **IDS}
+PROPHETNET = {
+    **STARTED,
+    **{f"num_{stack}_layers": 1 for stack in ("encoder", "decoder")},
+    **{f"num_{stack}_attention_heads": 2 for stack in ("encoder", "decoder")},
+    **{f"{stack}_ffn_dim": 20 for stack in ("encoder", "decoder")},
+    "hidden_size": 16,
+}
+PEGASUS_X = {
+    **STARTED,
+    **{f"{stack}_layers": 1 for stack in ("encoder", "decoder")},
+    **{f"{stack}_attention_heads": 2 for stack in ("encoder", "decoder")},
+    **{f"{stack}_ffn_dim": 20 for stack in ("encoder", "decoder")},
+    "d_model": 16,
+    "num_global_tokens": 2,
+    "block_size": 4,
+}
 SOUNDS = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2}
 
 
@@ -208,6 +234,9 @@ SOUNDS = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_atte
     [
         ("MambaForCausalLM", "MambaConfig", SMALL, "no attention weights"),
         ("LongformerModel", "LongformerConfig", {**SMALL, **HEADS, "attention_window": 4}, "not one weight for each"),
+        ("RwkvForCausalLM", "RwkvConfig", {**RWKV, "context_length": 40}, "mix tokens without attention"),
+        ("ProphetNetForConditionalGeneration", "ProphetNetConfig", PROPHETNET, "The code of ProphetNet.* refuses this"),
+        ("PegasusXForConditionalGeneration", "PegasusXConfig", PEGASUS_X, "attend block by block"),
         ("RobertaModel", "RobertaConfig", {**SMALL, **HEADS, "max_position_embeddings": 5}, "too long"),
         ("WhisperForConditionalGeneration", "WhisperConfig", {**SOUNDS, "decoder_attention_heads": 2}, "not text"),
         ("GPT2Model", "GPT2Config", GPT2, "no output that writes"),

@@ -73,7 +73,7 @@ def load(folder: str | Path) -> Checkpoint:
     if isinstance(values, dict) and "model_type" in values:
         raise ValueError(
             f"{short(folder)} is a Hugging Face model ({short(values['model_type'])}); import it first: "
-            f"python -m transformer import {shlex.quote(short(folder))} --out checkpoints/NAME"
+            f"{folders.COMMAND} import {shlex.quote(short(folder))} --out checkpoints/NAME"
         )
     try:
         config = from_json(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -23,9 +24,10 @@ SAFE, BIN = "model.safetensors", "pytorch_model.bin"
 _ENDINGS = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
 _BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
 _FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
+_CTRANSLATE2 = re.compile(rb"[\x01-\x20]\0{3}..\w+Spec\0", re.DOTALL)  # version, length, name of the architecture
 _OTHERS = {  # what files of other programs begin with
     b"\x89HDF": "a Keras or TensorFlow file",
-    b"GGUF": "a GGUF file, which holds a decoder-only model",
+    b"GGUF": "a GGUF file, whose weights are quantised; import the model that it was converted from",
     b"7z\xbc\xaf": "a 7-Zip archive; pack it as .zip",
     b"Rar!": "a RAR archive; pack it as .zip",
     b"\xfd7zXZ": "an xz archive; pack it as .zip or .tar.gz",
@@ -84,6 +86,12 @@ def _open(path: Path, stack: ExitStack) -> Source:
     unpack = _unpacker(path)
     if unpack is None:
         return _open_file(path, stack)
+    if path.suffix == ".npz":
+        raise Refused(
+            f"{path.name} holds NumPy arrays, as Marian's own models do.",
+            (),
+            "Convert it with convert_marian_to_pytorch.py of transformers, and import the folder that this makes.",
+        )
     folder = _new_folder(stack)
     unpack(path, folder)
     inside = _only_one(folder)
@@ -129,11 +137,11 @@ def _open_file(path: Path, stack: ExitStack) -> Source:
 
 
 def _open_folder(folder: Path, name: str) -> Source:
-    _require_inside(folder)
+    _require_inside(folder, name)
     for index in (f"{SAFE}.index.json", f"{BIN}.index.json"):
         if (folder / index).is_file() and not (folder / index.removesuffix(".index.json")).is_file():
             return _source(name, folder, _read_shards(folder, folder / index))
-    return _source(name, folder, [_read(_weights_file(folder))])
+    return _source(name, folder, [_read(_weights_file(folder, name))])
 
 
 def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
@@ -144,7 +152,8 @@ def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
     return Source(name, folder, StoredWeights(tensors), size, about, facts)
 
 
-def _weights_file(folder: Path) -> Path:
+def _weights_file(folder: Path, called: str) -> Path:
+    """The one file of weights in a folder, which a person knows as `called`."""
     for name in (SAFE, BIN):
         if (folder / name).is_file():
             return folder / name
@@ -152,13 +161,13 @@ def _weights_file(folder: Path) -> Path:
     if len(names) == 1:
         return folder / names[0]
     if names:
-        raise Refused(f"{folder.name} holds {len(names)} weights files.", (), f"Choose one: {', '.join(names[:8])}.")
+        raise Refused(f"{called} holds {len(names)} weights files.", (), f"Choose one: {', '.join(names[:8])}.")
     others = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
     instead = f", only {', '.join(others[:3])}" if others else ""
-    raise Refused(f"{folder.name} holds no PyTorch weights{instead}.", (), f"It needs {SAFE} or {BIN}.")
+    raise Refused(f"{called} holds no PyTorch weights{instead}.", (), f"It needs {SAFE} or {BIN}.")
 
 
-def _require_inside(folder: Path) -> None:
+def _require_inside(folder: Path, called: str) -> None:
     """No link may lead out of the folder, but for those into the store of the Hugging Face cache beside it."""
     roots = [folder.resolve()]
     if folder.parent.name == "snapshots":
@@ -167,12 +176,12 @@ def _require_inside(folder: Path) -> None:
         path = Path(entry.path).resolve()
         if number > MOST_FILES:
             raise Refused(
-                f"{folder.name} holds over {MOST_FILES:,} files, which is too many for the folder of one model."
+                f"{called} holds over {MOST_FILES:,} files, which is too many for the folder of one model."
             )
         if not any(path.is_relative_to(root) for root in roots):
-            raise Refused(f"{entry.name!r} is a link that leads out of the folder {folder.name}.")
+            raise Refused(f"{entry.name!r} is a link that leads out of the folder {called}.")
         if not path.is_file() and not path.is_dir():
-            raise Refused(f"{entry.name!r} in {folder.name} is neither a file nor a folder.")
+            raise Refused(f"{entry.name!r} in {called} is neither a file nor a folder.")
 
 
 @dataclass(frozen=True)
@@ -192,6 +201,8 @@ def _read(path: Path) -> _Read:
     for magic, what in _OTHERS.items():
         if start.startswith(magic):
             raise Refused(f"{path.name} is {what}.")
+    if _CTRANSLATE2.match(start):
+        raise Refused(f"{path.name} is a CTranslate2 model, whose layers are fused.", (), "Import its original.")
     if path.suffix == ".safetensors" or start[8:9] == b"{":
         header = safetensors_file.read_header(path)
         return _Read(header.places, metadata=header.metadata)

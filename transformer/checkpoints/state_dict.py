@@ -64,12 +64,12 @@ def unwrapped(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, 
     """The names as the model itself has them, and what was taken off: by nn.DataParallel all begin with "module.";
     torch.compile marks whatever was compiled, anywhere."""
     names, facts = list(tensors), []
-    if all(name.startswith("module.") for name in names):
-        names = [name.removeprefix("module.") for name in names]
-        facts.append(("Prefix removed from names", "module. (nn.DataParallel)"))
-    if any("_orig_mod." in name for name in names):
+    if any("_orig_mod." in name for name in names):  # first, since it may hide the other, as in "_orig_mod.module."
         names = [name.replace("_orig_mod.", "") for name in names]
         facts.append(("Prefix removed from names", "_orig_mod. (torch.compile)"))
+    if names and all(name.startswith("module.") for name in names):
+        names = [name.removeprefix("module.") for name in names]
+        facts.append(("Prefix removed from names", "module. (nn.DataParallel)"))
     if len(set(names)) < len(names):  # two would become one
         return dict(tensors), ()
     return dict(zip(names, tensors.values(), strict=True)), tuple(facts)

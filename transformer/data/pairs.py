@@ -49,7 +49,7 @@ class Report:
         for reason, count in self.rejected.most_common():
             lines = [str(line) for line, why in self.first if why == reason][:10]
             more = [f"and {count - len(lines):,} more"] if count > len(lines) else []
-            text += f"\n  {count:,} {reason}: line {', '.join(lines + more)}"
+            text += f"\n  {count:,} {reason}" + (f": line {', '.join(lines + more)}" if lines else "")
         return text
 
 

@@ -166,7 +166,8 @@ def stop(options: argparse.Namespace) -> None:
 def runs(options: argparse.Namespace) -> None:
     for run in statuses(options.root):
         texts = " ".join(filter(None, (run.cause, *run.mended, *run.damaged, run.advice)))
-        print(f"{run.name:<24}{run.state:<12}{run.step:>9,} of {run.steps:<9,}  {texts}".rstrip())
+        steps = f"{run.step:>9,} of {run.steps:<9,}" if run.steps else " " * 22  # unknown where its files are damaged
+        print(f"{run.name:<24}{run.state:<12}{steps}  {texts}".rstrip())
 
 
 def work(options: argparse.Namespace) -> None:
@@ -260,7 +261,7 @@ def _follow(path: str) -> None:
                 time.sleep(0.2)
     _require_success(now)
     if now.state != "finished":
-        print(f"{now.state.capitalize()}. Go on with: python -m transformer resume {path}", file=sys.stderr)
+        print(f"{now.state.capitalize()}. Go on with: {folders.COMMAND} resume {path}", file=sys.stderr)
 
 
 @contextmanager

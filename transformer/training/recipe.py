@@ -197,7 +197,7 @@ class Recipe:
 
     def command(self, out: str) -> str:
         """The command that trains this recipe: from the preset from which the fewest settings have to be changed."""
-        words = ["python", "-m", "transformer", "train", "--data", self.data, "--out", out]
+        words = [*folders.COMMAND.split(), "train", "--data", self.data, "--out", out]
         if self.start is not None:  # the rest of the network is that of the start
             return shlex.join(words + self._flags(None, {"dropout": self.model.dropout}))
         every = [["--preset", name, *self._flags(name, _changes(self.model, name))] for name in PRESETS]

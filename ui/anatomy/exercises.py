@@ -7,6 +7,7 @@ import streamlit as st
 from transformer.analysis.network import Part
 from transformer.config import ModelConfig
 from transformer.exercises import stub
+from transformer.folders import COMMAND
 from ui.anatomy.chosen import stack_of
 from ui.anatomy.facts import is_t5
 
@@ -48,7 +49,7 @@ def offer(part: Part, config: ModelConfig) -> None:
                 help=title(file),
                 width="stretch",
             )
-        st.code(f"python -m transformer check {offered[0]}", language=None)
+        st.code(f"{COMMAND} check {offered[0]}", language=None)
         st.caption("It names the mistake, where it knows it. All exercises are in `docs/exercises`.")
 
 

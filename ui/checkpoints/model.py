@@ -10,6 +10,7 @@ import streamlit as st
 from transformer.checkpoints.architectures import from_json
 from transformer.checkpoints.native import CONFIG
 from transformer.files import read_json
+from transformer.folders import COMMAND
 from transformer.training import FEW
 from ui.checkpoints import everyday, keeping, parts, tokens
 from ui.checkpoints.configuration import configuration, pairs
@@ -100,7 +101,7 @@ def _scores(card: Mapping[str, Any]) -> None:
     given = [card.get("scores"), *(more if isinstance(more, list) else [])]
     scored = [scores for scores in given if isinstance(scores, Mapping) and scores]
     if not scored:
-        st.caption("Not scored yet: `python -m transformer evaluate FOLDER --data CORPUS`.")
+        st.caption(f"Not scored yet: `{COMMAND} evaluate FOLDER --data CORPUS`.")
     for scores in scored:
         _scored(scores)
 

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
 from transformer.analysis.atlas.report import History, facts, numbers
+from transformer.folders import COMMAND
 from transformer.trace import KINDS
 from ui.heads.components import atlas_picture
 from ui.heads.corpus import Chosen, choose
@@ -69,7 +70,7 @@ def body(name: str, model: Translator, view: HeadsView, actions: DeltaGenerator)
             f"{name.replace('/', '-')}-heads.json",
             "application/json",
             icon=":material/download:",
-            help="Every number with its spread, as `python -m transformer heads --json` writes it.",
+            help=f"Every number with its spread, as `{COMMAND} heads --json` writes it.",
         )
 
 

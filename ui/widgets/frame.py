@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
+from transformer.folders import COMMAND
 from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import PLACE
 from ui.state.view import V, View, confine, current, write_address
@@ -40,7 +41,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     actions = heading(title, question)
     st.session_state[PLACE] = st.empty()
     if not names:
-        st.info("There is no model in checkpoints/ yet. Train one: `python -m transformer train --help`.")
+        st.info(f"There is no model in checkpoints/ yet. Train one: `{COMMAND} train --help`.")
         st.stop()
     name = view.model if view.model in names else names[0]
     if view.model not in (None, name):
