@@ -59,11 +59,10 @@ SHAPES = {"small": (256, 8_000), "opus-mt": (512, 58_101)}
 END, UNKNOWN = 0, 1  # Marian pads and starts with its last token, whose vector is 0
 
 F32, BF16, RECORDING = "Headlight, float32", "Headlight, bfloat16 weights", "Headlight, recording"
-STEPS = "Headlight, float32, step by step"
 LINEAR = "Headlight's linear maps alone, float32"
 MARIAN, TUTORIAL = "generate of transformers", "the tutorials' loop"
 CT2, CT2_INT8 = "CTranslate2, float32", "CTranslate2, int8"
-NAMES = [F32, STEPS, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
+NAMES = [F32, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
 ALONE = (LINEAR, TUTORIAL)  # only a sentence at a time
 # How: shape, beam, sentences at a time.
 WAYS = [
@@ -82,7 +81,7 @@ def targets(shape: str, size: int, batch: int) -> list[tuple[str, str, float | N
         wanted = [(F32, CT2, 1.0), (BF16, CT2, 1.3), (BF16, CT2_INT8, 0.8)]
     else:
         exact_to_rounded = None if shape != "small" else 0.6 if size == 1 else 0.5
-        wanted = [(F32, CT2, 1.5 if size == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded), (F32, STEPS, None)]
+        wanted = [(F32, CT2, 1.5 if size == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
     wanted += [(F32, MARIAN, 1.4), (RECORDING, F32, 1 / 1.15)]
     if batch == 1 and shape == "small":
         wanted += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if size > 1 else None)]
@@ -143,8 +142,8 @@ def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
 
 
 def takes_part(name: str, shape: str, batch: int) -> bool:
-    """Only single sentences are drafted, and what is slow or a bound is measured with the small network."""
-    alone = batch == 1 or name not in (*ALONE, STEPS)
+    """What is slow or a bound is measured with single sentences and the small network."""
+    alone = batch == 1 or name not in ALONE
     return alone and (shape == "small" or name not in ALONE)
 
 
@@ -261,7 +260,7 @@ def writer(name: str, shape: str, folder: Path, tokens: int, size: int, threads:
         return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]
     if name == BF16:
         model.bfloat16()
-    record, ready = name == RECORDING, Prepared(model, drafts=name != STEPS)
+    record, ready = name == RECORDING, Prepared(model)
 
     def write(batch: list[list[int]]) -> list[list[int]]:
         src = padded(batch, model.config.pad_id)

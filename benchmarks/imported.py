@@ -124,7 +124,7 @@ import sys, time, torch
 from transformer import Translator
 torch.set_num_threads(1)
 start = time.perf_counter()
-Translator.load(sys.argv[1], shares=True).prepared.draft
+Translator.load(sys.argv[1], shares=True).prepared
 print(time.perf_counter() - start)
 """
 

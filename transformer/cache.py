@@ -84,26 +84,6 @@ class Cache:
         held.narrow(3, start, end - start).copy_(new)
         return held.narrow(3, 0, end)
 
-    def keep(self, places: Tensor) -> None:
-        """Forgets the target tokens elsewhere than at `places`, which are in order."""
-        for held in self._own.values():
-            moved = held.index_select(3, places)
-            held.narrow(3, 0, len(places)).copy_(moved)
-        self.length = len(places)
-
-    def branches(self, paths: Tensor) -> Cache:
-        """For rows [N] that continue the one row: of what it holds, each sees what lies along its path [N, T]."""
-        cache = Cache(self.source, self.visible)
-        cache.folded, cache.length = self.folded, paths.size(1)
-        if len(paths) > 1:
-            cache.rows = Rows(paths.new_zeros(len(paths)), paths.new_tensor([len(paths)]))
-        for layer, held in self._own.items():
-            along = held[:, 0].index_select(2, paths.flatten()).unflatten(2, paths.shape)  # [2, H, N, T, D]
-            grown = held.new_empty(2, len(paths), held.size(2), paths.size(1) + _PLACES, held.size(4))
-            grown[:, :, :, : paths.size(1)] = along.transpose(1, 2)
-            cache._own[layer] = grown
-        return cache
-
     def forget(self) -> None:
         """Holds no target token any more."""
         self.length = 0

@@ -11,9 +11,7 @@ T target tokens, V target vocabulary.
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, TypeVar
 
 import torch
@@ -27,10 +25,12 @@ from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.linear import Linear, Shared
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
-from transformer.quantized import Quantized, quantizes
 from transformer.taps import Observer, Tap, only, reads_whole_pass, with_pruned
 
 Maps = type[Linear]
+
+
+LARGE_PARAMETERS = 30_000_000  # a second copy of so many is felt
 
 
 class Prepared:
@@ -39,35 +39,19 @@ class Prepared:
     It holds a copy of the weights as they are now, and nothing of a run: any number of threads may use it. After a
     change of the model's weights, prepare it again.
 
-    Where it `drafts`, it has a `draft` of itself as well: its copy with a decoder of 8 bits, to guess what it will
-    write. A large one that `shares` has no copy of the weights, but computes with the model's: half the memory, where
-    a beam may take twice as long.
+    A large one that `shares` has no copy of the weights, but computes with the model's: half the memory, where a beam
+    may take twice as long.
     """
 
     @torch.inference_mode()
-    def __init__(self, model: Transformer, drafts: bool = False, shares: bool = False):
+    def __init__(self, model: Transformer, shares: bool = False):
         assert not model.training, "dropout is left out"
         self.config, self.device = model.config, model.output.weight.device
-        self.plain = model if drafts and may_be_drafted(model) else None
-        self.shares = shares and self.plain is not None and sum(p.numel() for p in model.parameters()) > LARGE
-        maps = Shared if self.shares else Linear  # shared ones are for passes that check drafts: steps would be slow
+        large = sum(p.numel() for p in model.parameters()) > LARGE_PARAMETERS
+        maps = Shared if shares and large and model.output.weight.dtype == torch.float32 else Linear
         self.encoder = PreparedEncoder(model.encoder, maps)
         self.decoder = PreparedDecoder(model.decoder, maps)
         self.output = maps(model.output)
-
-    @cached_property
-    def draft(self) -> Prepared | None:
-        """None where it is not much faster, which is found out at the first use."""
-        draft = None if self.plain is None else draft_of(self, self.plain)
-        return draft if draft is None or self.shares or faster(draft, self) else None
-
-    def draft_for(self, rows: int) -> Prepared | None:
-        """The draft where steps of so many hypotheses are faster by it.
-
-        Step by step, five rows take little longer than one, while checking them takes up to five times as long: beams
-        are written faster without, unless the weights are shared.
-        """
-        return self.draft if rows == 1 or self.shares else None
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
@@ -94,15 +78,6 @@ class Prepared:
             assert not cache.length, "after the first, tokens come one by one"
             mask = target_mask(tgt, self.config)
         return self.output(self.decoder(tgt, mask, cache, tap)).float()
-
-    @torch.inference_mode()
-    def write_tree(self, tokens: Tensor, at: Tensor, mask: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
-        """The logits after each of `tokens` [T], which need not follow each other: [T, V].
-
-        They stand at the positions `at` [T], and `mask` [T, K] is True where each may look among the tokens that
-        `cache` holds and, after these, themselves.
-        """
-        return self.output(self.decoder(tokens[None], mask, cache, tap, at))[0].float()
 
     @torch.inference_mode()
     def write_next(self, prefix: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
@@ -137,11 +112,9 @@ class PreparedDecoder:
         self.layers = [PreparedDecoderLayer(layer, maps) for layer in each(DecoderLayer, plain.layers)]
         self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
 
-    def __call__(
-        self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None, at: Tensor | None = None
-    ) -> Tensor:
-        """`tgt` [N, T] stand where the tokens that `cache` holds end, or at the positions `at` [T]."""
-        x = self.embedding(tgt, cache.length if at is None else at).float()
+    def __call__(self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
+        """`tgt` [N, T] stand where the tokens that `cache` holds end."""
+        x = self.embedding(tgt, cache.length).float()
         bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
         for layer in self.layers:
             x = layer(x, mask, bias, cache, tap)
@@ -310,47 +283,3 @@ def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor 
     """What a stack adds to its scores for (queries, keys): T5's layers share one, others have none."""
     bias = attention.position_bias
     return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()
-
-
-FEWEST = 2_000_000  # weights of a decoder: a step of fewer takes its time elsewhere
-LARGE = 30_000_000  # parameters: a second copy of so many is felt
-AHEAD = 8  # steps that are read at once, for the comparison
-SPENT = 1.6  # times as long as its passes take, by and large, a draft takes
-
-
-def may_be_drafted(model: Transformer) -> bool:
-    """Whether there can be a draft, and its steps would be shorter."""
-    weights = sum(w.numel() for w in (*model.decoder.layers.parameters(), model.output.weight))
-    causal = model.config.look_ahead_mask != "never"
-    long = model.config.max_length >= AHEAD
-    relative = each(DecoderLayer, model.decoder.layers)[0].self_attention.position_bias is not None
-    plain = model.output.weight.dtype == torch.float32 and quantizes(model.output.weight.device)
-    return weights >= FEWEST and causal and long and not relative and plain
-
-
-@torch.inference_mode()
-def draft_of(exact: Prepared, model: Transformer) -> Prepared:
-    """`exact` with a decoder of 8 bits."""
-    draft = copy.copy(exact)
-    draft.decoder, draft.output = PreparedDecoder(model.decoder, Quantized), Quantized(model.output)
-    return draft
-
-
-@torch.inference_mode()
-def faster(draft: Prepared, exact: Prepared) -> bool:
-    """Whether steps by `draft`, and passes that check them, are much faster than steps by `exact`."""
-    tokens = torch.full((1, AHEAD), exact.config.sos_id)
-    cache = exact.read(torch.full_like(tokens, exact.config.eos_id))  # [SOS] need not be a source token
-
-    def seconds(network: Prepared, length: int) -> float:
-        """The least of some passes over so many tokens."""
-        times = []
-        for _ in range(4):
-            cache.forget()
-            start = time.perf_counter()
-            network.write(tokens[:, :length], cache)
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    # A part of a draft is in vain, and a search that runs ahead chooses as often again.
-    return SPENT * (seconds(draft, 1) + seconds(exact, AHEAD) / AHEAD) < seconds(exact, 1)

@@ -5,7 +5,6 @@ Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
@@ -186,19 +185,6 @@ def with_pruned(tap: Tap | None, kept: tuple[int, ...], count: int) -> Tap | Non
 
 
 Intervention = Ablate | Scale | Uniform | Replace
-
-
-ByRow = Ablate | Scale | Uniform  # what these make of a row of a pattern depends on no other
-
-
-def by_row(tap: Tap | None) -> tuple[Tap | None, Observer | None] | None:
-    """The taps of `tap` that change patterns row by row, and the observers after them; None where there are others."""
-    taps = tap.taps if isinstance(tap, Chain) else () if tap is None else (tap,)
-    changing = tuple(itertools.takewhile(lambda one: isinstance(one, ByRow), taps))
-    observers = tuple(one for one in taps[len(changing) :] if isinstance(one, Observer))
-    if len(changing) + len(observers) < len(taps):
-        return None
-    return chain(*changing), Observers(observers) if observers else None
 
 
 def switches_off(one: Tap) -> TypeGuard[Ablate | Scale]:

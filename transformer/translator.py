@@ -66,10 +66,9 @@ class Translator:
     make another one.
     """
 
-    def __init__(self, checkpoint: Checkpoint, drafts: bool = False, shares: bool = False):
-        """Where it `drafts`, single sentences are written faster after the first; where it `shares`, a large model
-        takes half the memory: see `Prepared`."""
-        self.checkpoint, self.drafts, self.shares = checkpoint, drafts, shares
+    def __init__(self, checkpoint: Checkpoint, shares: bool = False):
+        """Where it `shares`, a large model takes half the memory: see `Prepared`."""
+        self.checkpoint, self.shares = checkpoint, shares
 
     @classmethod
     def load(cls, folder: str | Path, precision: str = "float32", shares: bool = False) -> Translator:
@@ -78,7 +77,7 @@ class Translator:
         One that `shares` has its weights in memory once, where a large model takes longer to write with a beam.
         Raises ValueError naming the file that is missing or wrong.
         """
-        return cls(in_precision(checkpoints.load(folder), precision), drafts=True, shares=shares)
+        return cls(in_precision(checkpoints.load(folder), precision), shares=shares)
 
     @property
     def model(self) -> Transformer:
@@ -87,7 +86,7 @@ class Translator:
     @cached_property
     def prepared(self) -> Prepared:
         """The model ready to run and to be decoded with, made once."""
-        return Prepared(self.model, self.drafts, self.shares)
+        return Prepared(self.model, self.shares)
 
     @cached_property
     def _heads(self) -> dict[Site, tuple[int, ...]]:

@@ -19,7 +19,7 @@ tap_at      gives the tap of a step, counted from 0, which sees the decoder's pa
             They have one query, [N, H, 1, K], so a `Replace` there has one row. Only in a model without a look-ahead
             mask they have all, [N, H, T, K]: there earlier tokens see later ones, so the whole prefix is computed anew
             at each step, as the code that trained it does.
-between     is called before each step, in drafts as well: what it raises ends the decode.
+between     is called before each step: what it raises ends the decode.
 record      keeps in each step the patterns that it saw, as the taps left them.
 
 A step keeps [N, V] log-probabilities, so whoever keeps all steps of a large batch keeps much.

@@ -5,14 +5,12 @@ Shapes: B sentences, of which A have live hypotheses, N live hypotheses, C candi
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from transformer.decoding.step import Fate
 
@@ -48,12 +46,6 @@ class Chooser(Protocol):
         """`allowed` [N, V]: log-probabilities, -inf where a row may not write the token; `free` are the same where
         nothing is forced."""
 
-    def drafting(self, spare: int) -> Chooser:
-        """What chooses nearly the same from nearly the same log-probabilities, and nothing it does changes this.
-
-        A beam keeps `spare` more hypotheses: of two that are about as good, both.
-        """
-
 
 def _fates(tokens: Tensor, eos_id: int, at_bound: Tensor) -> Tensor:
     fates = torch.full_like(tokens, Fate.LIVE).masked_fill_(at_bound, Fate.UNFINISHED)
@@ -78,9 +70,6 @@ class Greedy:
 
     def __call__(self, live: Live, allowed: Tensor, free: Tensor) -> Chosen:
         return _one_each(live, allowed, allowed.argmax(-1), self.eos_id, self.bounds)
-
-    def drafting(self, spare: int) -> Chooser:
-        return self
 
 
 def tempered(log_probs: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float = 1.0) -> Tensor:
@@ -132,9 +121,6 @@ class Sample:
         # "right" steps over tokens of probability 0, where the sum does not grow.
         tokens = torch.searchsorted(sums, drawn, right=True)[:, 0]
         return _one_each(live, allowed, tokens, self.eos_id, self.bounds)
-
-    def drafting(self, spare: int) -> Chooser:
-        return self
 
 
 def draws(seed: int, sentences: int, steps: int) -> Tensor:
@@ -192,12 +178,6 @@ class Beam:
         if tempered:
             self.sums = sums[exists & (fates == Fate.LIVE)]
         return Chosen(*(x[exists] for x in (parents, tokens, totals, scores, fates)))
-
-    def drafting(self, spare: int) -> Chooser:
-        other = copy.copy(self)
-        other.size += spare
-        other.finished = F.pad(self.finished, (0, spare), value=-torch.inf)
-        return other
 
     def _settled(self, active: Tensor, sums: Tensor, scores: Tensor, fates: Tensor) -> Tensor:
         """Takes in what finished, and says which sentences no live hypothesis can improve: [A].

@@ -5,19 +5,18 @@ Shapes: B sentences, N live hypotheses, F forced tokens, S source tokens, V targ
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
 
+from transformer.cache import Cache
 from transformer.config import ModelConfig
 from transformer.decoding.choosers import Chooser, Chosen, Live
 from transformer.decoding.step import DecodeStep, Fate
-from transformer.decoding.writers import TOKENS, Drafted, StepByStep, Writer
 from transformer.model import Transformer
 from transformer.prepared import Prepared
-from transformer.taps import Recorder, Site, Tap, by_row, chain
+from transformer.taps import Recorder, Site, Tap, chain
 
 TapAt = Callable[[int], Tap | None]
 Between = Callable[[], object]
@@ -48,7 +47,7 @@ class NotANumberError(ValueError):
 
 
 class Search:
-    """A decode under way: it owns its writer and the live hypotheses, and writes nothing to the model."""
+    """A decode under way: it owns its cache and the live hypotheses, and writes nothing to the model."""
 
     def __init__(
         self,
@@ -66,17 +65,13 @@ class Search:
         self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
         self.tap, self.tap_at, self.record, self.between = tap, tap_at, record, between
-        self.by_row = by_row(tap) if tap_at is None and len(src) == 1 else None
-        self.writer: Writer | None = None
+        self.cache: Cache | None = None
         sentences = torch.arange(len(src), device=src.device)
         self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
 
     def steps(self) -> Iterator[DecodeStep]:
-        try:
-            while len(self.live.sentences):
-                yield self._advance()
-        finally:  # one that drafts holds this search too: neither would be freed before a garbage collection
-            self.writer = None
+        while len(self.live.sentences):
+            yield self._advance()
 
     # Around a step and not around the loop: between steps the thread and its gradient mode are the caller's.
     @torch.inference_mode()
@@ -84,10 +79,10 @@ class Search:
         if self.between is not None:
             self.between()
         recorder = Recorder() if self.record else None
-        if self.writer is None:
-            self.writer = self._begun(chain(self.tap, recorder))
+        if self.cache is None:
+            self.cache = self.network.read(self.src, chain(self.tap, recorder))
         here = self.tap_at(self.live.length) if self.tap_at is not None else None
-        log_probs = self._log_probs(self.writer, chain(self.tap, here, recorder))
+        log_probs = self._log_probs(self.cache, chain(self.tap, here, recorder))
         chosen = self._chosen(log_probs)
         step = DecodeStep(
             self.live.length, self.live.sentences, self.live.written, log_probs, *chosen, _patterns(recorder)
@@ -95,30 +90,10 @@ class Search:
         self._go_on(step)
         return step
 
-    def _begun(self, tap: Tap | None) -> Writer:
-        """The source is read. One sentence is drafted where that is faster, and a tap changes its rows one by one."""
-        cache = self.network.read(self.src, tap)
-        draft = self.network.draft_for(self.choose.size)
-        if draft is None or self.by_row is None or 2 * self.choose.size > TOKENS:  # two steps of so wide a beam
-            return StepByStep(self.network, cache)
-        return Drafted(self.network, draft, cache, self._ahead, self.by_row[0])
-
-    def _ahead(self, writer: Writer, spare: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """How this search would go on with another writer, as `writers.Ahead` says; nothing of it changes."""
-        assert self.by_row is not None
-        other = copy.copy(self)
-        other.writer, other.choose, other.tap, other.record = writer, self.choose.drafting(spare), self.by_row[0], False
-        try:
-            for step in other.steps():
-                kept = step.fates == Fate.LIVE
-                yield step.parents[kept], step.tokens[kept]
-        except NotANumberError:
-            return  # only the network itself is right about what it gives
-
-    def _log_probs(self, writer: Writer, tap: Tap | None) -> Tensor:
+    def _log_probs(self, cache: Cache, tap: Tap | None) -> Tensor:
         """What the model says of each live hypothesis' next token: [N, V]."""
         start = self.live.written.new_full((len(self.live.sentences), 1), self.config.sos_id)
-        logits = writer.logits(torch.cat([start, self.live.written], 1), tap)
+        logits = self.network.write_next(torch.cat([start, self.live.written], 1), cache, tap)
         log_probs = torch.log_softmax(logits, -1, out=logits)  # in their place: new memory costs more than the sums
         if log_probs[:, 0].isnan().any():  # one that is not a number makes its whole row so
             raise NotANumberError(
@@ -150,8 +125,8 @@ class Search:
         written = torch.cat([step.written[parents], step.tokens[kept, None]], 1)
         self.live = Live(step.sentences[parents], written, step.totals[kept])
         if not torch.equal(parents, rows):
-            assert self.writer is not None
-            self.writer.select(parents)
+            assert self.cache is not None
+            self.cache.select(parents)
 
 
 def _patterns(recorder: Recorder | None) -> dict[Site, Tensor] | None:
