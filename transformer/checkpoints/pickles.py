@@ -23,6 +23,10 @@ UNUSUAL = "Save them as ordinary, dense tensors of real numbers."
 GIVE_AS_VOCABULARY = "Import the weights, and give this file as their vocabulary."
 # What a person may run, where the file is theirs.
 SAVE = 'torch.save(model.state_dict(), "weights.pt")'
+CONVERT_FAIRSEQ = (
+    "Convert the model with the script for its family in transformers (convert_*_original_*checkpoint_to_pytorch.py), "
+    "and import the folder that it writes."
+)
 WORDS_OF_VOCAB = 'json.dump(vocab.get_itos(), open("vocab.json", "w"))'
 
 
@@ -268,6 +272,8 @@ def refusal(thing: Global, at: int, instruction: str, tensors: int) -> Refused:
         what = f"This file holds a whole object of the class {name}, not its weights alone: to open it would run code."
     else:
         what = f"This file would run a program: opening it the usual way would call {name}."
+    if name.startswith(("fairseq.", "omegaconf.")):
+        return Refused(f"{what} fairseq saves its settings so.", facts, CONVERT_FAIRSEQ)
     return Refused(what, facts, "If it is yours, save the weights alone, then import that file.", SAVE)
 
 

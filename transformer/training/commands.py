@@ -89,7 +89,8 @@ def add_verbs(verb: Verb) -> None:
     sub = verb(export, "Export a run's best checkpoint: weights in 16 bits, snapshots in 8, scores.")
     _takes_run(sub)
     sub.add_argument("--out", type=folders.written, required=True, help="the checkpoint folder to make, or the file")
-    text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder"
+    text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder "
+    text += "(which needs a network trained with --norm post --no-final-norm and sinusoidal positions)"
     sub.add_argument("--as", dest="packed", choices=PACKED, help=text)
     sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
     sub.add_argument(

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from transformer import PRESETS, folders
+from transformer.checkpoints.marian_export import why_not
 from transformer.data.about import about
 from transformer.data.corpora import from_hub
 from transformer.data.preview import Preview
@@ -87,6 +88,11 @@ def form(view: TrainingView) -> None:
     if made.recipe is not None and chosen.spec is not None:
         with st.expander("The same run from the command line", icon=":material/terminal:", key=key_of("command")):
             st.code(made.recipe.command(f"{_shown_root()}/{_name(key)}"), language="bash", wrap_lines=True)
+            if (reason := why_not(made.recipe.model)) is not None:
+                st.caption(
+                    f"As this model will be, it cannot be exported as a Marian model: {reason}. Norms after the "
+                    "sublayers (`--norm post --no-final-norm`) make one that can; the other formats take any model."
+                )
 
 
 # ---- where the settings come from ----------------------------------------------------------------------------------

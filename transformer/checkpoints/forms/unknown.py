@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from transformer.checkpoints.forms.hugging_face_config import hugging_face_config
+from transformer.checkpoints.pickles import CONVERT_FAIRSEQ
 from transformer.checkpoints.refused import Refused
 from transformer.checkpoints.source import Source
 from transformer.quoting import quoted
 
+_FAIRSEQ_OUTPUT = "decoder.output_projection.weight"
 FAMILIES = "Marian, BART, mBART, M2M100, NLLB and T5"
 KNOWN = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
 
 
 def refuse_others(source: Source) -> None:
-    """Raises Refused where a `config.json` says what the model is, and that type is none of these."""
+    """Raises Refused for fairseq's weights, and where a `config.json` says what the model is and that type is none of
+    these."""
     config = hugging_face_config(source)
+    if config is None and _FAIRSEQ_OUTPUT in source.weights.infos:
+        raise Refused(
+            "These are the weights of a fairseq model, and no config.json says where its norms stand.",
+            remedy=CONVERT_FAIRSEQ,
+        )
     if config is None or config.model_type in KNOWN:
         return
     name = config.model_type[:60]
