@@ -90,6 +90,12 @@ def test_anatomy_of_other_parts(part: str) -> None:
     opened("anatomy", part=part)
 
 
+def test_why() -> None:
+    """Every section, also the swapped cause, whose shares a pruned head has none of."""
+    app = opened("why", model="small", step="1", corrupted=TEXTS[1])
+    assert "The top 3" in said(app) and "NaN" not in said(app)
+
+
 @pytest.mark.parametrize("page", ["decoding", "positions", "checkpoints"])
 def test_other_pages(page: str) -> None:
     app = opened(page, model="small")

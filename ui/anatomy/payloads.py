@@ -5,6 +5,7 @@ Letters: L layers, H heads, K keys, T target tokens that are read, D = d_head, M
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -171,7 +172,9 @@ def likely(taken: Taken, model: Translator) -> list[tuple[str, float, str]]:
 
 
 def small(number: float) -> str:
-    """0.00000021 as "2.1e−7"."""
+    """0.00000021 as "2.1e−7", NaN as "–"."""
+    if math.isnan(number):
+        return "–"
     if number >= 0.001 or number == 0:
         return f"{number:.3f}" if number else "0"
     digits, power = f"{number:.1e}".split("e")

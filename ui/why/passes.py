@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from transformer import Trace
 from transformer.analysis import why
 from transformer.analysis.stream import stream
+from transformer.decoding.search import allowed
 from transformer.taps import Site
 from ui.state.cache import kept
 from ui.state.models import translator, version
@@ -16,6 +18,7 @@ from ui.state.models import translator, version
 Ids = tuple[int, ...]
 Version = tuple[int, ...]
 Head = tuple[Site, int]
+CANDIDATES = 5  # other tokens that are offered at a step
 TOP = 3  # heads that are given back together
 
 
@@ -74,12 +77,19 @@ def _measured(name: str, version: Version, source: Ids, target: Ids) -> why.Meas
 
 @kept(50, "Reading the other candidates")
 def _candidates(name: str, version: Version, source: Ids, target: Ids, step: int) -> list[tuple[int, float]]:
-    model = translator(name).model
+    checkpoint = translator(name).checkpoint
+    model, labels = checkpoint.model, checkpoint.target_tokenizer.labels
     passed = stream(model, source, target[: step + 2])
     log_probs = model.output(passed.decoder.last[-1]).detach().float().log_softmax(-1)
-    best = log_probs.topk(min(6, len(log_probs)))
-    pairs = zip(best.indices.tolist(), best.values.exp().tolist(), strict=True)
-    return [(token, probability) for token, probability in pairs if token != target[step + 1]][:5]
+    best = allowed(log_probs, model.config).topk(min(CANDIDATES + 5, len(log_probs)))
+    # Two tokens may read the same, such as an apostrophe with a space before it and one without.
+    written = labels([target[step + 1]])[0]
+    pairs = [
+        (token, math.exp(log_prob))
+        for token, log_prob in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        if log_prob > -math.inf and labels([token])[0] != written
+    ]
+    return pairs[:CANDIDATES]
 
 
 @kept(50, "Taking the two logits apart")
@@ -106,8 +116,9 @@ def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: I
     model = translator(name).model
     pairs = why.partners(source, corrupted)
     found = why.patching(model, source, corrupted, target, step, instead, pairs, states=False)
-    heads = [(site, head) for site, shares in found.restored.items() for head in range(len(shares))]
-    top = sorted(heads, key=lambda at: -found.restored[at[0]][at[1]])[:TOP]
+    # A pruned head has no share: NaN, which has no place in an order.
+    heads = [(site, head) for site, shares in found.restored.items() for head in np.flatnonzero(np.isfinite(shares))]
+    top = sorted(((site, int(head)) for site, head in heads), key=lambda at: -found.restored[at[0]][at[1]])[:TOP]
     (together,) = why.restored_by(model, source, corrupted, target, step, instead, [top], pairs)
     alone = tuple(
         [place for place in range(len(ids)) if place not in {pair[side] for pair in pairs}]

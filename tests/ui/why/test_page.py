@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
@@ -16,8 +18,10 @@ from transformer import Trace, Translator, checkpoints
 from transformer.analysis import why
 from transformer.analysis.sites import by_kind
 from transformer.charts.why import bars
+from transformer.checkpoints import Checkpoint
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
+from ui.why.passes import candidates_of
 from ui.why.tables import Row
 from ui.widgets.text import literal, signed
 
@@ -200,14 +204,36 @@ def svg_number(value: float) -> str:
 def rival(model: Translator, trace: Trace, step: int, corrupted: list[int]) -> int:
     """What the other sentence would make the model write where it first differs; else the most probable token that was
     not written, by the model's own pass."""
-    after = model.log_probs([corrupted], [trace.target.ids[:-1]])[0].argmax(-1).tolist()
+    labels, config = model.checkpoint.target_tokenizer.labels, model.model.config
+    never = [token for token in (config.pad_id, config.sos_id) if token != config.eos_id]
+    probable = model.log_probs([corrupted], [trace.target.ids[:-1]])[0].clone()
+    probable[:, never] = -1e9
+    after = probable.argmax(-1).tolist()
     differ = [at for at, (a, b) in enumerate(zip(after, trace.target.ids[1:], strict=True)) if a != b]
     if differ and differ[0] == step:
         return int(after[step])
     log_probs = model.log_probs([trace.source.ids], [trace.target.ids[:-1]])[0, step].clone()
-    log_probs[trace.target.ids[step + 1]] = -1e9
+    log_probs[never] = -1e9
+    same = [token for token in range(len(log_probs)) if labels([token])[0] == trace.writes.labels[step]]
+    log_probs[same] = -1e9
     return int(log_probs.argmax())
 
 
 def table(app: AppTest, *columns: str) -> pd.DataFrame:
     return next(one.value for one in app.dataframe if set(columns) <= set(one.value))
+
+
+@pytest.mark.parametrize("make", [small_checkpoint, small_t5_checkpoint])
+def test_what_can_never_be_written_is_no_alternative(make: Callable[[], Checkpoint], shelves: Path) -> None:
+    """Padding and the start have logits too, and two tokens may read the same."""
+    checkpoint = make()
+    with torch.no_grad():
+        checkpoint.model.output.weight[checkpoint.model.config.pad_id] *= 50.0
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
+    model = Translator.load(shelves / "checkpoints" / "small")
+    trace = model.trace(TEXTS[0], TEXTS[0])
+    config, labels = model.model.config, model.checkpoint.target_tokenizer.labels
+    for step in range(len(trace.writes)):
+        offered = [token for token, _ in candidates_of("small", trace, step)]
+        assert offered and not {config.pad_id, config.sos_id} & set(offered) - {config.eos_id}
+        assert trace.writes.labels[step] not in labels(offered)

@@ -21,6 +21,7 @@ from torch import Tensor
 from transformer.analysis.sites import all_heads, attention_at
 from transformer.analysis.why.logit_difference import require_step, require_token
 from transformer.analysis.why.patched import Heads, Place, States, patched, same_heads, same_states
+from transformer.decoding.search import allowed
 from transformer.model import Transformer
 from transformer.taps import Site
 
@@ -235,7 +236,7 @@ def _question(
         return step, instead
     device = model.output.weight.device
     logits = patched(model, torch.tensor([corrupted], device=device), torch.tensor([target[:-1]], device=device))[0]
-    best = logits.argmax(-1).tolist()
+    best = allowed(logits, model.config).argmax(-1).tolist()
     steps = range(len(best)) if step is None else [step]
     for at in steps:
         if best[at] != target[at + 1] and instead is None:
