@@ -14,7 +14,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 from numpy.typing import ArrayLike
@@ -78,6 +78,7 @@ class Mistake:
     right: str
     wrong: str
     look_at: str  # what to look at, in a sentence or two
+    kind: Literal["encoder", "decoder"] | None = None  # the attention in which it shows; None is any
     changes: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # of ModelConfig
     tap: Tap | None = None
     shifted: bool = True  # in training, what is read stands one place before what is written
@@ -108,6 +109,7 @@ MISTAKES: dict[str, Mistake] = {
             _PLAIN,
             "Decoder self-attention above the diagonal: each row has weight on words that are still to be written. In "
             "training the loss falls towards 0, since the next word can be copied; in use it is not there to copy.",
+            "decoder",
             _never("look_ahead_mask"),
             trains=True,
         ),
@@ -118,6 +120,7 @@ MISTAKES: dict[str, Mistake] = {
             r"\texttt{scores.masked\_fill(mask == 0, -inf)}",
             "The same as without any mask, although the line stands there: masked_fill returns a new tensor, and only "
             "masked_fill_ changes its own. Decoder rows see later words, and batches see their padding.",
+            "decoder",
             _never("padding_mask", "look_ahead_mask"),
             trains=True,
         ),
@@ -135,6 +138,7 @@ MISTAKES: dict[str, Mistake] = {
             r"x_t = \sqrt{d}\, E[\text{token}_t] + p_t",
             r"x_t = \sqrt{d}\, E[\text{token}_t]",
             "Two equal words have equal rows in the encoder, and a shuffled sentence has the same patterns, shuffled.",
+            "encoder",
             MappingProxyType({"positions": "none"}),
             trains=True,
         ),
@@ -145,6 +149,7 @@ MISTAKES: dict[str, Mistake] = {
             r"M_j = -\infty \text{ where } \text{token}_j \ne \text{[PAD]}",
             "Encoder and cross-attention: every word is hidden alike, so that all weigh the same, and whatever is "
             "written hardly depends on the order of importance that the heads had learned.",
+            "encoder",
             tap=InvertedPaddingMask(),
         ),
         Mistake(

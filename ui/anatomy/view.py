@@ -47,6 +47,10 @@ class AnatomyView(View):
     broken: str = ""  # a mistake that the model is run with, which is "" for none
     lens: tuple[int, ...] = ()  # the pinned cell: its row (0 is the embedding) and its token
 
+    @property
+    def unchanged(self) -> bool:
+        return super().unchanged and not self.broken
+
     def to_keep(self) -> dict[str, str]:
         """With the kind always, whose default is this page's own."""
         return {**super().to_keep(), "kind": self.kind}

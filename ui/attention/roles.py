@@ -38,6 +38,9 @@ def corpus_roles(shown: Shown, view: AttentionView, large: Panel) -> None:
     known = known_roles(shown.name)
     if known is None:
         return
+    if shown.changes or view.broken:
+        st.caption("What is known of the heads from a corpus holds for the model as it is, not with these changes.")
+        return
     here = known.of.get((view.kind, large.layer, large.head), [])
     for role in here:
         text = str(role)

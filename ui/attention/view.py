@@ -105,6 +105,10 @@ class AttentionView(View):
     MISTAKES: ClassVar[tuple[str, ...]] = RUNNABLE
     broken: str = ""  # a mistake that the model is run with, which is "" for none
 
+    @property
+    def unchanged(self) -> bool:
+        return super().unchanged and not self.broken and not self.changes
+
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
         changes = [Change.parse(part) for part in query.get("changes", "").split(",")[:1000]]

@@ -35,6 +35,11 @@ class View:
     layer: int | None = None  # from 1
     head: int | None = None  # from 1
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether the model is shown as it is, writing what it writes by itself: what is said of it then is true."""
+        return self.target is None
+
     def to_query(self) -> dict[str, str]:
         """The parameters that differ from the defaults, as the address has them."""
         values: dict[str, str] = {}

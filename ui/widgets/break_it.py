@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from transformer.broken import MISTAKES
-from ui.state.view import reseed, take, update, widget_key
+from ui.state.view import reseed, update, widget_key
 
 WHOLE = ""
 
@@ -20,23 +20,33 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
             index=(WHOLE, *among).index(broken),
             format_func=lambda name: MISTAKES[name].title if name else "No: the model as it is",
             key=key,
-            on_change=take,
-            args=("broken", key),
-            help="Runs this very model with a mistake that tutorials make. It is over when you open another page.",
+            on_change=_take,
+            args=(key,),
+            help="Runs this very model with a mistake that tutorials make. Resets when you leave this page.",
         )
     if not broken:
         return
     made = MISTAKES[broken]
-    with st.container(border=True, key="broken"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/bolt: **Broken on purpose: {made.title.lower()[:1]}{made.title[1:]}.**")
-            st.button("Mend it", icon=":material/build:", on_click=_mend, key="mend")
-        before, after = st.columns(2)
-        before.caption("As it should be")
-        before.latex(made.right)
-        after.caption("As it runs now")
-        after.latex(made.wrong)
-        st.caption(f"What to look at: {made.look_at}")
+    with st.container(border=True, key="broken"), st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f":material/bolt: **Broken on purpose: {made.title.lower()[:1]}{made.title[1:]}.** "
+            f":small[:gray[{made.look_at}]]",
+            width="stretch",
+        )
+        with st.popover("Equations", icon=":material/function:", key="broken-equations"):
+            st.caption("As it should be")
+            st.latex(made.right)
+            st.caption("As it runs now")
+            st.latex(made.wrong)
+        st.button("Mend it", icon=":material/build:", on_click=_mend, key="mend")
+
+
+def _take(key: str) -> None:
+    """The attention in which the mistake shows is shown."""
+    broken = st.session_state[key]
+    kind = MISTAKES[broken].kind if broken else None
+    update(broken=broken, **({} if kind is None else {"kind": kind}))
+    reseed()
 
 
 def _mend() -> None:

@@ -39,7 +39,8 @@ def source_input(model: Translator, view: View) -> str:
         if offered:
             key = widget_key("example")
             st.menu_button("Examples", list(offered), key=key, on_click=_take_example, args=(key,), format_func=literal)
-    if why := next((example.why for example in every if example.text == text), ""):
+    why = next((example.why for example in every if example.text == text), "")
+    if why and view.unchanged:
         st.caption(f":material/lightbulb: {literal(why)}")
     return text
 

@@ -102,3 +102,23 @@ def test_what_cannot_be_broken_is_shown_whole_and_says_why() -> None:
     app = opened("attention", model="t5", broken="no-scaling")
     assert not told(app) and any("positions are a bias" in one.value for one in app.info)
     assert opened("attention", model="small", broken="nonsense").query_params.get("broken") is None
+
+
+def test_the_attention_in_which_a_mistake_shows_is_shown() -> None:
+    app = opened("attention", model="small")
+    (box,) = [box for box in app.sidebar.selectbox if box.label == "Break it"]
+    box.set_value("no-causal-mask").run()
+    assert app.query_params["kind"] == "decoder" and app.session_state["view"].kind == "decoder"
+
+
+@pytest.mark.parametrize("changed", [{"broken": "no-scaling"}, {"changes": "cross.1.1"}, {"target": TEXTS[1]}])
+def test_what_an_example_shows_is_said_of_the_model_as_it_is_alone(changed: dict[str, str], shelves: Path) -> None:
+    checkpoint = small_checkpoint()
+    checkpoint.card["examples"] = [{"text": TEXTS[0], "why": "Two words swap places."}]
+    checkpoints.save(checkpoint, shelves / "checkpoints" / "taught")
+
+    def lines(**query: str) -> str:
+        return " ".join(one.value for one in opened("attention", model="taught", text=TEXTS[0], **query).caption)
+
+    assert "Two words swap places" in lines()
+    assert "Two words swap places" not in lines(**changed)
