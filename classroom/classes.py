@@ -10,8 +10,8 @@ from typing import Any
 
 from classroom import codes
 from classroom.store import Act, Json, State, Store
-from classroom.tally import in_words, tally
-from transformer.lessons.judging import check_guess
+from classroom.tally import as_cell, is_right, tally, without_emphasis
+from transformer.lessons.judging import check_guess, judge
 
 LASTS = 24 * 3600.0  # seconds
 MOST_CLASSES = 50
@@ -28,7 +28,10 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """A step as pupils see it. `posed` is the library's; `number` of `of` is its place in the lesson."""
+    """A step as pupils see it: its introduction (`text`), the sentence that the model reads, and the question.
+
+    `posed` is the library's; `number` of `of` is its place in the lesson.
+    """
 
     step: str
     title: str
@@ -37,6 +40,7 @@ class Question:
     text: str = ""
     number: int = 1
     of: int = 1
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -226,13 +230,29 @@ class Classes:
 
 
 def rows(results: list[Asked]) -> list[list[str | float | None]]:
-    """What a teacher takes home, with its header: the step, the round, the answer, and no person."""
-    lines: list[list[str | float | None]] = [["step", "round", "answer"]]
+    """Return the results as a table with a header, one line per answer, sorted within a round: no line names a person.
+
+    Answers to a question about a number are numbers, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they
+    and the right answer are None for a question that was not revealed.
+    """
+    table: list[list[str | float | None]] = [
+        ["step", "sentence", "question", "round", "answer", "unit", "right answer", "right", "score"]
+    ]
     for asked in results:
+        question, posed, truth = asked.question, dict(asked.question.posed), asked.truth
+        unit = (posed.get("unit") or None) if posed["ask"] == "number" else None
+        asking = [question.title, question.sentence, without_emphasis(question.question)]
         for one in asked.rounds:
-            words = sorted(in_words(asked.question.posed, guess) for guess in one.guesses)
-            lines += [[asked.question.title, one.number, said] for said in words]
-    return lines
+            lines = []
+            for guess in one.guesses:
+                verdict: list[str | float | None] = [None, None, None]
+                if truth is not None:
+                    judged = judge(posed, dict(truth), guess)
+                    right = is_right(posed, truth, guess)
+                    verdict = [as_cell(posed, truth["answer"]), int(right), judged["score"]]
+                lines.append([*asking, one.number, as_cell(posed, guess), unit, *verdict])
+            table += sorted(lines, key=lambda line: (isinstance(line[4], str), line[4]))
+    return table
 
 
 def _is_open(state: State, step: str) -> None:
