@@ -10,7 +10,7 @@ from typing import Any
 
 from classroom import codes
 from classroom.store import Act, Json, State, Store
-from classroom.tally import as_cell, is_right, tally, without_emphasis
+from classroom.tally import in_words, is_right, tally, without_emphasis
 from transformer.lessons.judging import check_guess, judge
 
 LASTS = 24 * 3600.0  # seconds
@@ -229,30 +229,40 @@ class Classes:
             raise Refused("This is not the teacher’s link of this class.")
 
 
-def rows(results: list[Asked]) -> list[list[str | float | None]]:
-    """Return the results as a table with a header, one line per answer, sorted within a round: no line names a person.
+Line = list[str | float | None]
+COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "unit", "right answer", "right", "score"]
 
-    Answers to a question about a number are numbers, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they
-    and the right answer are None for a question that was not revealed.
+
+def rows(results: list[Asked]) -> list[Line]:
+    """Return the results as a table, its header first: a line per answer, or per word of a drawn row.
+
+    What was answered as a number is one, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right
+    answer are None for a question that was not revealed. `no` counts the answers of one round in an order that says
+    nothing about who gave them.
     """
-    table: list[list[str | float | None]] = [
-        ["step", "sentence", "question", "round", "answer", "unit", "right answer", "right", "score"]
-    ]
+    table: list[Line] = [[*COLUMNS]]
     for asked in results:
-        question, posed, truth = asked.question, dict(asked.question.posed), asked.truth
-        unit = (posed.get("unit") or None) if posed["ask"] == "number" else None
+        question, posed, truth = asked.question, asked.question.posed, asked.truth
         asking = [question.title, question.sentence, without_emphasis(question.question)]
         for one in asked.rounds:
-            lines = []
-            for guess in one.guesses:
-                verdict: list[str | float | None] = [None, None, None]
+            for no, guess in enumerate(one.guesses, 1):
+                verdict: Line = [None, None]
                 if truth is not None:
-                    judged = judge(posed, dict(truth), guess)
-                    right = is_right(posed, truth, guess)
-                    verdict = [as_cell(posed, truth["answer"]), int(right), judged["score"]]
-                lines.append([*asking, one.number, as_cell(posed, guess), unit, *verdict])
-            table += sorted(lines, key=lambda line: (isinstance(line[4], str), line[4]))
+                    score = judge(dict(posed), dict(truth), guess)["score"]
+                    verdict = [int(is_right(posed, truth, guess)), score]
+                cells = _answer_cells(posed, guess, truth["answer"] if truth else None)
+                table += [[*asking, one.number, no, *answer, *verdict] for answer in cells]
     return table
+
+
+def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> list[Line]:
+    """The cells from `word` to `right answer`, of one line or of one for each word of a row."""
+    if posed["ask"] == "row":
+        rights = right or [None] * len(guess)
+        return [[*cells[:2], "%", cells[2]] for cells in zip(posed["labels"], guess, rights, strict=True)]
+    if posed["ask"] == "number":
+        return [[None, guess, posed.get("unit") or None, right]]
+    return [[None, in_words(posed, guess), None, None if right is None else in_words(posed, right)]]
 
 
 def _is_open(state: State, step: str) -> None:

@@ -65,11 +65,6 @@ def in_words(posed: Posed, guess: Any) -> str:
             return ", ".join(f"{label} {share:.4g} %" for label, share in given if share)
 
 
-def as_cell(posed: Posed, guess: Any) -> str | float:
-    """An answer as a table has it: a number where one was asked for, otherwise words."""
-    return guess if posed["ask"] == "number" else in_words(posed, guess)
-
-
 def without_emphasis(text: str) -> str:
     return text.replace("**", "")  # the only emphasis that questions and choices have
 

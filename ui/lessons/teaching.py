@@ -269,7 +269,7 @@ def _results(classes: Classes, code: str, secret: str) -> None:
 def _line(asked: Asked) -> dict[str, str]:
     posed, last = dict(asked.question.posed), asked.rounds[-1]
     shares = [share_right(posed, asked.truth, one.guesses) for one in asked.rounds] if asked.truth else []
-    words = [in_words(posed, guess) for guess in last.guesses]
+    words = [in_words(posed, guess) for guess in last.guesses] if asked.truth else []  # the class sees this screen
     most = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
     return {
         "Step": literal(asked.question.title),
