@@ -1,10 +1,11 @@
 """A class: one teacher and three phones do a lesson together, in four windows of a real Chromium."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from tools.serving import wait_until_idle
@@ -162,12 +163,26 @@ SHARED = """navigator.mediaDevices.getDisplayMedia = async () => {
 
 
 def test_the_csv_is_saved_while_the_page_runs(app_url: str, pages: list[Page]) -> None:
-    teacher = pages[0]
+    """The browser clicks while it has not yet received what the server's last run of the page changed."""
+    teacher, held, late = pages[0], [], False
+
+    def connect(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(lambda message: server.send(message))
+        server.on_message(lambda message: held.append((socket, message)) if late else socket.send(message))
+
+    teacher.route_web_socket(re.compile("_stcore/stream"), connect)
     start(teacher, app_url, "which-word")
     teacher.evaluate(SHARED)
+    late = True
     with teacher.expect_download() as saved:
         teacher.get_by_role("button", name="Look here").click()
+        teacher.wait_for_timeout(2500)
         teacher.get_by_role("button", name="Results as CSV").click()
+        teacher.wait_for_timeout(1000)
+        late = False
+        for socket, message in held:
+            socket.send(message)
     assert saved.value.suggested_filename == "class-results.csv"
     assert saved.value.path().read_text("utf-8").startswith('"step","sentence","question"')
 
