@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run serve desktop wheel installed test check fuzz lint format lock audit docs space screenshots bench browser redis clean
+.PHONY: help run class serve desktop wheel installed test check fuzz lint format lock audit docs space screenshots bench browser redis clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -42,6 +42,9 @@ help: ## Show this list
 
 run: $(APP_READY) ## Open the app in the browser (PORT=8501)
 	@$(BIN)/streamlit run app.py --server.port $(PORT)
+
+class: $(APP_READY) ## Teach a class: serve the app to phones on the local network, with a password for you
+	@$(BIN)/python -m headlight class
 
 serve: $(APP_READY) ## Serve it to others (HOST=0.0.0.0 PORT=8501, HEADLIGHT_PASSWORD=... or HEADLIGHT_PUBLIC=1)
 	@PORT=$(PORT) $(BIN)/python -m tools.production $(OPTIONS)

@@ -20,18 +20,20 @@ prepare()
 first, *others = PAGES
 # One step of a lesson alone, on a worksheet: no menu leads away from it.
 only = st.query_params.get("only") == "1" and "lesson" in st.query_params
-page = st.navigation(
-    [
-        st.Page(first.script, title=first.title, icon=first.icon, url_path="", default=True),
-        *(st.Page(other.script, title=other.title, icon=other.icon) for other in others),
-        # The first page by its name as well: whoever knows the other addresses would try it.
-        st.Page(first.script, title=first.title, url_path=first.title.lower(), visibility="hidden"),
-    ],
-    position="hidden" if only else "sidebar",
-)
+home = st.Page(first.script, title=first.title, icon=first.icon, url_path="", default=True)
+pages = {other.title: st.Page(other.script, title=other.title, icon=other.icon) for other in others}
+# The first page by its name as well: whoever knows the other addresses would try it.
+named = st.Page(first.script, title=first.title, url_path=first.title.lower(), visibility="hidden")
+page = st.navigation([home, *pages.values(), named], position="hidden" if only else "sidebar")
+if page == home and "lesson" in st.query_params:  # the address of a lesson without its page
+    st.switch_page(pages["Lessons"], query_params=st.query_params.to_dict())
+alone = st.query_params.get("only") == "1" and not only  # before the page rewrites the address
 st.html(UI / "widgets" / "page.css")
 if st.context.theme.type == "dark":
     st.html(UI / "widgets" / "dark.css")
 if not only:
     presenting()
+if alone:
+    text = "`only=1` shows one step of a lesson alone: name them, as in `/lessons?lesson=it&step=which-word&only=1`."
+    st.info(text, icon=":material/info:")
 page.run()

@@ -10,8 +10,8 @@ from typing import Any
 
 from classroom import codes
 from classroom.store import Act, Json, State, Store
-from classroom.tally import in_words, tally
-from transformer.lessons.judging import check_guess
+from classroom.tally import in_words, is_right, tally, without_emphasis
+from transformer.lessons.judging import check_guess, judge
 
 LASTS = 24 * 3600.0  # seconds
 MOST_CLASSES = 50
@@ -28,7 +28,10 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """A step as pupils see it. `posed` is the library's; `number` of `of` is its place in the lesson."""
+    """A step as pupils see it: its introduction (`text`), the sentence that the model reads, and the question.
+
+    `posed` is the library's; `number` of `of` is its place in the lesson.
+    """
 
     step: str
     title: str
@@ -37,6 +40,7 @@ class Question:
     text: str = ""
     number: int = 1
     of: int = 1
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -225,14 +229,40 @@ class Classes:
             raise Refused("This is not the teacher’s link of this class.")
 
 
-def rows(results: list[Asked]) -> list[list[str | float | None]]:
-    """What a teacher takes home, with its header: the step, the round, the answer, and no person."""
-    lines: list[list[str | float | None]] = [["step", "round", "answer"]]
+Line = list[str | float | None]
+COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "unit", "right answer", "right", "score"]
+
+
+def rows(results: list[Asked]) -> list[Line]:
+    """Return the results as a table, its header first: a line per answer, or per word of a drawn row.
+
+    What was answered as a number is one, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right
+    answer are None for a question that was not revealed. `no` counts the answers of one round in an order that says
+    nothing about who gave them.
+    """
+    table: list[Line] = [[*COLUMNS]]
     for asked in results:
+        question, posed, truth = asked.question, asked.question.posed, asked.truth
+        asking = [question.title, question.sentence, without_emphasis(question.question)]
         for one in asked.rounds:
-            words = sorted(in_words(asked.question.posed, guess) for guess in one.guesses)
-            lines += [[asked.question.title, one.number, said] for said in words]
-    return lines
+            for no, guess in enumerate(one.guesses, 1):
+                verdict: Line = [None, None]
+                if truth is not None:
+                    score = judge(dict(posed), dict(truth), guess)["score"]
+                    verdict = [int(is_right(posed, truth, guess)), score]
+                cells = _answer_cells(posed, guess, truth["answer"] if truth else None)
+                table += [[*asking, one.number, no, *answer, *verdict] for answer in cells]
+    return table
+
+
+def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> list[Line]:
+    """The cells from `word` to `right answer`, of one line or of one for each word of a row."""
+    if posed["ask"] == "row":
+        rights = right or [None] * len(guess)
+        return [[*cells[:2], "%", cells[2]] for cells in zip(posed["labels"], guess, rights, strict=True)]
+    if posed["ask"] == "number":
+        return [[None, guess, posed.get("unit") or None, right]]
+    return [[None, in_words(posed, guess), None, None if right is None else in_words(posed, right)]]
 
 
 def _is_open(state: State, step: str) -> None:

@@ -1,8 +1,9 @@
 """The command `headlight`: the app, what looks after it, and every verb of the library's command line.
 
-    headlight                        open the app in the browser
-    headlight serve                  serve it to others
-    headlight translate en-fr "..."  and all else of `python -m transformer`
+headlight                        open the app in the browser
+headlight class                  teach a class: serve it to the local network, for pupils' phones
+headlight serve                  serve it to others
+headlight translate en-fr "..."  and all else of `python -m transformer`
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ def _add_verbs(verb: Verb) -> None:
     sub.add_argument("--port", type=_port, help=f"the port; the first free one from {PORT}, if absent")
     sub.add_argument("--no-browser", action="store_true", help="only print the address")
 
+    text = "Teach a class: serve the app to the local network, with a password for you and none for pupils' phones."
+    sub = verb(class_, text)
+    sub.epilog = "It prints the password, the address for phones and a QR code. HEADLIGHT_PASSWORD sets the password."
+    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {PORT}, if absent")
+
     sub = verb(serve, "Serve the app to others: with HEADLIGHT_PASSWORD, or HEADLIGHT_PUBLIC=1 to look at.")
     sub.add_argument("--host", help="the address to listen at, such as 0.0.0.0; HOST or 127.0.0.1, if absent")
     sub.add_argument("--port", type=_port, help=f"the port; PORT or {PORT}, if absent")
@@ -73,11 +79,14 @@ def _port(text: str) -> int:
 
 
 def app(options: argparse.Namespace) -> NoReturn:
-    port = options.port or _free_port()
-    if options.port and not _is_free(port):
-        raise ValueError(f"Port {port} is in use; give another, or none, and the first free one is taken.")
+    port = _port_for("127.0.0.1", options.port)
     given = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
     _in_the_app("streamlit", "run", str(_app() / "app.py"), *given, *["--server.headless=true"] * options.no_browser)
+
+
+def class_(options: argparse.Namespace) -> NoReturn:
+    os.environ["PORT"] = str(_port_for("0.0.0.0", options.port))
+    _in_the_app("tools.serve_class")
 
 
 def serve(options: argparse.Namespace) -> NoReturn:
@@ -115,18 +124,25 @@ def _in_the_app(module: str, *arguments: str) -> NoReturn:
     os.execve(sys.executable, [sys.executable, "-P", "-m", module, *arguments], {**os.environ, "PYTHONPATH": path})
 
 
-def _free_port() -> int:
-    port = next(filter(_is_free, range(PORT, PORT + _PORTS)), None)
+def _port_for(host: str, given: int | None) -> int:
+    """The port that was given, or the first free one. Raises ValueError where it, or every one, is in use."""
+    if given:
+        if not _is_free(host, given):
+            raise ValueError(f"Port {given} is in use; give another, or none, and the first free one is taken.")
+        return given
+    port = next((port for port in range(PORT, PORT + _PORTS) if _is_free(host, port)), None)
     if port is None:
         raise ValueError(f"None of the ports {PORT} to {PORT + _PORTS - 1} is free; give one with --port.")
     return port
 
 
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
+def _is_free(host: str, port: int) -> bool:
+    """Whether nobody listens at the port, at `host` or on the loopback alone."""
+    for address in {host, "127.0.0.1"}:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free
+            try:
+                probe.bind((address, port))
+            except OSError:
+                return False
     return True

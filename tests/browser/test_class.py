@@ -1,14 +1,15 @@
 """A class: one teacher and three phones do a lesson together, in four windows of a real Chromium."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from tools.serving import wait_until_idle
-from transformer.lessons import read
+from transformer.lessons import Step, read
 
 LESSON = read(Path(__file__).resolve().parents[2] / "lessons" / "it.md")
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
@@ -43,6 +44,12 @@ def answer(page: Page, number: int) -> None:
     expect(page.locator("#spoken")).to_have_text("Answered. Wait for the teacher.")
 
 
+def says_the_sentence(page: Page, step: Step) -> bool:
+    """Whether the introduction and the whole sentence stand with the question."""
+    first = step.text.replace("**", "").split(". ")[0].split("\n")[0]
+    return all(page.get_by_text(text).first.is_visible() for text in (first, step.query["text"]))
+
+
 def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
     teacher, *pupils = pages
     errors: list[str] = []
@@ -60,8 +67,10 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
     for number, step in enumerate(LESSON.steps, 1):
         for place, pupil in enumerate(pupils):
             expect(pupil.get_by_text(f"Step {number} of {len(LESSON.steps)}")).to_be_visible()
+            assert says_the_sentence(pupil, step), step.name
             answer(pupil, place)
         expect(teacher.get_by_text("3 of 3 answered")).to_be_visible()
+        assert says_the_sentence(teacher, step), step.name
         if number == 2:  # after talking, and over a reload of both sides
             assert "teacher" not in teacher.url  # a projector shows the address
             teacher.reload()
@@ -81,6 +90,7 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
             bars, buttons = teacher.locator(".bars").bounding_box(), teacher.locator(".class-bar").bounding_box()
             assert bars and buttons and bars["y"] + bars["height"] <= buttons["y"]
             assert buttons["y"] + buttons["height"] <= 720
+            assert teacher.locator(".big").inner_text() != "0\u00a0%"  # of rows, hardly one is the head's own
             names = teacher.locator(".columns-of span").evaluate_all(
                 "all => all.map(e => e.scrollWidth <= e.clientWidth + 1)"
             )
@@ -94,3 +104,94 @@ def test_a_class_does_a_lesson(app_url: str, pages: list[Page]) -> None:
     for pupil in pupils:
         expect(pupil.get_by_role("heading", name="The class is over")).to_be_visible()
     assert errors == []
+
+
+def test_large_type_leaves_the_code_and_the_counters_on_the_first_screen(app_url: str, pages: list[Page]) -> None:
+    teacher = pages[0]
+    start(teacher, app_url, "draw-its-row")
+    teacher.keyboard.press("l")
+    expect(teacher.locator("html[data-large-type]")).to_have_count(1)
+    wait_until_idle(teacher)
+    bar = teacher.locator(".class-bar").bounding_box()
+    assert bar and bar["y"] + bar["height"] <= 720
+    for part in (".class-code", ".counts", ".rail-of", ".introduction", "h2", ".matrix .sheet-of"):
+        box = teacher.locator(part).bounding_box()
+        assert box and box["y"] >= 0 and box["y"] + box["height"] <= bar["y"], part
+    smallest = teacher.locator(".class-room").evaluate(
+        """room => Math.min(...[...room.querySelectorAll("*")].filter(e => e.checkVisibility() &&
+            [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).map(
+            e => e.currentCSSZoom * parseFloat(getComputedStyle(e).fontSize)))"""
+    )
+    assert smallest >= 18
+
+
+def test_the_results_follow_a_pick_outlasts_a_lock_and_the_split_is_private(app_url: str, pages: list[Page]) -> None:
+    teacher, pupil, private, _ = pages
+    code = start(teacher, app_url, "find-the-head")
+    pupil.goto(f"{app_url}/join?code={code}")
+    pupil.get_by_role("radio").nth(5).click()
+    teacher.get_by_role("button", name="Lock answers").click()
+    expect(pupil.get_by_text("Answers are closed.", exact=True)).to_be_visible()
+    teacher.get_by_role("button", name="Open answers").click()
+    expect(pupil.get_by_role("radio").nth(5)).to_have_attribute("aria-checked", "true")
+    teacher.get_by_role("button", name="Results", exact=True).click()
+    answered = teacher.get_by_test_id("stTable").locator("td").nth(1)
+    expect(answered).to_have_text("0")
+    pupil.get_by_role("button", name="Send").click()
+    expect(answered).to_have_text("1", timeout=2000)
+    teacher.keyboard.press("Escape")
+
+    teacher.get_by_role("button", name="See the split").click()
+    with teacher.expect_popup() as window:
+        teacher.get_by_role("link", name="Open in a second window").click()
+    expect(window.value.get_by_text("The projector does not show it.")).to_be_visible(timeout=30_000)
+    expect(window.value.get_by_text("layer 2, head 2", exact=True)).to_be_visible()
+    private.goto(window.value.url)  # the address alone shows nothing
+    expect(private.get_by_text("Open this class by its teacher’s link")).to_be_visible(timeout=30_000)
+    assert teacher.get_by_text("layer 2, head 2").count() == 0
+    window.value.get_by_role("button", name="Reveal").click()
+    expect(teacher.get_by_text("layer 2, head 2", exact=True)).to_be_visible()
+    window.value.close()
+
+
+# A tab that is shared, as far as the script can tell.
+SHARED = """navigator.mediaDevices.getDisplayMedia = async () => {
+  const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+  setInterval(() => pen.fillRect(0, 0, 50 * Math.random(), 9), 50);
+  return canvas.captureStream(20);
+}"""
+
+
+def test_the_csv_is_saved_while_the_page_runs(app_url: str, pages: list[Page]) -> None:
+    """The browser clicks while it has not yet received what the server's last run of the page changed."""
+    teacher, held, late = pages[0], [], False
+
+    def connect(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(lambda message: server.send(message))
+        server.on_message(lambda message: held.append((socket, message)) if late else socket.send(message))
+
+    teacher.route_web_socket(re.compile("_stcore/stream"), connect)
+    start(teacher, app_url, "which-word")
+    teacher.evaluate(SHARED)
+    late = True
+    with teacher.expect_download() as saved:
+        teacher.get_by_role("button", name="Look here").click()
+        teacher.wait_for_timeout(2500)
+        teacher.get_by_role("button", name="Results as CSV").click()
+        teacher.wait_for_timeout(1000)
+        late = False
+        for socket, message in held:
+            socket.send(message)
+    assert saved.value.suggested_filename == "class-results.csv"
+    assert saved.value.path().read_text("utf-8").startswith('"step","sentence","question"')
+
+
+def start(teacher: Page, app_url: str, step: str) -> str:
+    """Starts a class at that step; returns its code."""
+    teacher.goto(f"{app_url}/lessons?lesson={LESSON.name}&step={step}")
+    wait_until_idle(teacher)
+    teacher.get_by_role("button", name="Start a class").click()
+    code = teacher.locator(".class-code").inner_text().replace(" ", "")
+    wait_until_idle(teacher)
+    return code

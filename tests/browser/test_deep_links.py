@@ -50,6 +50,15 @@ def nothing_refused(page: Page) -> Iterator[None]:
     assert refused == []
 
 
+def test_the_address_of_a_lesson_without_its_page_opens_the_lesson(app_url: str, page: Page) -> None:
+    page.goto(f"{app_url}/?lesson=it&step=which-word&only=1")
+    expect(page.get_by_text("Which word does “it” look at most")).to_be_visible()
+    assert page.url == f"{app_url}/lessons?lesson=it&step=which-word&only=1"
+    assert page.get_by_test_id("stSidebarNavLink").count() == 0
+    page.goto(f"{app_url}/?only=1")
+    expect(page.get_by_text("shows one step of a lesson alone")).to_be_visible()
+
+
 def is_whole(page: Page, address: str, link: str) -> None:
     """With what navigation.py puts around a page: its menu, and the title of the window. The address stays."""
     expect(page.get_by_role("heading", level=1)).to_have_text(LINKS[link])

@@ -14,7 +14,7 @@ from classroom.store import Full, Gone, Store
 
 WORD = {"ask": "word", "labels": ["the", "cat", "=sat"], "query": "it"}
 TRUTH = {"answer": 1, "row": [20.0, 70.0, 10.0], "explanation": "It looks at “cat”."}
-FIRST = Question("first", "Which word?", "Where does **it** look?", WORD, number=1, of=2)
+FIRST = Question("first", "Which word?", "Where does **it** look?", WORD, number=1, of=2, sentence="The cat sat.")
 HOW_MUCH = {"ask": "number", "least": 0, "most": 100, "step": 1, "unit": "%"}
 NUMBER = Question("second", "How much?", "How much?", HOW_MUCH)
 
@@ -39,11 +39,45 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
     assert classes.shown(code).truth == TRUTH
     (asked,) = classes.results(code, secret)
     assert [one.tally["counts"] for one in asked.rounds] == [[0, 1, 1], [0, 1, 0]]
-    assert rows([asked])[1:] == [["Which word?", 1, "=sat"], ["Which word?", 1, "cat"], ["Which word?", 2, "cat"]]
+    header, *lines = rows([asked])
+    assert [dict(zip(header, line, strict=True)) for line in lines] == [
+        {
+            "step": "Which word?",
+            "sentence": "The cat sat.",
+            "question": "Where does it look?",
+            "word": None,
+            "unit": None,
+        }
+        | {"round": round_, "no": no, "answer": answer, "right answer": "cat", "right": right, "score": score}
+        for round_, no, answer, right, score in [
+            (1, 1, "cat", 1, 1.0),
+            (1, 2, "=sat", 0, 0.1429),
+            (2, 1, "cat", 1, 1.0),
+        ]
+    ]
     classes.end(code, secret)
     for act in (lambda: classes.shown(code), lambda: classes.join(code), lambda: classes.results(code, secret)):
         with pytest.raises(Gone):
             act()
+
+
+def test_numbers_are_numbers_in_the_results(classes: Classes) -> None:
+    code, secret = classes.start("A lesson")
+    row = {"ask": "row", "labels": ["a", "'"], "query": "it"}
+    for question, guess in ((NUMBER, 40), (Question("third", "Draw", "Draw **it**.", row), [25.0, 75.0])):
+        classes.open(code, secret, question)
+        classes.answer(code, classes.join(code), question.step, 1, guess)
+    header, *lines = rows(classes.results(code, secret))
+    cells = [dict(zip(header, line, strict=True)) for line in lines]
+    assert [(one["answer"], one["unit"], one["word"]) for one in cells] == [
+        (40.0, "%", None),
+        (25.0, "%", "a"),
+        (75.0, "%", "'"),
+    ]
+    assert {one["right answer"] for one in cells} == {one["right"] for one in cells} == {None}  # nothing is revealed
+    classes.reveal(code, secret, "third", {"answer": [10.0, 90.0], "row": [10.0, 90.0]})
+    told = [dict(zip(header, line, strict=True)) for line in rows(classes.results(code, secret))[1:]]
+    assert [(one["right answer"], one["right"], one["score"]) for one in told[1:]] == [(10.0, 1, 0.85), (90.0, 1, 0.85)]
 
 
 def test_the_truth_is_in_the_store_only_after_the_reveal(classes: Classes) -> None:

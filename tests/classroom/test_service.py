@@ -29,7 +29,8 @@ from tools.serving import free_port
 
 POSED = {"ask": "word", "labels": ["<b>the</b>", "cat"], "query": "it"}
 TRUTH = {"answer": 1, "row": [20.0, 80.0], "explanation": "SECRET-EXPLANATION"}
-FIRST = Question("first", "Which word?", "Where does it look?", POSED, number=1, of=2)
+TEXT, SENTENCE = "Head 2.1 is switched off.", "The cat sat."
+FIRST = Question("first", "Which word?", "Where does it look?", POSED, TEXT, number=1, of=2, sentence=SENTENCE)
 
 
 @contextlib.contextmanager
@@ -87,7 +88,7 @@ def test_a_question_is_answered_and_told(classes: Classes, url: str) -> None:
                 assert (await pupil.until(phase="wait")).shown["title"] == "A lesson"
             classes.open(code, secret, FIRST)
             for guess, pupil in enumerate(pupils[:2]):
-                await pupil.until(phase="ask", step="first", round=1)
+                await pupil.until(phase="ask", step="first", round=1, text=TEXT, sentence=SENTENCE)
                 assert (await pupil.answer("first", 1, guess))[0] == 200
             classes.lock(code, secret)
             screens = [await pupil.until(phase="locked") for pupil in pupils]

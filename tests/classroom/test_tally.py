@@ -2,7 +2,7 @@
 
 import pytest
 
-from classroom.tally import in_words, tally
+from classroom.tally import cue, in_words, is_right, share_right, split, tally
 
 ROW = {"ask": "row", "labels": ["a", "b"]}
 HEAD = {"ask": "head", "layers": 2, "heads": 3}
@@ -32,3 +32,38 @@ def test_each_kind_of_question_has_its_tally() -> None:
 )
 def test_an_answer_in_words(posed: dict[str, object], guess: object, words: str) -> None:
     assert in_words(posed, guess) == words
+
+
+def test_peer_instruction_asks_for_talking_between_30_and_70_per_cent() -> None:
+    assert [cue(percent) for percent in (0, 29, 30, 50, 70, 71, 100)] == [
+        "explain", "explain", "talk", "talk", "talk", "go", "go",
+    ]  # fmt: skip
+
+
+def test_a_split_says_what_was_chosen_and_how_many_are_right() -> None:
+    word = {"ask": "word", "labels": ["the", "cat", "sat"]}
+    truth = {"answer": 1, "row": [20.0, 70.0, 10.0]}
+    said = split(word, truth, [1, 1, 0])
+    assert (said["percent"], said["cue"], said["right"]) == (67, "talk", 2)
+    assert said["bars"] == [
+        {"label": "the", "count": 1, "right": False},
+        {"label": "cat", "count": 2, "right": True},
+        {"label": "sat", "count": 0, "right": False},
+    ]
+    nobody = split(word, truth, [])
+    assert (nobody["percent"], nobody["cue"], nobody["right"]) == (None, None, 0)
+    heads = split({"ask": "head", "layers": 3, "heads": 4}, {"answer": [2, 3], "values": [[0.0] * 4] * 3}, [[1, 1]])
+    assert [bar["label"] for bar in heads["bars"]] == ["layer 1, head 1", "layer 2, head 3"]  # of many, what counts
+    number = split({"ask": "number", "least": 0, "most": 100, "step": 1, "unit": "%"}, {"answer": 40.0}, [5, 40, 41])
+    assert [bar["count"] for bar in number["bars"]] == [1, 2, 0] and number["bars"][1]["label"] == "close to 40 %"
+    order = split({"ask": "order", "items": ["a", "b"]}, {"answer": [1, 0]}, [[0, 1], [0, 1]])
+    assert [(bar["label"], bar["count"], bar["right"]) for bar in order["bars"]] == [
+        ("a, b", 2, False),
+        ("b, a", 0, True),
+    ]
+
+
+def test_a_drawn_row_is_right_where_its_highest_bar_is() -> None:
+    truth = {"answer": [30.0, 70.0], "row": [30.0, 70.0]}
+    assert is_right(ROW, truth, [0.0, 100.0]) and not is_right(ROW, truth, [60.0, 40.0])
+    assert share_right(ROW, truth, [[0.0, 100.0], [60.0, 40.0]]) == 0.5 and share_right(ROW, truth, []) is None

@@ -46,7 +46,9 @@ def verbs(parser: argparse.ArgumentParser) -> set[str]:
 
 
 def test_it_has_every_verb_of_the_library_and_its_own() -> None:
-    assert verbs(command.command_line()) == verbs(library()) | {"app", "serve", "desktop", "doctor", "completion"}
+    assert verbs(command.command_line()) == verbs(library()) | {
+        *("app", "class", "serve", "desktop", "doctor", "completion")
+    }
 
 
 def test_without_a_verb_it_opens_the_app_at_the_first_free_port(
@@ -68,6 +70,23 @@ def test_without_a_verb_it_opens_the_app_at_the_first_free_port(
     assert options["--server.address"] == "127.0.0.1" and port < int(options["--server.port"]) <= port + 100
 
 
+def test_a_class_is_served_at_a_port_that_the_app_does_not_use(
+    started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as taken:  # the app for this machine alone, which listens on the loopback
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(command, "PORT", port)
+        monkeypatch.setenv("PORT", "before")
+        with pytest.raises(Left):
+            given("class")
+        assert port < int(os.environ["PORT"]) <= port + 100
+        with pytest.raises(ValueError, match=f"Port {port} is in use; give another"):
+            given("class", "--port", str(port))
+    assert started == [["-P", "-m", "tools.serve_class"]]
+
+
 def test_serving_says_where_by_options(started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOST", "before")
     monkeypatch.setenv("PORT", "before")
@@ -77,7 +96,7 @@ def test_serving_says_where_by_options(started: list[list[str]], monkeypatch: py
     assert (os.environ["HOST"], os.environ["PORT"]) == ("0.0.0.0", "9000")
 
 
-@pytest.mark.parametrize("verb", ["app", "serve"])
+@pytest.mark.parametrize("verb", ["app", "class", "serve"])
 @pytest.mark.parametrize("port", ["-5", "0", "65536", "http"])
 @pytest.mark.usefixtures("started")
 def test_what_is_no_port_is_refused(verb: str, port: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ _ALONE = "<style>.stAppHeader, [data-testid='stSidebar'] { display: none; }</sty
 
 def body() -> None:
     view = current(LessonsView)
-    if view.only:
+    if view.only or view.private:
         st.html(_ALONE)
     else:
         sidebar(view, [])
@@ -66,15 +66,19 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
 
 def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
     chosen = lesson.steps[lesson.step(view.step or "")]
-    actions = heading(lesson.title, f"Lesson {lesson.number} of {len(lessons)}")
     if view.code and not view.only:
-        with actions:
-            st.button("Leave the class", icon=":material/chevron_left:", type="tertiary", on_click=teaching.leave)
-        teaching.section(lesson, chosen, view)
+        teaching.section(lesson, chosen, view)  # it has a title of its own
         return
+    actions = heading(lesson.title, f"Lesson {lesson.number} of {len(lessons)}")
     if not view.only:
         with actions, st.container(horizontal=True):
-            st.button("Start a class", icon=":material/groups:", on_click=teaching.start_class, args=(lesson, chosen))
+            st.button(
+                "Start a class",
+                icon=":material/groups:",
+                on_click=teaching.start_class,
+                args=(lesson, chosen),
+                help=None if teaching.join_address() else teaching.how_to_be_reached(),
+            )
             st.button("All lessons", icon=":material/chevron_left:", type="tertiary", on_click=_leave)
         with st.sidebar:
             handouts(lesson)

@@ -22,6 +22,7 @@ _STEP = component(
 _CLASS = component(
     "class", "mountClass", "icons", "prose", *QUESTION, "class_screen", styles=("question", "lessons", "class")
 )
+_SPLIT = component("class_split", "mountSplit", "prose", "class_split", styles=("class_split",))
 
 
 def lessons(header: Mapping[str, Any], *, key: str, on_open: Callable[[str, str], None]) -> None:
@@ -44,6 +45,17 @@ def class_room(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mappin
                 on_pick(pick)
 
     _CLASS(data=pack(header, {}), key=key, on_pick_change=picked)
+
+
+def class_split(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
+    """What the class said so far, for the teacher alone; `on_pick` gets {"act": lock, unlock, reveal or again}."""
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"act": "lock" | "unlock" | "reveal" | "again"} as pick:
+                on_pick(pick)
+
+    _SPLIT(data=pack(header, {}), key=key, on_pick_change=picked)
 
 
 def step(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:

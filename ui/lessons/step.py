@@ -31,6 +31,7 @@ def section(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsView
         "steps": [{"name": one.name, "title": one.title, "ask": one.ask} for one in lesson.steps],
         "at": lesson.steps.index(step),
         "text": asked.text,
+        "sentence": step.query.get("text", ""),
         "question": asked.posed["question"],
         "hint": step.hint,
         "posed": asked.posed,

@@ -6,11 +6,12 @@ classroom/classes.py; what was refused there is said here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import lru_cache, partial
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import segno
 import streamlit as st
@@ -18,20 +19,24 @@ import streamlit as st
 from classroom import codes
 from classroom.classes import Asked, Classes, Question, Refused, rows
 from classroom.store import AWAY, Full, Gone, store
-from classroom.tally import in_words
+from classroom.tally import in_words, is_right, share_right, split
+from transformer import folders
 from transformer.lessons import Lesson, Step, judge
 from ui.lessons import secret_keeper, shelf
-from ui.lessons.components import class_room
+from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
 from ui.state import class_secrets
 from ui.state.view import update
 from ui.widgets.copy_link import copy_link
+from ui.widgets.download import download
 from ui.widgets.spreadsheet import csv_text
 from ui.widgets.text import literal
 
 REFUSED = "class-refused"  # in the session: why the last act was not done
 ACTED = "class-acted"  # something was done in the fragment
 EVERY = timedelta(seconds=1)  # between two counts
+_COMMANDS = ("headlight class", "headlight serve")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def start_class(lesson: Lesson, step: Step) -> None:
@@ -67,10 +72,11 @@ def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
         st.button("Leave the class", on_click=leave)
         return
     secret_keeper.keep(code)
-    if urlsplit(join_address()).hostname in ("localhost", "127.0.0.1", "::1"):
-        st.caption(":material/info: Phones can’t reach this address: open the app by the name of this machine.")
+    if view.private:
+        st.fragment(_split, run_every=EVERY)(classes, lesson, code, secret)
+        return
     st.fragment(_screen, run_every=EVERY)(classes, lesson, step, code, secret)
-    _results(classes, code, secret)
+    _below(classes, lesson, step, code, secret)
 
 
 def refusal() -> None:
@@ -81,7 +87,7 @@ def refusal() -> None:
 
 def leave() -> None:
     """A button's callback: the lesson goes on without the class, which goes on by itself until it ends."""
-    update(code=None, teacher=None)
+    update(code=None, teacher=None, private=False)
 
 
 def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
@@ -92,20 +98,25 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
     except (Gone, Refused, *AWAY) as error:
         st.info(_sentence(error), icon=":material/info:")
         return
-    state, link = shown.state, f"{join_address()}?code={code}"
+    state, join = shown.state, join_address()
+    link = f"{join}?code={code}" if join else ""
     question = shown.question if state.step == step.name else None
     rounds = classes.tallies(code, step.name) if question and shown.truth else []
     truth = shown.truth if question else None
     header = {
+        "title": lesson.title,
         "code": codes.spelt(code),
-        "join": join_address().partition("://")[2],
+        "join": join.partition("://")[2] if join else "",
         "link": link,
-        "qr": _qr(link),
+        "qr": _qr(link) if link else "",
+        "unreachable": "" if join else how_to_be_reached(),
         "joined": joined,
         "answered": len(shown.answers),
         "steps": [{"name": one.name, "title": one.title} for one in lesson.steps],
         "at": lesson.steps.index(step),
         "open": question is not None,
+        "text": question.text if question else "",
+        "sentence": question.sentence if question else "",
         "question": question.question if question else step.question,
         "posed": question.posed if question else None,
         "round": state.round if question else 1,
@@ -116,6 +127,43 @@ def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str
         "judged": _together(question, truth, rounds) if question and truth else None,
     }
     class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
+
+
+def _split(classes: Classes, lesson: Lesson, code: str, secret: str) -> None:
+    """The private view: it follows the step that is open in the class, and is drawn for whoever holds the secret."""
+    if st.session_state.pop(ACTED, False):
+        st.rerun()
+    refusal()
+    try:
+        shown, joined = classes.counts(code, secret)
+    except (Gone, Refused, *AWAY) as error:
+        st.info(_sentence(error), icon=":material/info:")
+        return
+    question, state = shown.question, shown.state
+    step = next((one for one in lesson.steps if one.name == state.step), None)
+    if question is None or step is None:
+        st.info("No question of this lesson is open in the class.", icon=":material/info:")
+        return
+    try:
+        truth = shown.truth or shelf.asked(lesson, step).truth
+    except ValueError as error:
+        st.info(str(error), icon=":material/info:")
+        return
+    header = {
+        "code": codes.spelt(code),
+        "number": question.number,
+        "of": question.of,
+        "question": question.question,
+        "ask": question.posed["ask"],
+        "right": in_words(question.posed, truth["answer"]) if question.posed["ask"] != "row" else "",
+        "joined": joined,
+        "answered": len(shown.answers),
+        "round": state.round,
+        "locked": state.locked,
+        "revealed": shown.truth is not None,
+        "split": split(question.posed, truth, list(shown.answers.values())),
+    }
+    class_split(header, key="class-split", on_pick=partial(_picked, lesson, step, code, secret))
 
 
 @lru_cache(maxsize=100)
@@ -148,48 +196,80 @@ def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[st
 def _question(lesson: Lesson, step: Step) -> Question:
     asked = shelf.asked(lesson, step)
     at = lesson.steps.index(step) + 1
-    return Question(step.name, step.title, asked.posed["question"], asked.posed, number=at, of=len(lesson.steps))
+    return Question(
+        step.name,
+        step.title,
+        asked.posed["question"],
+        asked.posed,
+        text=asked.text,
+        number=at,
+        of=len(lesson.steps),
+        sentence=step.query.get("text", ""),
+    )
 
 
 def _together(question: Question, truth: Mapping[str, Any], rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """How the class did: who was right in each round, and what the mean of its rows has in common with the head's."""
+    """How the class did: the share and the count of right answers in each round, and what the mean of its rows has in
+    common with the head's."""
     posed = dict(question.posed)
-    said: dict[str, Any] = {"right": [_share_right(posed, truth, one["guesses"]) for one in rounds]}
+    said: dict[str, Any] = {
+        "right": [share_right(posed, truth, one["guesses"]) for one in rounds],
+        "count": sum(is_right(posed, truth, guess) for guess in rounds[-1]["guesses"]),
+    }
     if posed["ask"] == "row" and "mean" in rounds[-1]:
         said["mean"] = judge(posed, dict(truth), rounds[-1]["mean"])
     return said
 
 
-def _share_right(posed: dict[str, Any], truth: Mapping[str, Any], guesses: list[Any]) -> float | None:
-    rights = [bool(judge(posed, dict(truth), guess)["right"]) for guess in guesses]
-    return sum(rights) / len(rights) if rights else None
-
-
-def _results(classes: Classes, code: str, secret: str) -> None:
+def _below(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
+    """What the teacher needs now and then, below the class's screen."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Results as CSV",
-            data=lambda: csv_text(rows(Classes(store()).results(code, secret))),
-            file_name="class-results.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-        with st.popover("Results", icon=":material/table_rows:"):
-            st.table([_line(asked) for asked in classes.results(code, secret)], border="horizontal")
-            st.caption("Only answers are kept: no name, no device, no address.")
+        with st.container(width="content"):
+            download("Results as CSV", "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv")
+        st.fragment(_results, run_every=EVERY)(classes, code, secret)
+        server = (join_address() or "").removesuffix("/join")
+        with st.popover("See the split", icon=":material/lock:"):
+            st.write(
+                "Before you reveal, the split of the answers is shown to you alone: on your own phone, by this link of "
+                "the teacher’s, or in a window that the class does not see."
+            )
+            copy_link("Copy the private link", "copy-private", server, teacher=secret, private="1")
+            window = {"lesson": lesson.name, "step": step.name, "code": code, "private": "1"}
+            st.link_button("Open in a second window", f"lessons?{urlencode(window)}", icon=":material/open_in_new:")
         with st.popover("Teach elsewhere", icon=":material/key:"):
             st.write("Whoever has this link teaches the class. It is not in the address bar.")
-            copy_link("Copy the teacher’s link", "copy-teacher", teacher=secret)
+            copy_link("Copy the teacher’s link", "copy-teacher", server, teacher=secret)
         with st.popover("End the class"):
             st.write("Everything of it is deleted, on all screens too. Download the results before.")
             st.button("End it now", type="primary", on_click=_end, args=(code, secret))
+        st.button("Leave the class", icon=":material/chevron_left:", type="tertiary", on_click=leave)
+
+
+def _csv(code: str, secret: str) -> str:
+    try:
+        return csv_text(rows(Classes(store()).results(code, secret)))
+    except (Gone, Refused, *AWAY) as error:
+        return csv_text([[_sentence(error)]])
+
+
+def _results(classes: Classes, code: str, secret: str) -> None:
+    """The table of results, which is read from the store each second while it is open."""
+    with st.popover("Results", icon=":material/table_rows:", key="class-results", on_change="rerun") as results:
+        if not results.open:
+            return
+        try:
+            asked = classes.results(code, secret)
+        except (Gone, Refused, *AWAY) as error:
+            st.info(_sentence(error), icon=":material/info:")
+            return
+        st.table([_line(one) for one in asked], border="horizontal")
+        st.caption("Only answers are kept: no name, no device, no address.")
 
 
 def _line(asked: Asked) -> dict[str, str]:
     posed, last = dict(asked.question.posed), asked.rounds[-1]
-    shares = [_share_right(posed, asked.truth, one.guesses) for one in asked.rounds] if asked.truth else []
-    words = [in_words(posed, guess) for guess in last.guesses]
+    shares = [share_right(posed, asked.truth, one.guesses) for one in asked.rounds] if asked.truth else []
+    words = [in_words(posed, guess) for guess in last.guesses] if asked.truth else []  # the class sees this screen
     most = max(set(words), key=words.count) if words and posed["ask"] in ("word", "choice", "head") else ""
     return {
         "Step": literal(asked.question.title),
@@ -205,11 +285,29 @@ def _end(code: str, secret: str) -> None:
         leave()
 
 
-def join_address() -> str:
-    """Where pupils of this server join, as this browser calls it."""
+def join_address() -> str | None:
+    """Where pupils of this server join, or None where this browser's address leads phones to themselves.
+
+    It is what this browser calls the server, unless that is a loopback name: then HEADLIGHT_JOIN_ADDRESS, which
+    `headlight class` sets to the machine's address in the local network.
+    """
     address, _, _ = (st.context.url or "http://localhost/").partition("?")
     base = address.rstrip("/").removesuffix("/lessons")
-    return f"{base}/join"
+    if urlsplit(address).hostname in _LOOPBACK:
+        base = os.environ.get("HEADLIGHT_JOIN_ADDRESS", "").rstrip("/")
+    return f"{base}/join" if base else None
+
+
+def how_to_be_reached() -> str:
+    """What to do where phones can't reach the address of this page."""
+    if (st.get_option("server.address") or "0.0.0.0") not in _LOOPBACK:
+        return "Phones can’t reach this address. Open this page by the address of this machine in your network."
+    class_, serve = ("make class", "make serve") if folders.CLONE else _COMMANDS
+    return (
+        f"Phones can’t reach this address: it is for this machine alone. Run `{class_}` in a terminal: it serves the "
+        "app to your network, and prints the address and a QR code for phones. This class goes on there with its code. "
+        f"(For a lasting server: `{serve}`.)"
+    )
 
 
 class _said:

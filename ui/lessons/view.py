@@ -28,17 +28,20 @@ class LessonsView(View):
 
     code: str | None = None  # of a class that does this lesson
     teacher: str | None = None  # the secret of whoever teaches it, which a link brings to this browser
+    private: bool = False  # the split before the reveal, on a phone or in a window that the class does not see
 
     @classmethod
     def own(cls, query: Mapping[str, str]) -> dict[str, object]:
         lesson = _name(query.get("lesson"))
+        code = codes.read(query.get("code")) if lesson else None
         return {
             "lesson": lesson,
             "step": _name(query.get("step")) if lesson else None,
             "only": lesson is not None and query.get("only") == "1",
             "done": query.get("done", "")[:LONGEST_PROGRESS],
-            "code": codes.read(query.get("code")) if lesson else None,
+            "code": code,
             "teacher": _name(query.get("teacher")) if lesson else None,
+            "private": code is not None and query.get("private") == "1",
         }
 
     def to_query(self) -> dict[str, str]:

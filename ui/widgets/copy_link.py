@@ -26,8 +26,9 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button"), text = parentElement.querySelector(".text");
   const say = (words) => { text.textContent = words; };
-  const { label, more } = data, link = () => {
+  const { label, more, server } = data, link = () => {
     const url = new URL(location.href);
+    if (server) Object.assign(url, { protocol: new URL(server).protocol, host: new URL(server).host });
     for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
     return url.href;
   };
@@ -51,6 +52,7 @@ export default function ({ parentElement, data }) {
 )
 
 
-def copy_link(label: str = "Copy link to this view", key: str = "copy-link", **more: str) -> None:
-    """`more` are parameters of the link that the address bar doesn't show."""
-    _BUTTON(data={"label": label, "more": more}, key=key)
+def copy_link(label: str = "Copy link to this view", key: str = "copy-link", server: str = "", **more: str) -> None:
+    """`more` are parameters of the link that the address bar doesn't show; `server` begins it in place of the address
+    bar's scheme, host and port ("http://192.168.1.5:8501")."""
+    _BUTTON(data={"label": label, "more": more, "server": server}, key=key)

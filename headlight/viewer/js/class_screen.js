@@ -1,7 +1,8 @@
 // A class on the teacher's screen: the code, who has answered, the question, and what they said beside the model.
 //
-// Header: code, join, link, qr (an address of an image), joined, answered, steps [{name, title}], at, open, question, posed, round,
-// locked, looking, truth (null before it is revealed), tallies (of each round), judged {right: [share of each round], mean?}.
+// Header: title, code, join, link, qr (an address of an image), unreachable (a sentence in their place where phones can't
+// reach this address), joined, answered, steps [{name, title}], at, open, text, sentence, question, posed, round, locked, looking,
+// truth (null before it is revealed), tallies (of each round), judged {right: [share of each round], count (of the last), mean?}.
 
 function mountClass(root, payload, emit) {
   return mounted(ClassScreen, root, payload, emit);
@@ -12,16 +13,19 @@ class ClassScreen {
 
   constructor(root) {
     this.root = root;
+    this.head = el("header", { class: "class-head" });
     this.side = el("aside", { "aria-label": "Class" });
     this.stage = el("div", { class: "asked-of" });
     this.bar = el("div", { class: "class-bar" });
-    root.replaceChildren(el("div", { class: "class-of" }, this.side, this.stage), this.bar);
+    const room = el("div", { class: "class-of" }, this.side, this.stage);
+    root.replaceChildren(el("div", { class: "class-room" }, this.head, room, this.bar));
   }
 
   dispose() {}
 
   update({ header }) {
     this.header = header;
+    this.drawHead();
     this.drawSide();
     this.drawBar();
     const theme = themeOf(this.root).name,
@@ -32,42 +36,62 @@ class ClassScreen {
     this.drawStage();
   }
 
+  drawHead() {
+    const { title, at, steps, truth, join, code } = this.header;
+    const dots = el("span", { class: "steps-of", "aria-hidden": "true" });
+    steps.forEach((_, i) => dots.append(el("i", { class: i < at ? "past" : i === at ? "now" : "" })));
+    const parts = [el("h1", {}, title), dots, el("span", { class: "muted" }, `Step ${at + 1} of ${steps.length}`)];
+    if (truth) parts.push(el("span", { class: "late muted" }, join, bold(code))); // for whoever comes late
+    this.head.replaceChildren(...parts);
+  }
+
   drawSide() {
-    const { code, join, link, qr, joined, answered, truth, judged } = this.header;
-    const result = el("div", { class: "result" });
-    if (truth) result.append(...this.verdict(judged));
-    if (truth?.explanation) result.append(el("div", { class: "why" }, prose(truth.explanation)));
-    const picture = el("img", { src: qr, alt: "QR code of the link to join", class: truth ? "qr small" : "qr" });
-    const address = el("a", { href: link, target: "_blank", rel: "noopener" }, join);
+    const { code, join, link, qr, unreachable, joined, answered, truth, judged, posed, tallies } = this.header;
+    this.side.parentElement.classList.toggle("told", !!truth);
+    if (truth) {
+      const piles = tallies.map((tally, i) => this.histogram(posed, truth, tally, i, tallies.length));
+      this.side.replaceChildren(el("div", { class: "result" }, ...this.verdict(judged)), ...piles);
+      return;
+    }
     const counts = el("div", { class: "counts", role: "status" });
     for (const [count, what] of [
       [joined, "joined"],
       [answered, "answered"],
     ])
       counts.append(el("div", {}, bold(String(count)), el("span", { class: "muted" }, what)));
-    const dots = el("div", { class: "dots-of", "aria-hidden": "true" });
-    for (let i = 0; i < joined; i++) dots.append(el("i", { class: i < answered ? "full" : "" }));
-    const where = el("div", { class: "where" }, el("span", { class: "muted" }, "Join at"), address);
-    const entry = el("div", { class: "join" }, picture, where, el("div", { class: "class-code" }, code));
-    // What was revealed is what matters then; how many answered stands beside the buttons too.
-    if (truth) this.side.replaceChildren(result, entry);
-    else this.side.replaceChildren(entry, counts, dots);
-    this.side.parentElement.classList.toggle("told", !!truth);
+    const rail = el("div", { class: "rail-of", "aria-hidden": "true" }, el("i", {}));
+    rail.firstElementChild.style.width = `${joined ? (100 * answered) / joined : 0}%`;
+    const entry = el("div", { class: "join" });
+    if (unreachable) entry.append(el("p", { class: "unreachable" }, ...spans(unreachable)));
+    else {
+      const address = el("a", { href: link, target: "_blank", rel: "noopener" }, join);
+      const where = el("div", { class: "where" }, el("span", { class: "muted" }, "Join at"), address);
+      entry.append(el("img", { src: qr, alt: "QR code of the link to join", class: "qr" }), where);
+    }
+    entry.append(el("div", { class: "class-code" }, code));
+    this.side.replaceChildren(entry, counts, rail);
   }
 
-  verdict({ right, mean }) {
-    const shares = right.filter(share => share !== null).map(share => percent(share));
-    const parts = [];
-    if (shares.length) {
-      const after = shares.length > 1 ? "right, before and after talking" : "right";
-      parts.push(el("div", { class: "big" }, shares.join(" \u2192 ")), el("p", { class: "muted" }, after));
-    }
+  // In large figures what the class did: the share of right answers, or of drawn rows, of which hardly one is the head's
+  // own, what their mean has in common with it.
+  verdict({ right, count, mean }) {
+    const { tallies, posed, truth } = this.header,
+      shares = right.filter(share => share !== null).map(share => percent(share)),
+      answers = tallies.at(-1).count;
+    if (!shares.length) return [el("p", { class: "muted" }, "Nobody answered.")];
+    const its = namesOf(posed)?.[answerPlace(posed, truth)];
     if (mean) {
-      parts.push(el("div", { class: "big less" }, percent(mean.overlap / 100)));
-      const even = `overlap of your mean row with the head\u2019s; spreading evenly gives ${percent(mean.evenly / 100)}`;
-      parts.push(el("p", { class: "muted" }, even));
+      const even = `of your mean row lies where the head looks; spread evenly, ${percent(mean.evenly / 100)} would`;
+      const bars = `${count} of ${answers} had the highest bar on \u201c${its}\u201d`;
+      return [
+        el("div", { class: "big" }, percent(mean.overlap / 100)),
+        el("p", { class: "muted" }, even),
+        el("p", { class: "muted" }, bars),
+      ];
     }
-    return parts;
+    const talking = shares.length > 1 ? ", before and after talking" : "";
+    const said = el("p", { class: "muted" }, bold("right"), `${talking}: ${count} of ${answers}`);
+    return [el("div", { class: shares.length > 1 ? "big two" : "big" }, shares.join(" \u2192 ")), said];
   }
 
   drawStage() {
@@ -77,7 +101,8 @@ class ClassScreen {
     this.stage.replaceChildren(head);
     if (!open) return;
     if (round > 1) head.append(el("small", { class: "muted" }, ` asked for the ${ordinal(round)} time`));
-    if (truth) this.stage.append(...tallies.map((tally, i) => this.histogram(posed, truth, tally, i, tallies.length)));
+    if (truth?.explanation) head.before(el("div", { class: "why" }, prose(truth.explanation)));
+    else head.before(introduction(this.header));
     this.stage.append(box);
     if (!truth) {
       box.inert = true; // the pupils answer, not this screen
@@ -88,24 +113,25 @@ class ClassScreen {
     drawTruth(box, posed, truth, null, tallies.at(-1));
   }
 
-  // A square for each pupil above what they chose; of a drawn row, above its highest bar.
+  // A square for each pupil beside what they chose; of a drawn row, beside the word of its highest bar.
   histogram(posed, truth, { counts, count }, at, of) {
     const figure = el("figure", { class: "squares" }),
       words = namesOf(posed);
     if (!counts || !count) return figure;
     const its = answerPlace(posed, truth);
-    const said = posed.ask === "row" ? "where your highest bar stood" : "what you said";
-    const which = of > 1 ? `${ordinal(at + 1)} time: ` : "";
-    figure.append(el("figcaption", { class: "muted" }, `${which}${said}, ${count} of you`));
+    const said = posed.ask === "row" ? "Where your highest bar stood" : "What you answered";
+    const which = of > 1 ? `, ${ordinal(at + 1)} time` : "";
+    figure.append(el("figcaption", { class: "muted" }, `${said}${which}: one square, one of you`));
     const columns = el("div", { class: "columns-of", role: "list" });
     counts.forEach((many, i) => {
       if (posed.ask !== "choice" && !many && i !== its) return; // of many words or heads, those that somebody chose
       const column = el("div", { role: "listitem", class: i === its ? "its" : "" });
       const label = `${words[i]}: ${many}${i === its ? ", as the model" : ""}`;
       column.setAttribute("aria-label", label);
-      const pile = el("div", { class: "pile" }, bold(many ? String(many) : ""));
+      const pile = el("div", { class: "pile" });
       for (let n = 0; n < many; n++) pile.append(el("i"));
-      column.append(pile, el("span", {}, ...spans(words[i])));
+      pile.append(bold(String(many)));
+      column.append(el("span", {}, ...spans(words[i])), pile);
       columns.append(column);
     });
     figure.append(columns);
@@ -122,9 +148,8 @@ class ClassScreen {
           ? "Answers are closed."
           : "Answers are open.";
     const said = el("span", { class: "said muted" }, open ? `${state} ${answered} of ${joined} answered` : state);
-    const button = (label, pick, kind = "second", off = false) => {
+    const button = (label, pick, kind = "second") => {
       const node = el("button", { type: "button", class: kind }, label);
-      node.disabled = off;
       node.onclick = () => this.emit("pick", pick);
       return node;
     };
@@ -133,15 +158,10 @@ class ClassScreen {
     if (at > 0) calls.push(button("Back", { step: steps[at - 1].name }));
     if (open) {
       calls.push(button("Talk, then ask again", { act: "again" }));
-      calls.push(
-        button(
-          locked && !truth ? "Open answers" : "Lock answers",
-          { act: locked ? "unlock" : "lock" },
-          "second",
-          !!truth,
-        ),
-      );
-      calls.push(button("Reveal", { act: "reveal" }, truth ? "second" : "primary", !!truth));
+      if (!truth) {
+        calls.push(button(locked ? "Open answers" : "Lock answers", { act: locked ? "unlock" : "lock" }));
+        calls.push(button("Reveal", { act: "reveal" }, "primary"));
+      }
     } else calls.push(button("Ask this step", { act: "open" }, "primary"));
     const next = steps[at + 1];
     if (next) calls.push(button("Next", { step: next.name }, truth ? "primary" : "second"));
@@ -157,7 +177,7 @@ function namesOf(posed) {
   if (posed.ask !== "head") return posed.choices ?? posed.labels;
   return Array.from({ length: posed.layers * posed.heads }, (_, i) => {
     const layer = Math.floor(i / posed.heads) + 1;
-    return `${layer}.${(i % posed.heads) + 1}`;
+    return `layer ${layer}, head ${(i % posed.heads) + 1}`;
   });
 }
 

@@ -1,6 +1,7 @@
 // One step of a lesson: a text, a question, the means to answer it, and then the answer beside the guess.
 //
-// Header: lesson {name, title, number}, following {name, title} or null, steps [{name, title, ask}], at, text, question, hint, posed, own (an address), only,
+// Header: lesson {name, title, number}, following {name, title} or null, steps [{name, title, ask}], at, text, sentence,
+// question, hint, posed, own (an address), only,
 // told: null before the answer, else {guess, truth, judged}.
 
 function mountLesson(root, payload, emit) {
@@ -81,7 +82,7 @@ class LessonView {
   }
 
   ask() {
-    const { lesson, steps, at, text, question, hint, posed } = this.header;
+    const { lesson, steps, at, question, hint, posed } = this.header;
     let guess = null;
     const reveal = el("button", { type: "button", class: "primary" }, "Reveal"),
       skip = el("button", { type: "button", class: "link" }, "Show me without a guess");
@@ -93,7 +94,7 @@ class LessonView {
       this.waiting(true);
       this.emit("pick", { skip: true });
     };
-    const parts = [prose(text), el("h2", {}, ...spans(question))];
+    const parts = [introduction(this.header), el("h2", {}, ...spans(question))];
     if (hint) {
       const node = el(
           "button",
@@ -134,7 +135,7 @@ class LessonView {
   }
 
   tell({ guess, truth, judged }) {
-    const { steps, at, text, question, posed, own, only, following } = this.header;
+    const { steps, at, question, posed, own, only, following } = this.header;
     const last = at + 1 === steps.length;
     const calls = el("div", { class: "calls" });
     if (!only) {
@@ -160,7 +161,7 @@ class LessonView {
     again.onclick = () => this.emit("pick", { again: true });
     calls.append(again);
     this.say.classList.add("told");
-    const parts = [prose(text), el("h2", {}, ...spans(question))];
+    const parts = [introduction(this.header), el("h2", {}, ...spans(question))];
     if (judged) parts.push(verdict(judged));
     this.say.replaceChildren(...parts, el("div", { class: "why" }, prose(truth.explanation)), calls);
     this.view.replaceChildren(el("div"));

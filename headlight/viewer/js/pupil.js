@@ -20,6 +20,7 @@ function pupilPage(page) {
     sent = null, // the guess that is on its way
     changing = false, // an answer that was given is being changed
     problem = "", // why the last answer was not taken
+    sheet = null, // what is being answered: its nodes outlast a lock, with what was picked on them and not sent
     source = null,
     heard = 0;
 
@@ -109,6 +110,7 @@ function pupilPage(page) {
       changing = false;
       problem = "";
       sent = null;
+      sheet = null;
     }
     screen_ = shown;
     if (!drawn || shown.phase === "told") draw(!same);
@@ -132,6 +134,7 @@ function pupilPage(page) {
           mine.guess = guess;
           sent = null;
           changing = false;
+          sheet = null;
           return draw(true);
         }
         if (status < 500 && status !== 429) {
@@ -206,7 +209,7 @@ function pupilPage(page) {
     if (s.phase === "told") return told(s);
     if (s.phase === "locked" && mine.guess === null)
       return [title(s), middle("Answers are closed.", "The answer comes by itself.")];
-    if (mine.guess !== null && !changing) return answered(s);
+    if (mine.guess !== null && (!changing || s.phase === "locked")) return answered(s);
     return asking(s);
   }
 
@@ -224,35 +227,46 @@ function pupilPage(page) {
     if (s.phase === "locked") return "Answers are closed. The answer comes by itself.";
     if (mine.guess !== null && !changing) return "Answered. Wait for the teacher.";
     const more = s.round > 1 ? ", once more after talking" : "";
-    return `Question ${s.number} of ${s.of}${more}: ${plain(s.question)}`;
+    return `Question ${s.number} of ${s.of}${more}: ${introduction(s).textContent} ${plain(s.question)}`;
   }
 
   const plain = text => prose(text).textContent;
 
   function title(s) {
-    const box = el("div", {}, el("h1", {}, ...spans(s.question)));
+    const box = el("div", {}, introduction(s), el("h1", {}, ...spans(s.question)));
     if (s.round > 1) box.append(el("p", { class: "of" }, "Once more, after talking."));
     return box;
   }
 
   function asking(s) {
+    sheet ??= newSheet(s);
+    sheet.refresh();
+    return sheet.nodes;
+  }
+
+  function newSheet(s) {
     const box = el("div", { class: "drawn" }),
-      button = el("button", { class: "send", type: "button" }, sent === null ? "Send" : "Sending");
-    let guess = sent ?? mine.guess;
-    button.disabled = guess === null || sent !== null;
+      button = el("button", { class: "send", type: "button" }),
+      wrong = el("p", { class: "wrong", role: "alert" });
+    let guess = sent ?? mine.guess,
+      drawn = false;
+    const picked = now => {
+      guess = now;
+      button.disabled = now === null || sent !== null;
+    };
     button.onclick = () => send(guess);
-    setTimeout(() =>
-      drawQuestion(
-        box,
-        s.posed,
-        now => {
-          guess = now;
-          button.disabled = now === null || sent !== null;
-        },
-        guess,
-      ),
-    );
-    return [title(s), box, el("div", { class: "foot" }, el("p", { class: "wrong", role: "alert" }, problem), button)];
+    const fill = () => {
+      if (drawn || !box.isConnected) return;
+      drawn = true;
+      drawQuestion(box, s.posed, picked, guess);
+    };
+    const refresh = () => {
+      button.textContent = sent === null ? "Send" : "Sending";
+      wrong.textContent = problem;
+      picked(guess);
+      setTimeout(fill);
+    };
+    return { nodes: [title(s), box, el("div", { class: "foot" }, wrong, button)], refresh };
   }
 
   function answered(s) {
@@ -269,6 +283,7 @@ function pupilPage(page) {
     if (s.phase === "ask") foot.append(change);
     return [
       el("div", { class: "done" }, el("i", { "aria-hidden": "true" }, "\u2713"), done),
+      introduction(s),
       el("p", { class: "of" }, ...spans(s.question)),
       box,
       foot,
@@ -300,7 +315,10 @@ function pupilPage(page) {
     return [el("h1", {}, s.look.title), note, el("div", { class: "frame-of" }, picture)];
   }
 
-  DARK.addEventListener("change", () => draw());
+  DARK.addEventListener("change", () => {
+    sheet = null; // its picture has the colours of the other theme
+    draw();
+  });
   ROOT.dataset.theme = DARK.matches ? "dark" : "light";
   begin();
 }

@@ -27,6 +27,17 @@ function drawTruth(element, posed, truth, guess, tally = null) {
   draw[posed.ask](element, posed, truth, guess, tally);
 }
 
+// What a question builds on: the step's introduction, and the sentence that the model reads where neither the
+// introduction nor the question quotes it whole.
+function introduction({ text, sentence, question }) {
+  const box = el("div", { class: "introduction" });
+  if (text) box.append(prose(text));
+  const quoted = `${text} ${question}`.replaceAll("**", "");
+  if (sentence && !quoted.includes(sentence))
+    box.append(el("p", { class: "sentence" }, "The model reads ", el("span", {}, `\u201c${isolated(sentence)}\u201d`)));
+  return box;
+}
+
 const KINDS_IN_WORDS = { encoder: "Encoder", decoder: "Decoder", cross: "Cross-attention" };
 
 // "Encoder layer 2, head 2, from “it” to every word", where the question is about one row of one head.

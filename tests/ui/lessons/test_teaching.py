@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from classroom.classes import Classes
@@ -25,15 +26,16 @@ STEP = LESSON.steps[2]
 @pytest.fixture(autouse=True)
 def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classes]:
     monkeypatch.setenv("HEADLIGHT_CLASSES", str(tmp_path))
-    monkeypatch.delenv("HEADLIGHT_REDIS", raising=False)
+    for name in ("HEADLIGHT_REDIS", "HEADLIGHT_JOIN_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
     store.cache_clear()
     yield Classes(store())
     store.cache_clear()
 
 
-def screen(app: AppTest) -> dict[str, Any]:
+def screen(app: AppTest, name: str = "headlight_class") -> dict[str, Any]:
     assert not app.exception and not app.error
-    (message,) = [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name == "headlight_class"]
+    (message,) = [one.proto.bytes for one in app.get("bidi_component") if one.proto.component_name == name]
     size = int.from_bytes(message[:4], "little")
     found: dict[str, Any] = json.loads(message[4 : 4 + size])
     return found
@@ -53,7 +55,8 @@ def place(app: AppTest) -> tuple[str, str]:
     return code, secret
 
 
-def test_a_class_is_started_taught_and_ended(classes: Classes) -> None:
+def test_a_class_is_started_taught_and_ended(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_JOIN_ADDRESS", "http://192.168.1.5:8502")
     app = started()
     code, secret = place(app)
     answer = truth(STEP, Measuring(models.translator, models.model_folder, base(STEP)))
@@ -65,14 +68,65 @@ def test_a_class_is_started_taught_and_ended(classes: Classes) -> None:
         shown["code"] == f"{code[:4]} {code[4:]}" and code in shown["link"] and shown["qr"].startswith("data:image/svg")
     )
     assert (shown["joined"], shown["answered"], shown["open"], shown["truth"]) == (1, 1, True, None)
+    assert shown["link"] == f"http://192.168.1.5:8502/join?code={code}" and shown["unreachable"] == ""
+    assert shown["text"].startswith("The same head, and the other sentence")
+    assert shown["sentence"] == STEP.query["text"] == classes.shown(code).question.sentence  # type: ignore[union-attr]
+    assert classes.shown(code).question.text == shown["text"]  # type: ignore[union-attr]
     assert secret not in json.dumps(shown) and json.dumps(answer["answer"]) not in json.dumps(shown)
     classes.reveal(code, secret, STEP.name, answer)
     told = screen(app.run())
     assert told["truth"]["answer"] == answer["answer"] and told["tallies"][0]["counts"][0] == 1
-    assert told["judged"]["right"] == [0.0] and told["judged"]["mean"]["overlap"] < 100
+    assert told["judged"]["right"] == [0.0] and told["judged"]["count"] == 0
+    assert told["judged"]["mean"]["overlap"] < 100
     next(button for button in app.button if button.label == "End it now").click().run()
     assert "code" not in app.query_params and classes.store.versions([code]) == {}
     assert any(button.label == "Start a class" for button in app.button)
+
+
+def test_where_phones_can_not_come_the_page_says_the_command_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = started()
+    shown = screen(app)
+    assert (shown["join"], shown["link"], shown["qr"]) == ("", "", "")
+    assert "Run `make class` in a terminal" in shown["unreachable"] and "`make serve`" in shown["unreachable"]
+    monkeypatch.setattr("transformer.folders.CLONE", False)
+    assert "Run `headlight class` in a terminal" in screen(app.run())["unreachable"]
+    real = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else real(name))
+    assert "Open this page by the address of this machine" in screen(app.run())["unreachable"]
+
+
+def test_the_private_view_has_the_split_and_the_cue(classes: Classes) -> None:
+    app = started()
+    code, secret = place(app)
+    answer = truth(STEP, Measuring(models.translator, models.model_folder, base(STEP)))["answer"]
+    first = [100.0, *[0.0] * (len(answer) - 1)]
+    for guess in (answer, first):
+        classes.answer(code, classes.join(code), STEP.name, 1, guess)
+    private = AppTest.from_file(PAGE, default_timeout=300)
+    given = {"lesson": LESSON.name, "step": LESSON.steps[0].name, "code": code, "private": "1", "teacher": secret}
+    for name, value in given.items():
+        private.query_params[name] = value
+    private.run()
+    assert "teacher" not in private.query_params and private.query_params["private"] == "1"
+    shown = screen(private, "headlight_class_split")
+    assert shown["number"] == 3  # it follows the class, not its own address
+    assert (shown["split"]["percent"], shown["split"]["cue"], shown["revealed"]) == (50, "talk", False)
+    counted = {bar["label"]: (bar["count"], bar["right"]) for bar in shown["split"]["bars"]}
+    assert counted == {"The": (1, False), "tired": (1, True)}
+    projected = screen(app.run())
+    assert projected["answered"] == 2 and projected["tallies"] == [] and projected["judged"] is None
+
+
+def test_the_table_of_results_does_not_say_what_most_answered_before_the_reveal(classes: Classes) -> None:
+    app = started()
+    code, secret = place(app)
+    classes.open(code, secret, teaching._question(LESSON, LESSON.steps[1]))
+    for _ in range(2):
+        classes.answer(code, classes.join(code), LESSON.steps[1].name, 1, 0)
+    before = teaching._line(classes.results(code, secret)[1])
+    assert (before["Answered"], before["Right"], before["Most said"]) == ("2", "", "")
+    teaching._picked(LESSON, LESSON.steps[1], code, secret, {"act": "reveal"})
+    assert teaching._line(classes.results(code, secret)[1])["Most said"] == "The"
 
 
 def test_the_link_opens_the_class_again_and_another_s_does_not(classes: Classes) -> None:

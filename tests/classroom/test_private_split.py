@@ -1,0 +1,72 @@
+"""Before the reveal the split goes to the browser that holds the teacher's secret and asks for it, and to no other.
+
+Each browser speaks to a real server; everything that it was sent is searched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.proto.Element_pb2 import Element
+
+from classroom.classes import Classes, Question
+from classroom.sqlite import Sqlite
+from tests.forked import serve_forked
+from tools.class_client import Pupil
+from tools.streamlit_client import opened
+from transformer.lessons import read
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = read(ROOT / "lessons" / "it.md")
+STEP = LESSON.steps[0]
+SPLIT = (b'"percent"', b'"cue"', b'"bars"', b'"counts"', b'"guesses"', b'"right"', b'"explanation"')
+POSED = {"ask": "choice", "choices": ["one", "two"]}
+
+
+@pytest.mark.slow
+def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CLASSES", str(tmp_path))
+    monkeypatch.delenv("HEADLIGHT_REDIS", raising=False)
+    classes = Classes(Sqlite(tmp_path / "classes.sqlite3"))
+    code, secret = classes.start(LESSON.title)
+    classes.open(code, secret, Question(STEP.name, STEP.title, "What next?", POSED, number=1, of=len(LESSON.steps)))
+    for guess in (0, 0, 1):
+        classes.answer(code, classes.join(code), STEP.name, 1, guess)
+    address = {"lesson": LESSON.name, "step": STEP.name, "code": code}
+
+    def sent(element: Element) -> bytes:
+        """What an element says; the scripts of a component are the same for everybody."""
+        component = element.bidi_component
+        return component.bytes + component.json.encode() if component.id else element.SerializeToString()
+
+    async def received(url: str, **more: str) -> bytes:
+        async with opened(url, "lessons", **address, **more) as session:
+            await session.run()
+            return b"".join(sent(delta.new_element) for delta in session.elements.values())
+
+    async def acts(url: str) -> None:
+        mine = await received(url, teacher=secret, private="1")
+        assert b'"percent"' in mine and b'"count":2' in mine.replace(b" ", b"")
+        pupil = Pupil(url)
+        await pupil.join(code)
+        following = asyncio.create_task(pupil.follow())
+        await pupil.until(phase="ask")
+        following.cancel()
+        others = {
+            "a stranger with the class's code": await received(url, private="1"),
+            "a stranger with another secret": await received(url, private="1", teacher="x" * len(secret)),
+            "the projector": await received(url, teacher=secret),
+            "a pupil": json.dumps([(screen.shown, screen.mine) for screen in pupil.screens]).encode(),
+        }
+        assert b"What next?" in others["the projector"] and b"What next?" in others["a pupil"]
+        for who, text in others.items():
+            for word in SPLIT:
+                assert word not in text, f"{who} was sent {word!r}"
+        classes.reveal(code, secret, STEP.name, {"answer": 1, "explanation": "Told."})
+        assert b"Told." in await received(url, teacher=secret)
+
+    with serve_forked(ROOT / "app.py", tmp_path / "log.txt") as url:
+        asyncio.run(asyncio.wait_for(acts(url), 120))
