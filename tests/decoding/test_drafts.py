@@ -18,6 +18,7 @@ from transformer.prepared import Prepared, draft_of
 from transformer.presets import preset
 from transformer.pruned import pruned
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Uniform, chain
+from transformer.yielding import on_yield
 
 Decode = Callable[..., Iterator[DecodeStep]]
 
@@ -225,17 +226,17 @@ def test_nothing_is_drafted_for_other_taps_or_for_several_sentences(passes: list
     assert not passes
 
 
-def test_what_is_called_between_steps_ends_a_draft_too() -> None:
+def test_what_yielding_raises_ends_a_draft_too() -> None:
     calls = 0
 
-    def between() -> None:
+    def end() -> None:
         nonlocal calls
         calls += 1
         if calls == 5:
             raise InterruptedError
 
-    with pytest.raises(InterruptedError):
-        next(greedy(drafting(model()), source(), max_length=24, between=between))
+    with pytest.raises(InterruptedError), on_yield(end):
+        next(greedy(drafting(model()), source(), max_length=24))
 
 
 def test_a_search_asks_the_same_network_as_often_as_it_likes() -> None:

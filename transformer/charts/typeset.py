@@ -42,7 +42,7 @@ _PAGE = b"""
   }
 }
 """
-_LETTERS = b"#set text(font: (\"Liberation Sans\", \"DejaVu Sans\"))\n#sys.inputs.text"
+_LETTERS = b'#set text(font: ("Liberation Sans", "DejaVu Sans"))\n#sys.inputs.text'
 # The alphabets of Europe and the signs beside them, which Typst's own fonts have, and Devanagari, which is in fonts/.
 _SURELY_DRAWN = re.compile("[\u0000-\u052f\u0900-\u097f\u1e00-\u2022\u2581]+")
 _POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"

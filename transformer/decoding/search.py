@@ -18,9 +18,9 @@ from transformer.decoding.writers import TOKENS, Drafted, StepByStep, Writer
 from transformer.model import Transformer
 from transformer.prepared import Prepared
 from transformer.taps import Recorder, Site, Tap, by_row, chain
+from transformer.yielding import yield_turn
 
 TapAt = Callable[[int], Tap | None]
-Between = Callable[[], object]
 
 
 def never(config: ModelConfig) -> list[int]:
@@ -59,13 +59,12 @@ class Search:
         tap: Tap | None,
         tap_at: TapAt | None,
         record: bool,
-        between: Between | None = None,
     ):
         """`src` [B, S]; `forced` [B, F] says what must be written, with -1 where the choice is free."""
         self.network, self.config = model if isinstance(model, Prepared) else Prepared(model), model.config
         self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
-        self.tap, self.tap_at, self.record, self.between = tap, tap_at, record, between
+        self.tap, self.tap_at, self.record = tap, tap_at, record
         self.by_row = by_row(tap) if tap_at is None and len(src) == 1 else None
         self.writer: Writer | None = None
         sentences = torch.arange(len(src), device=src.device)
@@ -81,8 +80,7 @@ class Search:
     # Around a step and not around the loop: between steps the thread and its gradient mode are the caller's.
     @torch.inference_mode()
     def _advance(self) -> DecodeStep:
-        if self.between is not None:
-            self.between()
+        yield_turn()
         recorder = Recorder() if self.record else None
         if self.writer is None:
             self.writer = self._begun(chain(self.tap, recorder))

@@ -51,7 +51,7 @@ def _measure(shown: Shown) -> None:
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
     tap = chain(*own_taps(shown.model), *(change.tap() for change in shown.changes))
     with TURNS.turn():
-        agreement = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe, tap=tap)
+        agreement = faithfulness(shown.model.model, source, target, words, tap)
         st.session_state["faithful"] = _key(shown), agreement
 
 

@@ -25,7 +25,6 @@ from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.queue import TURNS, between
 
 _NONE = np.empty(0, np.float32)
 TOP = 6  # candidates that are shown of each distribution, in addition to those that the search kept
@@ -118,14 +117,14 @@ def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) 
     if strategy.name == "sampling":
         steps = _kept(name, version, text).sample(**strategy.drawing)
     else:
-        steps = list(between(strategy.steps(model.prepared, model.source_batch([source]))))
+        steps = list(strategy.steps(model.prepared, model.source_batch([source])))
     return searched(model, source, strategy, steps)
 
 
 @kept(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     model = models.translator(name)
-    return Kept(model.prepared, model.source_batch([model.encode(text)]), TURNS.breathe)
+    return Kept(model.prepared, model.source_batch([model.encode(text)]))
 
 
 @kept(60, "Continuing from there")
@@ -133,7 +132,7 @@ def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, br
     model = models.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
-    steps = list(between(strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at)))
+    steps = list(strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at))
     search = searched(model, source, strategy, steps)
     return line_in(search, search.tree.winner, model.model.config.eos_id)
 
@@ -147,7 +146,7 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: Se
     for index, node in enumerate(tree.nodes):
         if node.row is not None:
             asked[int(first[node.step]) + node.row] = index
-    candidates = [candidate_row for step in between(steps) for candidate_row in _candidates(model, strategy, step)]
+    candidates = [candidate_row for step in steps for candidate_row in _candidates(model, strategy, step)]
     return Search(
         describe_tokens(model.checkpoint.source_tokenizer, source),
         strategy,

@@ -21,6 +21,18 @@ def in_session() -> bool:
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
+def current_run() -> object | None:
+    """Return an object that is another one in every run of a script; None where none runs in this thread."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else context.cursors
+
+
+def session_id() -> str | None:
+    """Return the id of the session whose script runs in this thread."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else context.session_id
+
+
 def end_superseded_run() -> None:
     """Ends this run of the script where its session moved on or is gone; does nothing where no session is."""
     context = get_script_run_ctx(suppress_warning=True)
