@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": set(),
     "yielding": set(),
     "graphemes": set(),
-    "charts": {"quoting", "graphemes"},
+    "charts": {"quoting", "graphemes", "yielding"},
     "presets": {"config", "quoting"},
     "positions": {"config"},
     "attention": {"config", "taps"},

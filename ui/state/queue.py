@@ -14,13 +14,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
 from transformer.training.threads import cores
-from transformer.yielding import on_yield
+from transformer.yielding import on_yield, yield_turn
 from ui.state.public import public
-from ui.state.streamlit_internals import current_run, end_superseded_run, in_session
+from ui.state.streamlit_internals import current_run, end_if_closed, end_superseded_run, in_session, session_id
+
+T = TypeVar("T")
 
 SLICE = 0.5  # seconds that a request may compute before newer ones go first, and again before the next
 EARNED = 0.5  # seconds of computing that a second of waiting makes up for: who comes late does not keep others out
@@ -194,6 +198,18 @@ class Turns:
 TURNS = Turns(at_once(cores()))
 
 
+def in_turn(make: Callable[[], T], doing: str) -> Callable[[], T]:
+    """Return `make` as a download button calls it, outside of any script: computed in a turn, and no further once the
+    session that it is for is closed."""
+    session = session_id()
+
+    def made() -> T:
+        with on_yield(partial(end_if_closed, session)), TURNS.turn(doing):
+            return make()
+
+    return made
+
+
 class Meanwhile(threading.local):
     """What a thread's page can show while it waits, and whether it did."""
 
@@ -223,6 +239,7 @@ def noted() -> Iterator[Callable[[str], None]]:
     def note(text: str) -> None:
         nonlocal shown, place
         end_superseded_run()
+        yield_turn()  # which ends what is waited for elsewhere than in a script, too
         if time.monotonic() - began > SILENT and text != shown and in_session():
             place, shown = st.session_state.get(PLACE), text
             if place is not None:

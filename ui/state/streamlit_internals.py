@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamlit.runtime import Runtime
+from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -31,6 +31,16 @@ def session_id() -> str | None:
     """Return the id of the session whose script runs in this thread."""
     context = get_script_run_ctx(suppress_warning=True)
     return None if context is None else context.session_id
+
+
+class SessionClosed(Exception):
+    """What was computed for a session that is gone."""
+
+
+def end_if_closed(session: str | None) -> None:
+    """Raise SessionClosed where no browser is connected to that session any more; None is no session."""
+    if session is not None and not get_instance().is_active_session(session):
+        raise SessionClosed
 
 
 def end_superseded_run() -> None:
