@@ -22,6 +22,7 @@ from transformer.data.preview import preview
 from transformer.data.uploads import check
 from transformer.files import open_regular, read_json
 from transformer.quoting import LONGEST, quoted, short
+from transformer.yielding import on_yield
 
 READERS: dict[str, Callable[[str], object]] = {
     "lines": lambda path: list(lines(path)),
@@ -120,8 +121,8 @@ def test_whoever_leaves_ends_the_preview() -> None:
         if asked > 100:
             raise InterruptedError
 
-    with pytest.raises(InterruptedError):
-        preview(Endless("endless"), between=left)
+    with pytest.raises(InterruptedError), on_yield(left):
+        preview(Endless("endless"))
     assert asked == 101
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
 # What may be opened, how it is, and what is quoted of it; where a text may be cut; where things lie.
-_ANYWHERE = {"access", "quoting", "files", "folders", "graphemes"}
+_ANYWHERE = {"access", "quoting", "files", "folders", "graphemes", "yielding"}
 _NETWORK = {"config", "taps", "folded", "cache", "masks", "attention", "positions", "layers", "model"}
 _BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "pruned", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -30,8 +30,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "files": {"access", "quoting"},
     "folders": set(),
     "memory": set(),
+    "yielding": set(),
     "graphemes": set(),
-    "charts": {"quoting", "graphemes"},
+    "charts": {"quoting", "graphemes", "yielding"},
     "presets": {"config", "quoting"},
     "positions": {"config"},
     "attention": {"config", "taps"},
@@ -42,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pruned": _NETWORK,
     "t5": _NETWORK,
     "prepared": _NETWORK | {"linear"},
-    "decoding": _NETWORK | {"prepared"},
+    "decoding": _NETWORK | {"prepared", "yielding"},
     "data": _ANYWHERE | {"config"},
     "trace": _ANYWHERE | {"taps"},
     "exercises": _ANYWHERE,  # solutions of their own, which tests hold to the library's

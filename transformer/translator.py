@@ -27,6 +27,7 @@ from transformer.prepared import Prepared
 from transformer.quoting import quoted, short
 from transformer.taps import Recorder, Site, Tap, chain, require_heads
 from transformer.trace import Tokens, Trace
+from transformer.yielding import yield_turn
 
 LENGTH_PENALTY = 1.0  # Wu et al. 2016, equation 14; chosen on the Multi30k validation sets
 
@@ -307,6 +308,7 @@ class Translator:
 
     def trace_ids(self, source: Sequence[int], target: Sequence[int], interventions: Sequence[Tap] = ()) -> Trace:
         """The trace of one source (to [EOS]) and one target (from [SOS] on), as ids."""
+        yield_turn()
         recorder = Recorder()
         log_probs = self.log_probs([source], [target[:-1]], chain(*interventions, recorder))[0]
         written = torch.as_tensor(target[1:], device=log_probs.device)

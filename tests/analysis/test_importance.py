@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer.analysis import all_heads, attention_at, head_importance
+from transformer.analysis import all_heads, attention_at, head_importance, passes
 from transformer.model import Transformer
 from transformer.taps import Ablate, Inputs, Scale, Site, Tap, Uniform, chain
 from transformer.trace import Trace
@@ -20,9 +20,12 @@ def log_prob(model: Transformer, trace: Trace, tap: Tap) -> float:
 
 
 # all in one batch; several batches; each row a batch of its own
-@pytest.mark.parametrize("largest", [2**24, 1_000, 1])
-def test_one_batch_is_one_by_one(model: Transformer, trace: Trace, largest: int) -> None:
-    effects = head_importance(model, *ids(trace), largest)
+@pytest.mark.parametrize("tokens", [2048, 60, 1])
+def test_one_batch_is_one_by_one(
+    model: Transformer, trace: Trace, tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "PASS_TOKENS", tokens)
+    effects = head_importance(model, *ids(trace))
     assert {(effect.site, effect.head) for effect in effects} == set(all_heads(model))
     assert len(effects) == len(all_heads(model))
     for site, head, delta in effects:
@@ -59,21 +62,22 @@ def test_a_head_that_adds_nothing_costs_nothing(model: Transformer, trace: Trace
     assert abs(effects[site, 0]) > 1e-4
 
 
-@pytest.mark.parametrize(("largest", "passes"), [(2**24, 1), (6 * 40, 27), (3 * 6 * 40, 9)])
+@pytest.mark.parametrize(("tokens", "count"), [(2048, 1), (1, 27), (33, 9)])
 def test_a_long_sentence_takes_several_bounded_batches(
-    model: Transformer, trace: Trace, largest: int, passes: int, monkeypatch: pytest.MonkeyPatch
+    model: Transformer, trace: Trace, tokens: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """26 heads and the row with all on; the widest tensor of a row is the feed-forward layer's, 6 x 40."""
+    """26 heads and the row with all on, of 6 and 5 tokens each."""
     sizes: list[int] = []
+    monkeypatch.setattr(passes, "PASS_TOKENS", tokens)
 
-    def count(tap: object, site: Site, pattern: torch.Tensor, inputs: Inputs) -> torch.Tensor:
+    def see(tap: object, site: Site, pattern: torch.Tensor, inputs: Inputs) -> torch.Tensor:
         if site == model.sites()[0]:
             sizes.append(len(pattern))
         return pattern
 
-    monkeypatch.setattr("transformer.analysis.importance.AblateByRow.__call__", count)
-    head_importance(model, *ids(trace), largest)
-    assert len(sizes) == passes
+    monkeypatch.setattr("transformer.analysis.importance.AblateByRow.__call__", see)
+    head_importance(model, *ids(trace))
+    assert len(sizes) == count
     assert sum(sizes) == 27
 
 

@@ -3,10 +3,12 @@
 import pytest
 import torch
 
+from transformer.analysis import passes
 from transformer.analysis.several_heads import several_heads
 from transformer.model import Transformer
 from transformer.taps import Ablate, Recorder, Replace, Site, Tap, chain
 from transformer.trace import Trace
+from transformer.yielding import on_yield
 
 
 @torch.no_grad()
@@ -16,9 +18,12 @@ def log_prob(model: Transformer, trace: Trace, tap: Tap | None) -> float:
 
 
 @pytest.mark.parametrize("site", [Site("encoder", 0, "self"), Site("decoder", 2, "cross")])
-@pytest.mark.parametrize("largest", [2**24, 1])
-def test_one_batch_is_one_by_one(model: Transformer, trace: Trace, site: Site, largest: int) -> None:
-    found = several_heads(model, trace.source.ids, trace.target.ids, site, largest)
+@pytest.mark.parametrize("tokens", [2048, 1])
+def test_one_batch_is_one_by_one(
+    model: Transformer, trace: Trace, site: Site, tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "PASS_TOKENS", tokens)
+    found = several_heads(model, trace.source.ids, trace.target.ids, site)
     heads = range(4 if site.stack == "encoder" else 3)
     assert found.whole == pytest.approx(log_prob(model, trace, None), abs=1e-4)
     assert len(found.alone) == len(heads)
@@ -34,7 +39,9 @@ def test_one_batch_is_one_by_one(model: Transformer, trace: Trace, site: Site, l
     assert abs(found.mean - found.whole) > 1e-4
 
 
-def test_others_may_go_first_between_batches(model: Transformer, trace: Trace) -> None:
+def test_others_may_go_first_between_batches(model: Transformer, trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "PASS_TOKENS", 1)
     calls: list[None] = []
-    several_heads(model, trace.source.ids, trace.target.ids, Site("encoder", 0, "self"), 1, lambda: calls.append(None))
+    with on_yield(lambda: calls.append(None)):
+        several_heads(model, trace.source.ids, trace.target.ids, Site("encoder", 0, "self"))
     assert len(calls) == 6

@@ -11,6 +11,7 @@ from transformer.data.corpora import Mixture, Pair, Pairs, Rejected, open_corpus
 from transformer.data.mixtures import is_mixture, parts_of
 from transformer.data.pairs import Corpus
 from transformer.data.preview import preview
+from transformer.yielding import on_yield
 
 
 def corpus(name: str, size: int) -> Pairs:
@@ -81,11 +82,11 @@ def test_a_look_at_a_mixture_reads_no_part_to_its_end() -> None:
     class Left(Exception):
         pass
 
-    def between() -> None:
+    def leave() -> None:
         raise Left
 
-    with pytest.raises(Left):
-        preview(endless, between=between)
+    with pytest.raises(Left), on_yield(leave):
+        preview(endless)
 
 
 def test_the_name_of_a_mixture_is_short() -> None:

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from transformer.analysis.passes import written_log_probs
 from transformer.analysis.sites import by_kind, kind_of
 from transformer.model import Transformer
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Tap, Uniform, chain
 from transformer.trace import KINDS, Kind, Trace
+from transformer.yielding import yield_turn
 
 ROUNDING = 1e-4  # single precision over hundreds of keys and a dozen layers stays below; a mistake doesn't
 
@@ -141,9 +143,8 @@ def _log_probs(trace: Trace, model: Transformer, tap: Tap | None) -> np.ndarray:
     device = model.output.weight.device
     src = torch.tensor([trace.source.ids], device=device)
     tgt = torch.tensor([trace.target.ids], device=device)
-    with torch.no_grad():
-        log_probs = model(src, tgt[:, :-1], tap).float().log_softmax(-1)
-    chosen: np.ndarray = log_probs.gather(-1, tgt[:, 1:, None])[0, :, 0].cpu().numpy()
+    yield_turn()
+    chosen: np.ndarray = written_log_probs(model, src, tgt, tap)[0].float().cpu().numpy()
     return chosen
 
 

@@ -1,24 +1,22 @@
 """What each head is worth to one translation: how much less probable the translation is without it, and with all others
 as they are.
 
-Shapes: B rows, one for each head that is switched off, T target tokens, V vocabulary.
+Shapes: B rows, one for each head that is switched off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from transformer.analysis.passes import in_passes, rows_per_pass, written_log_probs
 from transformer.analysis.sites import all_heads
 from transformer.model import Transformer
 from transformer.taps import Inputs, Site, Tap, chain, switches_off
-
-LARGEST = 2**24  # numbers in the largest tensor of a pass: 64 MiB, and about four such tensors live at once
 
 
 class HeadEffect(NamedTuple):
@@ -49,35 +47,28 @@ def head_importance(
     model: Transformer,
     src_ids: Sequence[int],
     tgt_ids: Sequence[int],
-    largest: int = LARGEST,
-    between: Callable[[], None] = lambda: None,
     interventions: Sequence[Tap] = (),
 ) -> list[HeadEffect]:
     """Switches every head off alone, and says what that does to the target, the most harmful first.
 
     The baseline is the model with `interventions`: what a head costs depends on which others there are to do its
     work. A head that they switch off is left out, since there is nothing to take away. `tgt_ids` runs from [SOS] to
-    [EOS]. The heads run as the rows of one batch, beside a row with the interventions alone; long sentences take
-    several batches, none with a tensor of more than `largest` numbers, and after each of them `between` is called: it
-    may let others compute, or raise to stop.
+    [EOS]. The heads run as the rows of batches, beside a row with the interventions alone.
     """
     assert not model.training, "dropout would drown the differences"
     gone = {(one.site, one.head) for one in interventions if switches_off(one)}
     heads = [head for head in all_heads(model) if head not in gone]
     before = chain(*interventions)
-    rows = (None, *heads)
-    size = rows_at_once(model, len(src_ids), len(tgt_ids), largest)
+    size = rows_per_pass(model, len(src_ids), len(tgt_ids))
     parts = []
-    for i in range(0, len(rows), size):
-        off = rows[i : i + size]
-        parts.append(target_log_probs(model, src_ids, tgt_ids, len(off), chain(before, AblateByRow(off))))
-        between()
+    for off in in_passes((None, *heads), size):
+        tap = chain(before, AblateByRow(tuple(off)))
+        parts.append(target_log_probs(model, src_ids, tgt_ids, len(off), tap))
     whole, *without = torch.cat(parts).tolist()
     effects = [HeadEffect(site, head, lp - whole) for (site, head), lp in zip(heads, without, strict=True)]
     return sorted(effects, key=lambda effect: effect.delta)
 
 
-@torch.no_grad()
 def target_log_probs(
     model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], rows: int, tap: Tap | None
 ) -> Tensor:
@@ -85,17 +76,4 @@ def target_log_probs(
     device = model.output.weight.device
     src = torch.tensor(src_ids, device=device).expand(rows, -1)
     tgt = torch.tensor(tgt_ids, device=device).expand(rows, -1)
-    logits = model(src, tgt[:, :-1], tap)  # [B, T, V]
-    losses = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), reduction="none")  # [B * T]
-    return -losses.unflatten(0, (rows, -1)).double().sum(-1).cpu()
-
-
-def rows_at_once(model: Transformer, n_source: int, n_target: int, largest: int) -> int:
-    """How many rows keep patterns, feed-forward layers and logits within `largest` numbers each."""
-    config, longest = model.config, max(n_source, n_target)
-    a_row = max(
-        max(config.encoder.n_heads, config.decoder.n_heads) * longest**2,
-        max(config.encoder.d_ff, config.decoder.d_ff) * longest,
-        config.target_vocab_size * n_target,
-    )
-    return max(1, largest // a_row)
+    return written_log_probs(model, src, tgt, tap).sum(-1).cpu()

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from transformer.analysis.stream import Stream
+from transformer.yielding import yield_turn
 
 
 class Lens(NamedTuple):
@@ -33,6 +34,7 @@ def lens(stream: Stream, top: int = 5) -> Lens:
     model = stream.model
     best = []
     for state in stream.decoder.states:  # a layer at a time: [T, V] is large
+        yield_turn()
         probabilities = model.output(model.decoder.norm(state)).float().softmax(-1)
         best.append(probabilities.topk(min(top, probabilities.size(-1))))
     ids, shares = (torch.stack([layer[i] for layer in best]).cpu().numpy() for i in (1, 0))

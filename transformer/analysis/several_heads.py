@@ -6,14 +6,15 @@ Shapes: B rows of a batch, H heads, Q queries, K keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from transformer.analysis.importance import LARGEST, rows_at_once, target_log_probs
+from transformer.analysis.importance import target_log_probs
+from transformer.analysis.passes import in_passes, rows_per_pass
 from transformer.analysis.sites import attention_at
 from transformer.model import Transformer
 from transformer.taps import Inputs, Site
@@ -56,21 +57,17 @@ def several_heads(
     src_ids: Sequence[int],
     tgt_ids: Sequence[int],
     site: Site,
-    largest: int = LARGEST,
-    between: Callable[[], None] = lambda: None,
 ) -> SeveralHeads:
     """What is left of the target, which runs from [SOS] to [EOS], with each head of `site` alone.
 
-    All other attentions stay as they are. They run as the rows of one batch, in several where a tensor would have more
-    than `largest` numbers, with `between` called after each. Raises ValueError where the model has no such attention.
+    All other attentions stay as they are. Raises ValueError where the model has no such attention.
     """
     kept = attention_at(model, site).kept
     rows: tuple[Left, ...] = (None, *kept, MEAN)
-    size = rows_at_once(model, len(src_ids), len(tgt_ids), largest)
+    size = rows_per_pass(model, len(src_ids), len(tgt_ids))
     parts = []
-    for i in range(0, len(rows), size):
-        left = rows[i : i + size]
-        parts.append(target_log_probs(model, src_ids, tgt_ids, len(left), LeaveByRow(site, left, kept)))
-        between()
+    for left in in_passes(rows, size):
+        tap = LeaveByRow(site, tuple(left), kept)
+        parts.append(target_log_probs(model, src_ids, tgt_ids, len(left), tap))
     whole, *alone, mean = torch.cat(parts).tolist()
     return SeveralHeads(whole, dict(zip(kept, alone, strict=True)), mean)

@@ -15,6 +15,7 @@ from torch import Tensor
 from transformer.layers import DecoderLayer, EncoderLayer, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
+from transformer.yielding import yield_turn
 
 SELF, CROSS, FEED_FORWARD = "self", "cross", "feed-forward"
 Sublayer = Callable[[Tensor], Tensor]  # [1, N, M] -> [1, N, M]
@@ -98,6 +99,7 @@ def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int]) -
 def _run(stack: Encoder | Decoder, ids: Tensor, step: Callable[..., Tensor]) -> StackStates:
     states = [stack.embedding(ids)]
     for layer in stack.layers:
+        yield_turn()
         states.append(step(layer, states[-1]))
     return StackStates(tuple(state[0] for state in states), stack.norm(states[-1])[0])
 

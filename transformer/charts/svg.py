@@ -16,6 +16,7 @@ from transformer.charts.colours import Theme, lookup, theme_named
 from transformer.charts.direction import right_to_left
 from transformer.charts.document import anchored, document, text_of, text_width
 from transformer.charts.heatmap import SCALES, scaled
+from transformer.yielding import yield_turn
 
 _WIDTH = 1600  # pixels that the panels side by side aim at
 _LARGEST, _SMALLEST = 28, 2  # a cell's side
@@ -197,6 +198,7 @@ class _Grid:
         """A path for each colour; cells of one colour that lie side by side are one rectangle."""
         side, table, paths = self.cell, lookup(self.colours.steps(self.look)), dict[int, list[str]]()
         for layer, head in np.ndindex(self.layers, self.heads):
+            yield_turn()
             x, y = self.corner(layer, head)
             shades = self.shades[layer, head]
             begins = np.concatenate([np.ones((len(shades), 1), bool), shades[:, 1:] != shades[:, :-1]], axis=1)

@@ -6,6 +6,7 @@ Letters are drawn with the fonts of this machine and with those in fonts/.
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -42,13 +43,15 @@ _PAGE = b"""
   }
 }
 """
-_LETTERS = b"#set text(font: (\"Liberation Sans\", \"DejaVu Sans\"))\n#sys.inputs.text"
+_LETTERS = b'#set text(font: ("Liberation Sans", "DejaVu Sans"))\n#sys.inputs.text'
 # The alphabets of Europe and the signs beside them, which Typst's own fonts have, and Devanagari, which is in fonts/.
 _SURELY_DRAWN = re.compile("[\u0000-\u052f\u0900-\u097f\u1e00-\u2022\u2581]+")
 _POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
 
 
 PPI = 192  # of a PNG: two pixels for each of the SVG's, so that it is sharp on a projector
+# Bytes that making one file may take: reading a large SVG leaves fewer for the pixels of its PNG.
+MAX_BYTES, BYTES_PER_CHARACTER, BYTES_PER_PIXEL = 280_000_000, 15, 10
 
 
 def pdf(svg: str, title: str, about: str = "") -> bytes:
@@ -57,7 +60,7 @@ def pdf(svg: str, title: str, about: str = "") -> bytes:
 
 
 def png(svg: str) -> bytes:
-    """A document of `charts.document` as a PNG of twice its size in pixels."""
+    """A document of `charts.document` as a PNG of twice its size in pixels, fewer where that takes too much memory."""
     return _typeset(svg, "", "", "png")
 
 
@@ -98,7 +101,9 @@ def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> b
     words = json.dumps(list(_taken(root, 0, 0)))
     lines = ElementTree.tostring(root, encoding="unicode")
     given = {"title": title, "about": about, "words": words, "lines": lines}
-    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=given, format=form, ppi=PPI)
+    pixels = max(MAX_BYTES - BYTES_PER_CHARACTER * len(svg), MAX_BYTES // 10) / BYTES_PER_PIXEL
+    ppi = min(PPI, 96 * math.sqrt(pixels / (float(root.get("width", 1)) * float(root.get("height", 1)))))
+    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=given, format=form, ppi=ppi)
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
+
+from transformer.yielding import yield_turn
 
 MAX_CHARACTERS = 2000
 
@@ -111,16 +113,15 @@ class Pairs(Corpus):
 
 
 class First(Corpus):
-    """The first rows of a corpus, however many of them are usable. `between` is called before each, and may raise to
-    end it."""
+    """The first rows of a corpus, however many of them are usable."""
 
-    def __init__(self, corpus: Corpus, count: int, between: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, corpus: Corpus, count: int) -> None:
         super().__init__(corpus.name, corpus.max_characters)
-        self.corpus, self.count, self.between = corpus, count, between
+        self.corpus, self.count = corpus, count
 
     def rows(self) -> Iterator[Pair | Rejected]:
         for row in islice(self.corpus.rows(), self.count):
-            self.between()
+            yield_turn()
             yield row
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -60,14 +59,13 @@ def preview(
     separate: bool = False,
     min_frequency: int = 0,
     show: int = 10,
-    between: Callable[[], object] = lambda: None,
 ) -> Preview:
     """Reads up to READ rows, and cuts a sample as a tokenizer would that learned from nine tenths of the sample, or of
     fewer than `held_out.FEWEST` pairs from all.
 
-    `between` is called before each row, and may raise to end it. Raises ValueError where there is no usable pair.
+    Raises ValueError where there is no usable pair.
     """
-    first = First(corpus, READ, between)
+    first = First(corpus, READ)
     pairs = iter(first)
     sample = list(islice(pairs, SAMPLE))
     for _ in pairs:

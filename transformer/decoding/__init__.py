@@ -19,8 +19,9 @@ tap_at      gives the tap of a step, counted from 0, which sees the decoder's pa
             They have one query, [N, H, 1, K], so a `Replace` there has one row. Only in a model without a look-ahead
             mask they have all, [N, H, T, K]: there earlier tokens see later ones, so the whole prefix is computed anew
             at each step, as the code that trained it does.
-between     is called before each step: what it raises ends the decode.
 record      keeps in each step the patterns that it saw, as the taps left them.
+
+`yield_turn` (transformer/yielding.py) is called before each step: what it raises ends the decode.
 
 A step keeps [N, V] log-probabilities, so whoever keeps all steps of a large batch keeps much.
 """
@@ -35,7 +36,7 @@ from torch import Tensor
 from transformer.decoding import arguments
 from transformer.decoding.arguments import Ids
 from transformer.decoding.choosers import Beam, Greedy, Sample, draws, tempered
-from transformer.decoding.search import Between, Search, TapAt, allowed
+from transformer.decoding.search import Search, TapAt, allowed
 from transformer.decoding.step import DecodeStep, Fate, Hypothesis, finish, recorded, rows_of
 from transformer.model import Transformer
 from transformer.prepared import Prepared
@@ -66,11 +67,10 @@ def greedy(
     tap: Tap | None = None,
     tap_at: TapAt | None = None,
     record: bool = False,
-    between: Between | None = None,
 ) -> Iterator[DecodeStep]:
     """Writes the most probable token at each step."""
     src, forced, bounds = _checked(model, src, max_length, prefix)
-    return Search(model, src, forced, Greedy(model.config.eos_id, bounds), tap, tap_at, record, between).steps()
+    return Search(model, src, forced, Greedy(model.config.eos_id, bounds), tap, tap_at, record).steps()
 
 
 def beam(
@@ -85,7 +85,6 @@ def beam(
     tap: Tap | None = None,
     tap_at: TapAt | None = None,
     record: bool = False,
-    between: Between | None = None,
 ) -> Iterator[DecodeStep]:
     """Keeps the `size` best hypotheses of each sentence at each step; a beam of 1 is greedy.
 
@@ -101,7 +100,7 @@ def beam(
     tempered(torch.zeros(1), temperature)  # so that a wrong one is refused now
     src, forced, bounds = _checked(model, src, max_length, prefix)
     choose = Beam(model.config.eos_id, bounds, size, length_penalty, temperature)
-    return Search(model, src, forced, choose, tap, tap_at, record, between).steps()
+    return Search(model, src, forced, choose, tap, tap_at, record).steps()
 
 
 def sample(
@@ -117,7 +116,6 @@ def sample(
     tap: Tap | None = None,
     tap_at: TapAt | None = None,
     record: bool = False,
-    between: Between | None = None,
 ) -> Iterator[DecodeStep]:
     """Draws each token from `tempered(allowed(log_probs, config), ...)`; the scores stay the model's own.
 
@@ -129,7 +127,7 @@ def sample(
     src, forced, bounds = _checked(model, src, max_length, prefix)
     drawn = draws(seed, len(src), max(bounds.tolist(), default=0)).to(src.device)
     choose = Sample(model.config.eos_id, bounds, drawn, temperature, top_k, top_p)
-    return Search(model, src, forced, choose, tap, tap_at, record, between).steps()
+    return Search(model, src, forced, choose, tap, tap_at, record).steps()
 
 
 def given(
@@ -140,14 +138,13 @@ def given(
     tap: Tap | None = None,
     tap_at: TapAt | None = None,
     record: bool = False,
-    between: Between | None = None,
 ) -> Iterator[DecodeStep]:
     """The steps in which the model would write `target`, given as a prefix is and usually ending in [EOS]."""
     src, forced, _ = _checked(model, src, model.config.max_length, target)
     bounds = (forced >= 0).sum(1)
     if not bounds.all():
         raise ValueError(f"A target is empty; give it at least [EOS] = {model.config.eos_id}.")
-    return Search(model, src, forced, Greedy(model.config.eos_id, bounds), tap, tap_at, record, between).steps()
+    return Search(model, src, forced, Greedy(model.config.eos_id, bounds), tap, tap_at, record).steps()
 
 
 def _checked(

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transformer.decoding import arguments, sample
 from transformer.decoding.choosers import Live, Sample, draws
-from transformer.decoding.search import Between, allowed, forced
+from transformer.decoding.search import allowed, forced
 from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
 from transformer.prepared import Prepared
@@ -28,11 +28,10 @@ class Kept:
     same tokens are drawn, nothing is computed.
     """
 
-    def __init__(self, model: Transformer | Prepared, src: Tensor, between: Between | None = None):
-        """`src` [1, S]: one sentence. `between` is called before every step that the model takes."""
+    def __init__(self, model: Transformer | Prepared, src: Tensor):
+        """`src` [1, S]: one sentence."""
         self.model, self.src = model, arguments.source(model, src)
         assert len(self.src) == 1, "one sentence at a time"
-        self.between = between
         self.steps: dict[tuple[int, ...], DecodeStep] = {}
         self.nbytes = 0  # of their log-probabilities and patterns
 
@@ -46,7 +45,7 @@ class Kept:
         if known and known[-1].fates.tolist() != [Fate.LIVE]:
             return known
         begun = known[-1].hypothesis(0).ids if known else ()
-        steps = list(sample(self.model, self.src, prefix=begun, record=True, between=self.between, **options))
+        steps = list(sample(self.model, self.src, prefix=begun, record=True, **options))
         if self.nbytes > MOST:
             self.steps, self.nbytes = {}, 0
         for step in steps[len(known) :]:

@@ -17,9 +17,9 @@ from transformer.decoding.step import DecodeStep, Fate
 from transformer.model import Transformer
 from transformer.prepared import Prepared
 from transformer.taps import Recorder, Site, Tap, chain
+from transformer.yielding import yield_turn
 
 TapAt = Callable[[int], Tap | None]
-Between = Callable[[], object]
 
 
 def never(config: ModelConfig) -> list[int]:
@@ -58,13 +58,12 @@ class Search:
         tap: Tap | None,
         tap_at: TapAt | None,
         record: bool,
-        between: Between | None = None,
     ):
         """`src` [B, S]; `forced` [B, F] says what must be written, with -1 where the choice is free."""
         self.network, self.config = model if isinstance(model, Prepared) else Prepared(model), model.config
         self.never = src.new_tensor(never(model.config))
         self.src, self.forced, self.choose = src, forced, choose
-        self.tap, self.tap_at, self.record, self.between = tap, tap_at, record, between
+        self.tap, self.tap_at, self.record = tap, tap_at, record
         self.cache: Cache | None = None
         sentences = torch.arange(len(src), device=src.device)
         self.live = Live(sentences, src.new_empty(len(src), 0), torch.zeros(len(src), device=src.device))
@@ -76,8 +75,7 @@ class Search:
     # Around a step and not around the loop: between steps the thread and its gradient mode are the caller's.
     @torch.inference_mode()
     def _advance(self) -> DecodeStep:
-        if self.between is not None:
-            self.between()
+        yield_turn()
         recorder = Recorder() if self.record else None
         if self.cache is None:
             self.cache = self.network.read(self.src, chain(self.tap, recorder))

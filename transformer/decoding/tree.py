@@ -9,7 +9,7 @@ Greedy decoding and sampling give a tree with a single branch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -112,7 +112,7 @@ class Tree:
 
 
 def grow(
-    steps: Sequence[DecodeStep],
+    steps: Iterable[DecodeStep],
     *,
     bound: int,
     size: int = 1,
@@ -124,9 +124,7 @@ def grow(
     `size` and `length_penalty` are those of the beam; `bound` is the most tokens it could have written. Raises
     ValueError where there are no steps.
     """
-    if not steps:
-        raise ValueError("There are no steps to make a tree of; pass those of a decode that has begun.")
-    nodes: list[Node] = [Node(None, 0, -1, 0.0, 0.0, 0.0, "dropped", 0)]
+    nodes: list[Node] = [Node(None, 0, -1, 0.0, 0.0, 0.0, "dropped", None)]
     live = [0]
     for step in steps:
         rows = (step.sentences == sentence).nonzero()[:, 0].tolist()
@@ -143,6 +141,8 @@ def grow(
             if fates[c] == Fate.LIVE:
                 live.append(len(nodes))
             nodes.append(Node(at[parents[c]], step.index + 1, tokens[c], each[c], totals[c], scores[c], outcome, None))
+    if nodes[0].row is None:
+        raise ValueError("There are no steps to make a tree of; pass those of a decode that has begun.")
     return Tree(tuple(_with_outcomes(nodes)), bound, length_penalty)
 
 

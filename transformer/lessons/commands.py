@@ -21,7 +21,7 @@ Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.Argu
 def add_verbs(verb: Verb) -> None:
     """Adds `lesson` by means of `verb(run, help)`, which makes its parser."""
     sub = verb(lesson, "Check a lesson: read it, compute every step, and say which of its claims do not hold.")
-    sub.add_argument("file", type=Path, help="the lesson: a file, or one that ships, such as \"it\"")
+    sub.add_argument("file", type=Path, help='the lesson: a file, or one that ships, such as "it"')
     sub.add_argument("--checkpoints", type=Path, default=folders.checkpoints(), help="the folder of the models")
     sub.add_argument("--handout", type=Path, metavar="FILE", help="write it as a page to print, in HTML")
     sub.add_argument("--answers", action="store_true", help="with the answers, for the teacher")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -118,14 +118,10 @@ class Evaluator:
         checkpoint: Checkpoint,
         beam_size: int = 1,
         length_penalty: float = LENGTH_PENALTY,
-        between: Callable[[], None] | None = None,
     ) -> Evaluation:
-        """Scores the model: cased, detokenised sacreBLEU and chrF of its own translations.
-
-        `between` is called before each step of writing: it may let others compute, or raise to stop.
-        """
+        """Scores the model: cased, detokenised sacreBLEU and chrF of its own translations."""
         checkpoint.model.eval()
-        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty, between=between)
+        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
         texts = [translation.text for translation in translations]
         losses = {origin: _loss(checkpoint, batches) for origin, batches in self.batches.items()}
         parts = {origin: self._scores(texts, origin, losses[origin]) for origin in losses}

@@ -12,7 +12,6 @@ from transformer.analysis.stream import Stream, stream
 from transformer.taps import Site
 from ui.state.cache import kept
 from ui.state.models import translator, version
-from ui.state.queue import TURNS
 
 Ids = tuple[int, ...]
 
@@ -54,7 +53,7 @@ def _whole_head(
 
 @kept(40, "Leaving one head at a time")
 def _heads_alone(name: str, version: tuple[int, ...], source: Ids, target: Ids, site: Site) -> SeveralHeads:
-    return several_heads(translator(name).model, source, target, site, between=TURNS.breathe)
+    return several_heads(translator(name).model, source, target, site)
 
 
 @kept(20, "Drawing random queries and keys")

@@ -16,6 +16,7 @@ from ui.attention.view import told
 from ui.state.models import own_taps
 from ui.state.queue import TURNS
 from ui.state.view import widget_key
+from ui.widgets.errors import plain_errors
 from ui.widgets.text import signed
 
 
@@ -50,8 +51,8 @@ def _measure(shown: Shown) -> None:
     source, target = shown.plain.source.ids, shown.plain.target.ids
     words = parts_of(shown.model.checkpoint.source_tokenizer, source)
     tap = chain(*own_taps(shown.model), *(change.tap() for change in shown.changes))
-    with TURNS.turn():
-        agreement = faithfulness(shown.model.model, source, target, words, between=TURNS.breathe, tap=tap)
+    with plain_errors(), TURNS.turn("Does attention agree with removing words?"):
+        agreement = faithfulness(shown.model.model, source, target, words, tap)
         st.session_state["faithful"] = _key(shown), agreement
 
 

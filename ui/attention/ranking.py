@@ -13,7 +13,6 @@ from ui.attention.picture import Shown
 from ui.attention.view import told
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.queue import TURNS
 from ui.state.view import widget_key
 from ui.widgets.text import signed
 
@@ -66,7 +65,7 @@ def _effects(
 ) -> list[HeadEffect]:
     opened = models.translator(model)
     taps = (*models.own_taps(opened), *interventions)
-    return head_importance(opened.model, source, target, between=TURNS.breathe, interventions=taps)
+    return head_importance(opened.model, source, target, taps)
 
 
 def name(effect: HeadEffect) -> str:

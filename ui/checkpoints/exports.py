@@ -16,6 +16,7 @@ from transformer.checkpoints.marian_export import export_marian, marian_notes, w
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.state import models
+from ui.state.queue import in_turn
 from ui.widgets.errors import plain_errors
 from ui.widgets.text import literal
 
@@ -56,7 +57,7 @@ def export(entry: Entry) -> None:
 def _button(label: str, make: Callable[[], bytes], name: str, help_text: str, disabled: bool = False) -> None:
     st.download_button(
         label,
-        make,
+        in_turn(make, label),
         name,
         "application/octet-stream",
         on_click="ignore",

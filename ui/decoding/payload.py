@@ -19,7 +19,7 @@ from transformer.config import ModelConfig
 from transformer.data.tokenizers import number_duplicates
 from transformer.decoding.tree import OUTCOMES, Tree
 from ui.decoding.lanes import lanes
-from ui.decoding.search import TOP, Line, Search
+from ui.decoding.search import TOP, Line, RowPatterns, Search
 from ui.decoding.view import Branch
 
 
@@ -108,8 +108,8 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "seen": np.exp(np.array([candidate.seen for candidate in flat], np.float64)).astype(np.float32),
     }
     header |= {"only": only, "strings": list(strings.places)}
-    arrays["encoder"] = _chosen(search.encoder, 0, only)
-    arrays |= {"decoder": _chosen(search.decoder, 1, only), "cross": _chosen(search.cross, 1, only)}
+    arrays["encoder"] = _chosen(search.encoder, only)
+    arrays |= {"decoder": _rows(search.decoder, only), "cross": _rows(search.cross, only)}
     return pack(header, arrays)
 
 
@@ -150,8 +150,8 @@ def branches_payload(
             }
         )
         arrays[f"p{number}"] = np.exp(np.array(line.log_probs)).astype(np.float32)
-        arrays[f"decoder{number}"] = _chosen(line.decoder, 0, only)
-        arrays[f"cross{number}"] = _chosen(line.cross, 0, only)
+        arrays[f"decoder{number}"] = _chosen(line.decoder, only)
+        arrays[f"cross{number}"] = _chosen(line.cross, only)
     header = {
         "cards": cards,
         "source": number_duplicates(search.source.labels),
@@ -186,18 +186,26 @@ def _heads(model: Translator) -> dict[str, Any]:
     }
 
 
-def all_fit(*patterns: np.ndarray) -> bool:
+def all_fit(*patterns: np.ndarray | RowPatterns) -> bool:
     """Whether these are few enough for the browser to have all of them."""
     return sum(array.size for array in patterns) <= MOST_EXACT
 
 
-def _chosen(array: np.ndarray, axis: int, only: tuple[int, int] | None) -> np.ndarray:
+def _rows(patterns: RowPatterns, only: tuple[int, int] | None) -> np.ndarray:
+    """Every row, of all heads exactly, or of one at half precision."""
+    if only is None:
+        return np.asarray(patterns)
+    _, layers, heads, _ = patterns.shape
+    layer, head = min(only[0], layers - 1), min(only[1], heads - 1)
+    return patterns.rows(range(patterns.shape[0]), slice(layer, layer + 1), slice(head, head + 1), np.float16)
+
+
+def _chosen(array: np.ndarray, only: tuple[int, int] | None) -> np.ndarray:
     """All heads exactly, or one of them at half precision; a stack that lacks it shows its last.
 
-    Layers stand at `axis` and heads after them.
+    Layers are the first axis, and heads the second.
     """
     if only is None:
         return array
-    layer, head = (min(wanted, array.shape[axis + i] - 1) for i, wanted in enumerate(only))
-    index = (slice(None),) * axis + (slice(layer, layer + 1), slice(head, head + 1))
-    return array[index].astype(np.float16)
+    layer, head = (min(wanted, size - 1) for wanted, size in zip(only, array.shape, strict=False))
+    return array[layer : layer + 1, head : head + 1].astype(np.float16)

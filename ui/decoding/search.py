@@ -6,7 +6,8 @@ T steps, V target vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,11 +22,11 @@ from transformer.decoding.tree import Tree, grow
 from transformer.taps import Site
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
+from transformer.yielding import yield_turn
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
 from ui.state import models
 from ui.state.cache import kept
-from ui.state.queue import TURNS, between
 
 _NONE = np.empty(0, np.float32)
 TOP = 6  # candidates that are shown of each distribution, in addition to those that the search kept
@@ -41,6 +42,47 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class RowPatterns:
+    """What each of R rows looked at, kept by step: as one array with the width of the last step, a long beam's rows
+    would take twice the memory, and as much again while they are copied into it."""
+
+    steps: tuple[np.ndarray, ...]  # [N, L, H, K] each, N rows of that step
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of all rows as one array: R, L, H, and the most keys that any has."""
+        if not self.steps:
+            return 0, 0, 0, 0
+        _, layers, heads, keys = self.steps[-1].shape
+        return sum(map(len, self.steps)), layers, heads, keys
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(step.nbytes for step in self.steps)
+
+    def rows(
+        self, chosen: Sequence[int], layers: slice = slice(None), heads: slice = slice(None), dtype: type = np.float32
+    ) -> np.ndarray:
+        """The `chosen` of the R rows as one array; 0 stands where a row has no key."""
+        _, n_layers, n_heads, keys = self.shape
+        shape = len(range(n_layers)[layers]), len(range(n_heads)[heads]), keys
+        first = np.cumsum([0, *map(len, self.steps)])
+        dense: np.ndarray = np.zeros((len(chosen), *shape), dtype)
+        for at, row in enumerate(chosen):
+            step = int(np.searchsorted(first, row, "right")) - 1
+            pattern = self.steps[step][row - first[step], layers, heads]
+            dense[at, ..., : pattern.shape[-1]] = pattern
+        return dense
+
+    def __array__(self, dtype: type | None = None, copy: bool | None = None) -> np.ndarray:
+        return self.rows(range(self.shape[0]), dtype=dtype or np.float32)
+
+
+@dataclass(frozen=True, eq=False)
 class Search:
     """One sentence's decode, with every candidate and every pattern. Arrays can't be written to."""
 
@@ -51,8 +93,8 @@ class Search:
     candidates: tuple[tuple[Candidate, ...], ...]  # [R] most probable first
     vocabulary: int  # V
     encoder: np.ndarray  # [L, H, S, S]
-    decoder: np.ndarray  # [R, L, H, T]: the newest token's self-attention
-    cross: np.ndarray  # [R, L, H, S]
+    decoder: RowPatterns  # [R, L, H, T]: the newest token's self-attention
+    cross: RowPatterns  # [R, L, H, S]
 
     @property
     def answers(self) -> dict[int, int]:
@@ -63,7 +105,7 @@ class Search:
     def without_weights(self) -> Search:
         """The same with no attention weights, a twentieth of the bytes: for what stays with an open page, such as its
         callbacks and downloads. A long sentence's weights take a hundred megabytes, which only the cache keeps."""
-        return replace(self, encoder=_NONE, decoder=_NONE, cross=_NONE)
+        return replace(self, encoder=_NONE, decoder=RowPatterns(()), cross=RowPatterns(()))
 
     @property
     def log_prob_per_token(self) -> float | None:
@@ -116,16 +158,16 @@ def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) 
     model = models.translator(name)
     source = model.encode(text)
     if strategy.name == "sampling":
-        steps = _kept(name, version, text).sample(**strategy.drawing)
+        steps = iter(_kept(name, version, text).sample(**strategy.drawing))
     else:
-        steps = list(between(strategy.steps(model.prepared, model.source_batch([source]))))
+        steps = strategy.steps(model.prepared, model.source_batch([source]))
     return searched(model, source, strategy, steps)
 
 
 @kept(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     model = models.translator(name)
-    return Kept(model.prepared, model.source_batch([model.encode(text)]), TURNS.breathe)
+    return Kept(model.prepared, model.source_batch([model.encode(text)]))
 
 
 @kept(60, "Continuing from there")
@@ -133,21 +175,38 @@ def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, br
     model = models.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))
-    steps = list(between(strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at)))
+    steps = strategy.steps(model.prepared, model.source_batch([source]), branch.ids, tap_at)
     search = searched(model, source, strategy, steps)
     return line_in(search, search.tree.winner, model.model.config.eos_id)
 
 
-def searched(model: Translator, source: list[int], strategy: Strategy, steps: Sequence[DecodeStep]) -> Search:
-    """The steps of one sentence, taken together."""
+def searched(model: Translator, source: list[int], strategy: Strategy, steps: Iterable[DecodeStep]) -> Search:
+    """The steps of one sentence, taken together. Of each only what is shown is kept: its log-probabilities, a number
+    for each token of the vocabulary, would be half of the memory."""
     bound = bound_of(model, source)
-    tree = grow(steps, bound=bound, size=strategy.size, length_penalty=strategy.penalty)
-    first = np.cumsum([0, *(len(step.sentences) for step in steps)])  # the answers of each step, one a row
+    candidates: list[list[Candidate]] = []
+    counts: list[int] = []
+    patterns: list[tuple[np.ndarray, np.ndarray]] = []
+    encoder = _NONE
+
+    def reduced() -> Iterator[DecodeStep]:
+        nonlocal encoder
+        for step in steps:
+            yield_turn()
+            if step.index == 0:
+                encoder = _encoder_patterns(step)
+            candidates.extend(_candidates(model, strategy, step))
+            counts.append(len(step.sentences))
+            patterns.append(_decoder_patterns(step))
+            yield step
+
+    tree = grow(reduced(), bound=bound, size=strategy.size, length_penalty=strategy.penalty)
+    first = np.cumsum([0, *counts])  # the answers of each step, one a row
     asked = [0] * int(first[-1])
     for index, node in enumerate(tree.nodes):
         if node.row is not None:
             asked[int(first[node.step]) + node.row] = index
-    candidates = [candidate_row for step in between(steps) for candidate_row in _candidates(model, strategy, step)]
+    decoder, cross = (RowPatterns(of_kind) for of_kind in zip(*patterns, strict=True))
     return Search(
         describe_tokens(model.checkpoint.source_tokenizer, source),
         strategy,
@@ -155,7 +214,9 @@ def searched(model: Translator, source: list[int], strategy: Strategy, steps: Se
         tuple(asked),
         tuple(_placed(candidate_row, tree, node) for candidate_row, node in zip(candidates, asked, strict=True)),
         model.model.config.target_vocab_size,
-        *_patterns(steps),
+        encoder,
+        decoder,
+        cross,
     )
 
 
@@ -182,27 +243,28 @@ def _placed(candidates: list[Candidate], tree: Tree, node: int) -> tuple[Candida
     return tuple(candidate._replace(node=places.get(candidate.id)) for candidate in candidates)
 
 
-def _patterns(steps: Sequence[DecodeStep]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Encoder, decoder and cross, as `Search` holds them."""
-    total, length = sum(len(step.sentences) for step in steps), len(steps)
-    first = steps[0].patterns
-    assert first is not None, "the page records its decodes"
-    encoder = np.stack([first[site][0].float().cpu().numpy() for site in sorted(first) if site.stack == "encoder"])
-    layers = 1 + max(site.layer for site in first if site.stack == "decoder")
-    shape = (total, layers, first[Site("decoder", 0, "cross")].size(1))
-    decoder = np.zeros((*shape, length), np.float32)
-    cross = np.zeros((*shape, encoder.shape[-1]), np.float32)
-    at = 0
-    for step in steps:
-        assert step.patterns is not None
-        rows = slice(at, at := at + len(step.sentences))
-        for layer in range(layers):
-            own, other = (step.patterns[Site("decoder", layer, kind)] for kind in ("self", "cross"))
-            decoder[rows, layer, :, : step.index + 1] = own.float().cpu().numpy()
-            cross[rows, layer] = other.float().cpu().numpy()
-    for array in (encoder, decoder, cross):
-        array.setflags(write=False)
-    return encoder, decoder, cross
+def _encoder_patterns(step: DecodeStep) -> np.ndarray:
+    """[L, H, S, S] of a decode's first step."""
+    assert step.patterns is not None, "the page records its decodes"
+    sites = sorted(site for site in step.patterns if site.stack == "encoder")
+    return _read_only(np.stack([step.patterns[site][0].float().cpu().numpy() for site in sites]))
+
+
+def _decoder_patterns(step: DecodeStep) -> tuple[np.ndarray, np.ndarray]:
+    """What the newest token of each row looked along: self-attention [N, L, H, T] and cross-attention [N, L, H, S]."""
+    patterns = step.patterns
+    assert patterns is not None, "the page records its decodes"
+    layers = range(1 + max(site.layer for site in patterns if site.stack == "decoder"))
+    own, cross = (
+        _read_only(np.stack([patterns[Site("decoder", layer, kind)].float().cpu().numpy() for layer in layers], axis=1))
+        for kind in ("self", "cross")
+    )
+    return own, cross
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
 
 
 def line_in(search: Search, end: int, eos_id: int) -> Line:
@@ -211,7 +273,7 @@ def line_in(search: Search, end: int, eos_id: int) -> Line:
     nodes = [search.tree.nodes[index] for index in path[1:]]
     answers = search.answers
     rows = [answers[index] for index in path[:-1]]
-    decoder, cross = (array[rows].transpose(1, 2, 0, 3) for array in (search.decoder, search.cross))
+    decoder, cross = (kind.rows(rows).transpose(1, 2, 0, 3) for kind in (search.decoder, search.cross))
     return Line(
         tuple(node.token for node in nodes),
         tuple(node.log_prob for node in nodes),

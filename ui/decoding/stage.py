@@ -58,7 +58,9 @@ def _step_table(model: Translator, found: Search, names: list[str], view: Decodi
     layer, head = shown_head(found, model, view)
     path = found.tree.path(node)
     answer = found.answers[path[-2]]
-    cross, own = found.cross[answer, layer, head], found.decoder[answer, layer, head, : len(path) - 1]
+    at = slice(layer, layer + 1), slice(head, head + 1)
+    cross, own = (kind.rows([answer], *at)[0, 0, 0] for kind in (found.cross, found.decoder))
+    own = own[: len(path) - 1]
     words, most = number_duplicates(found.source.labels), int(cross.argmax())
     top, bottom = (min(at, size - 1) for at, size in zip((layer, head), found.encoder.shape, strict=False))
     st.caption(f"Step {len(path) - 1}, layer {layer + 1}, head {head + 1}")

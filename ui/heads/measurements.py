@@ -93,7 +93,7 @@ def measure_sets(asked: Asked, progress: Progress) -> Pruning:
     pairs, _ = opened(model, _spec(asked), asked.pairs)
     with TURNS.turn():
         chosen = list(islice(pairs(), asked.pairs))
-        found = study(model.checkpoint, chosen, progress=progress, between=TURNS.breathe)
+        found = study(model.checkpoint, chosen, progress=progress)
     _keep("sets", asked, {"sets": found.to_dict()})
     return found
 
@@ -153,7 +153,6 @@ def _atlas(
 ) -> Atlas:
     def read(count: int) -> None:
         progress(count / most, f"{count:,} sentences" if count else "switching each off in turn")
-        TURNS.breathe()
 
     tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     return atlas(checkpoint.model, *tokenizers, pairs, most, sample, progress=read)

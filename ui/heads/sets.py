@@ -20,6 +20,7 @@ from ui.heads.measurements import Asked, find_sets, measure_sets, of_sets
 from ui.heads.view import HeadsView
 from ui.heads.waiting import at_work, failed, wait
 from ui.state.jobs import JOBS
+from ui.state.queue import in_turn
 from ui.state.view import update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.text import signed
@@ -88,7 +89,7 @@ def _curves(name: str, model: Translator, asked: Asked, found: Pruning, view: He
         facts = {"heads": gone, "measured": found.measured, "every": found.every, "scores": own._asdict()}
         st.download_button(
             "The smaller model, as a zip",
-            partial(_zip, model, found, gone, facts),
+            in_turn(partial(_zip, model, found, gone, facts), "The smaller model"),
             f"{name.rpartition('/')[2]}-without-{gone}-heads.zip",
             "application/zip",
             icon=":material/download:",

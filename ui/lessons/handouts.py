@@ -9,7 +9,7 @@ import streamlit as st
 from transformer.lessons import Lesson
 from transformer.lessons.handout import handout
 from ui.lessons import shelf
-from ui.state.queue import TURNS
+from ui.state.queue import in_turn
 
 
 def handouts(lesson: Lesson) -> None:
@@ -19,15 +19,10 @@ def handouts(lesson: Lesson) -> None:
         for label, answers in (("For the class", False), ("With the answers", True)):
             st.download_button(
                 label,
-                partial(page, lesson, answers),
+                in_turn(partial(handout, lesson, shelf.measuring, answers), "The handout"),
                 f"{lesson.name}{'-answers' if answers else ''}.html",
                 "text/html",
                 on_click="ignore",
                 width="stretch",
                 key=f"handout-{answers}",
             )
-
-
-def page(lesson: Lesson, answers: bool) -> str:
-    with TURNS.turn():
-        return handout(lesson, shelf.measuring, answers)

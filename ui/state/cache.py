@@ -18,8 +18,9 @@ import streamlit as st
 import torch
 
 from transformer import Translator
+from transformer.yielding import on_yield
 from ui.state.queue import LOOK, TURNS, noted
-from ui.state.streamlit_internals import in_session
+from ui.state.streamlit_internals import end_superseded_run, in_session
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -163,7 +164,7 @@ class Ask(Generic[P, T]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         def make() -> T:
             said = st.spinner(self.doing) if self.doing and in_session() else nullcontext()
-            with TURNS.turn() if self.turn else nullcontext(), said:
+            with TURNS.turn(self.doing) if self.turn else on_yield(end_superseded_run), said:
                 return self.function(*args, **kwargs)
 
         return self.values.get(_key(args, kwargs), make)

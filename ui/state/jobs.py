@@ -16,6 +16,8 @@ from functools import partial
 from threading import Lock, Thread
 from typing import Generic, TypeVar
 
+from transformer.yielding import on_yield
+
 T = TypeVar("T")
 log = logging.getLogger("headlight")
 KEPT = 16  # measurements that are also on the disk; one of a model of 200 heads with its history is some megabytes
@@ -40,20 +42,24 @@ class Job(Generic[T]):
         Thread(target=self._run, args=(do,), daemon=True).start()
 
     def cancel(self) -> None:
-        """The work ends when it next reports its progress."""
+        """The work ends when it next yields."""
         self._wanted = False
 
     def _run(self, do: Callable[[Progress], T]) -> None:
         try:
-            self.result = do(self._report)
+            with on_yield(self._end_if_cancelled):
+                self.result = do(self._report)
         except Exception as error:  # shown by the page
             self.error = error
         finally:
             self.done = True
 
-    def _report(self, share: float, doing: str) -> None:
+    def _end_if_cancelled(self) -> None:
         if not self._wanted:
             raise Cancelled
+
+    def _report(self, share: float, doing: str) -> None:
+        self._end_if_cancelled()
         self.share, self.doing = min(max(share, 0.0), 1.0), doing
 
 

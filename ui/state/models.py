@@ -23,13 +23,12 @@ from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET,
 from transformer.data.multi30k import usual_folder
 from transformer.data.split_folder import everyday_folder, tatoeba_folder
 from transformer.files import read_json
-from transformer.memory import keep_few_products
+from transformer.memory import keep_few_products, return_large_blocks
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
 from transformer.training import RunFolder
 from ui.state.cache import kept
 from ui.state.public import card_without_places, public
-from ui.state.queue import TURNS
 from ui.state.sweep import sweep_forever
 from ui.state.together import Together
 
@@ -120,6 +119,7 @@ def _prepared() -> None:
     are not looked at again.
     """
     keep_few_products()
+    return_large_blocks()
     torch.set_num_threads(1)
     sys.setswitchinterval(SWITCH)
     for late in ("pandas", "pyarrow"):
@@ -194,7 +194,7 @@ def forced_trace(name: str, source: list[int], target: list[int], interventions:
 
 
 def _translated(model: tuple[str, tuple[int, ...]], texts: list[str]) -> list[Translation]:
-    return _translator(*model).translate_batch(texts, between=TURNS.breathe)
+    return _translator(*model).translate_batch(texts)
 
 
 # What sessions wait to have translated. One that nobody has typed a translation for, and with every head as it is.
@@ -226,7 +226,7 @@ def _trace(
     if target is not None:
         return _frozen(translator.trace(text, target, interventions))
     if interventions:
-        return _frozen(translator.trace(text, None, interventions, between=TURNS.breathe))
+        return _frozen(translator.trace(text, None, interventions))
     own = _TRANSLATIONS.get((name, version), text, _alone(translator, text))
     return _frozen(translator.trace(text, own=own))
 

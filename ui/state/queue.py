@@ -2,7 +2,8 @@
 
 So a sentence waits for no long request that has had its slice of time, and goes on to its end where others are as new
 (multilevel feedback, Corbató et al. 1962). A waiting session says so on its page; one that was superseded or closed
-gives its place up.
+gives its place up. Whatever computes in a turn calls `transformer.yielding.yield_turn` at short intervals, which is
+where all this happens, and where a public server ends what has computed for too long.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
 
 from transformer.training.threads import cores
-from ui.state.streamlit_internals import end_superseded_run, in_session
+from transformer.yielding import on_yield, yield_turn
+from ui.state.public import public
+from ui.state.streamlit_internals import current_run, end_if_closed, end_superseded_run, in_session, session_id
 
 T = TypeVar("T")
 
@@ -26,6 +30,9 @@ SLICE = 0.5  # seconds that a request may compute before newer ones go first, an
 EARNED = 0.5  # seconds of computing that a second of waiting makes up for: who comes late does not keep others out
 LOOK = 0.2  # seconds between two checks that a waiting session is still there
 SILENT = 0.3  # seconds of waiting before the page says so
+BUDGET_SECONDS = 10.0  # of computing that one request has on a public server: one run of a page, or one file
+MAX_QUEUE_LENGTH = 60  # requests that wait; to one more the server says at once that it is busy
+MAX_SUSPENDED = 4  # requests that have begun and wait: each holds memory, so the next one goes on to its end instead
 PLACE = "waits"  # the key of the note's place in the session state
 
 
@@ -49,6 +56,14 @@ class Request:
         return int(self.spent() / SLICE)
 
 
+class ServerBusyError(ValueError):
+    """So many requests wait already that this one is refused."""
+
+
+class BudgetSpentError(ValueError):
+    """A request has computed for as long as a public server lets it."""
+
+
 class Turns:
     """A queue for `places`. A thread with a turn may take it again."""
 
@@ -60,13 +75,23 @@ class Turns:
         self._mine = threading.local()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self, doing: str | None = None) -> Iterator[None]:
+        """Compute when it is this thread's turn; `doing` names the work where it takes too long.
+
+        Raises ServerBusyError where too many wait, and BudgetSpentError, here or while it computes.
+        """
         if self.held:
             yield
             return
+        run = current_run()
+        if run is None or run is not getattr(self._mine, "run", None):
+            self._mine.run, self._mine.computed = run, 0.0
+        self._mine.doing = doing
+        self._require_budget()
         self._take()
         try:
-            yield
+            with on_yield(self.yield_turn):
+                yield
         finally:
             self._give()
 
@@ -81,14 +106,24 @@ class Turns:
         yield  # after an error here no turn is held, and `turn` has none to give back
         self._take(used)
 
-    def breathe(self) -> None:
-        """Between two steps of long work: ends it if its session moved on, and lets those go first that had less."""
+    def yield_turn(self) -> None:
+        """Between two steps of long work: end it if its session moved on, and let those go first that had less."""
         if not self.held:
             return
         end_superseded_run()
-        if self._used() // SLICE > self._least():
+        self._require_budget()
+        if self._used() // SLICE > self._least() and self._suspended() < MAX_SUSPENDED:
             with self.aside():
                 pass
+
+    def _require_budget(self) -> None:
+        running = time.thread_time() - self._mine.began if self.held else 0.0
+        if public() and self._mine.computed + running > BUDGET_SECONDS:
+            what = f"“{self._mine.doing}”" if self._mine.doing else "This"
+            raise BudgetSpentError(
+                f"{what} was not finished: on this public server each request has {BUDGET_SECONDS:g} seconds of "
+                "computing. Choose a shorter sentence or fewer of them, or run Headlight on your own computer."
+            )
 
     @property
     def busy(self) -> bool:
@@ -108,9 +143,18 @@ class Turns:
         with self._changed:
             return min(map(Request.slices, self._queue), default=math.inf)
 
+    def _suspended(self) -> int:
+        """How many have begun and wait."""
+        with self._changed:
+            return sum(request.used > 0 for request in self._queue)
+
     def _take(self, used: float = 0.0) -> None:
         own = Request(used)
         with self._changed:
+            if not used and len(self._queue) >= MAX_QUEUE_LENGTH:
+                raise ServerBusyError(
+                    f"The server is busy: {MAX_QUEUE_LENGTH} requests are waiting already. Try again in a minute."
+                )
             self._queue.append(own)
         try:
             with noted() as note:
@@ -124,7 +168,7 @@ class Turns:
                     self._free += 1
                 self._changed.notify_all()
             raise
-        self._mine.used, self._mine.since = own.spent(), time.monotonic()
+        self._mine.used, self._mine.since, self._mine.began = own.spent(), time.monotonic(), time.thread_time()
 
     def _before(self, own: Request) -> int:
         """How many are ahead after a short wait; with 0 it has a place and is out of the queue."""
@@ -145,6 +189,7 @@ class Turns:
         if not self.held:
             return
         self._mine.since = None
+        self._mine.computed += time.thread_time() - self._mine.began
         with self._changed:
             self._free += 1
             self._changed.notify_all()
@@ -153,11 +198,16 @@ class Turns:
 TURNS = Turns(at_once(cores()))
 
 
-def between(steps: Iterable[T]) -> Iterator[T]:
-    """The steps of a decode, after each of which others may go first."""
-    for step in steps:
-        yield step
-        TURNS.breathe()
+def in_turn(make: Callable[[], T], doing: str) -> Callable[[], T]:
+    """Return `make` as a download button calls it, outside of any script: computed in a turn, and no further once the
+    session that it is for is closed."""
+    session = session_id()
+
+    def made() -> T:
+        with on_yield(partial(end_if_closed, session)), TURNS.turn(doing):
+            return make()
+
+    return made
 
 
 class Meanwhile(threading.local):
@@ -189,6 +239,7 @@ def noted() -> Iterator[Callable[[str], None]]:
     def note(text: str) -> None:
         nonlocal shown, place
         end_superseded_run()
+        yield_turn()  # which ends what is waited for elsewhere than in a script, too
         if time.monotonic() - began > SILENT and text != shown and in_session():
             place, shown = st.session_state.get(PLACE), text
             if place is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamlit.runtime import Runtime
+from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -19,6 +19,28 @@ def ignore_pages_folder() -> None:
 def in_session() -> bool:
     """Whether a session's script runs in this thread."""
     return get_script_run_ctx(suppress_warning=True) is not None
+
+
+def current_run() -> object | None:
+    """Return an object that is another one in every run of a script; None where none runs in this thread."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else context.cursors
+
+
+def session_id() -> str | None:
+    """Return the id of the session whose script runs in this thread."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else context.session_id
+
+
+class SessionClosed(Exception):
+    """What was computed for a session that is gone."""
+
+
+def end_if_closed(session: str | None) -> None:
+    """Raise SessionClosed where no browser is connected to that session any more; None is no session."""
+    if session is not None and not get_instance().is_active_session(session):
+        raise SessionClosed
 
 
 def end_superseded_run() -> None:

@@ -25,7 +25,6 @@ from transformer.data.toy import TOY
 from transformer.graphemes import shortened
 from ui.state.cache import kept
 from ui.state.public import private_only
-from ui.state.streamlit_internals import end_superseded_run
 from ui.state.view import reseed, update, widget_key
 from ui.training.view import TrainingView
 from ui.viewer.plot import plot
@@ -222,7 +221,7 @@ def _preview(
     corpus = open_parts(spec, folder, max_characters)[0]
     grown = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar takes its time for each sentence
     part = First(corpus, HUB_ROWS) if grown or from_hub(spec) else corpus
-    found = preview(part, tokenizer, vocabulary, separate, min_frequency, between=end_superseded_run)
+    found = preview(part, tokenizer, vocabulary, separate, min_frequency)
     return replace(found, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else found
 
 

@@ -20,7 +20,6 @@ from transformer.checkpoints.native import load_weights
 from transformer.trace import KINDS, Kind
 from transformer.training.folder import snapshots
 from ui.state.cache import kept
-from ui.state.queue import TURNS
 from ui.training.components import FILM
 from ui.training.curves import take_step
 from ui.training.view import TrainingView
@@ -106,7 +105,7 @@ def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str)
 def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
     """A snapshot's own translation, its log-probability, and its ids from [SOS] on."""
     translator = _at(_opened(base, version), snapshot)
-    best = translator.translate(text, beam_size=1, between=TURNS.breathe)
+    best = translator.translate(text, beam_size=1)
     return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
 
 

@@ -54,9 +54,7 @@ def confirm_deletion(run: Status) -> None:
 @st.dialog("Keep as a model", icon=":material/inventory_2:")
 def keep_as_model(run: Status) -> None:
     """Copies the best checkpoint to where every page looks for models."""
-    st.markdown(
-        "Its best checkpoint is copied into `models/`, with its snapshots, so that every page can open it."
-    )
+    st.markdown("Its best checkpoint is copied into `models/`, with its snapshots, so that every page can open it.")
     name = (st.text_input("Name", run.name, key=f"model-name-{run.name}") or "").strip()
     scored = st.checkbox(
         "Score it on the test pairs first", help="Takes a while; the scores are written into its card."

@@ -40,4 +40,3 @@ def _array(array: np.ndarray) -> Any:
     data = base64.b64encode(array.tobytes()).decode("ascii")
     shape = {"shape": ", ".join(map(str, array.shape))} if array.ndim > 1 else {}
     return {"dtype": array.dtype.str[1:], "bdata": data} | shape
-

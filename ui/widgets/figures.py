@@ -11,6 +11,7 @@ import streamlit as st
 from transformer import Translator
 from transformer.charts.typeset import pdf, png, undrawn
 from transformer.graphemes import columns, shortened
+from ui.state.queue import in_turn
 from ui.widgets.text import literal
 
 Make = Callable[[], str | bytes]
@@ -42,6 +43,7 @@ def figure_buttons(draw: Callable[[str], str], title: str, facts: Mapping[str, s
 
 def download(label: str, make: Make, name: str, mime: str, help: str | None = None) -> None:
     """A button for a file that is made when it is asked for."""
+    make = in_turn(make, label)
     st.download_button(label, make, name, mime, on_click="ignore", width="stretch", key=f"download-{mime}", help=help)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +10,11 @@ import pytest
 from tests.analysis.measured import TEXTS, measured, pairs
 from tests.small import small_checkpoint
 from transformer import Translator
+from transformer.analysis import passes
 from transformer.analysis.atlas import Atlas, faithfulness, parts_of
 from transformer.analysis.atlas.roles import FEWEST, roles, shows, since
 from transformer.checkpoints import Checkpoint
+from transformer.yielding import on_yield
 
 
 def test_a_name_needs_the_number_and_enough_of_them(measured_atlas: Atlas) -> None:
@@ -101,12 +102,13 @@ def test_leaving_out_a_word_is_reading_the_sentence_without_it(small: Checkpoint
 
 
 def test_leaving_words_out_can_be_interrupted(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[faithfulness.__module__], "MOST_TOKENS", 1)  # a pass a word
-    translator, passes = Translator(small), list[None]()
+    monkeypatch.setattr(passes, "PASS_TOKENS", 1)  # a pass a word
+    translator, calls = Translator(small), list[None]()
     src, tgt = translator.encode("two dogs are running ."), translator.encode_target("une petite fille")
     words = parts_of(small.source_tokenizer, src)
-    faithfulness(small.model, src, tgt, words, between=lambda: passes.append(None))
-    assert len(passes) == len(words) == 5
+    with on_yield(lambda: calls.append(None)):
+        faithfulness(small.model, src, tgt, words)
+    assert len(calls) == len(words) == 5
 
 
 def test_letters_are_left_out_one_by_one() -> None:

@@ -20,7 +20,7 @@ STEP, INSTEAD = 3, 9
 def test_a_pass_that_exchanges_nothing_is_the_models_own(name: str) -> None:
     model = build(name)
     src, tgt = torch.tensor([SRC]), torch.tensor([TGT[:-1]])
-    torch.testing.assert_close(patched(model, src, tgt), model(src, tgt))
+    torch.testing.assert_close(model.output(patched(model, src, tgt)), model(src, tgt))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,7 +102,7 @@ def test_two_sentences_that_lead_to_the_same_words_are_refused() -> None:
 
 def test_without_a_step_it_is_the_first_at_which_the_other_sentence_would_write_something_else() -> None:
     model = build("pre")
-    best = patched(model, torch.tensor([OTHER]), torch.tensor([TGT[:-1]]))[0].argmax(-1).tolist()
+    best = model.output(patched(model, torch.tensor([OTHER]), torch.tensor([TGT[:-1]])))[0].argmax(-1).tolist()
     first = next(i for i, token in enumerate(best) if token != TGT[i + 1])
     result = patching(model, SRC, OTHER, TGT)
     assert (result.step, result.instead) == (first, best[first])

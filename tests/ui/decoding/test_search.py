@@ -190,7 +190,7 @@ def test_what_is_only_displayed_otherwise_needs_no_pass(
 
 
 def test_arrays_that_sessions_share_cannot_be_written_to(decoded: Search) -> None:
-    for array in (decoded.encoder, decoded.decoder, decoded.cross):
+    for array in (decoded.encoder, *decoded.decoder.steps, *decoded.cross.steps):
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0
 
@@ -228,7 +228,7 @@ def test_the_player_gets_every_number(decoded: Search, model: Translator) -> Non
 def test_one_head_travels_where_all_would_be_too_many(decoded: Search, model: Translator) -> None:
     header, arrays = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView()), (2, 1)))
     assert header["only"] == [2, 1]
-    assert np.array_equal(arrays["cross"], decoded.cross[:, 2:, 1:].astype(np.float16))
+    assert np.array_equal(arrays["cross"], np.asarray(decoded.cross)[:, 2:, 1:].astype(np.float16))
     assert np.array_equal(arrays["encoder"], decoded.encoder[1:, 1:2].astype(np.float16))  # its last layer
 
 

@@ -12,7 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from transformer.lessons import Measuring, base, read, truth
-from ui.lessons import handouts
+from transformer.lessons.handout import handout
+from ui.lessons import shelf
 from ui.lessons import step as step_part
 from ui.state import models
 
@@ -126,7 +127,7 @@ def test_a_link_to_a_lesson_that_is_not_here_shows_those_that_are() -> None:
 
 def test_a_handout_has_every_step_and_only_the_teachers_has_the_answers() -> None:
     lesson = read(ROOT / "lessons" / "it.md")
-    plain, answers = (handouts.page(lesson, with_answers) for with_answers in (False, True))
+    plain, answers = (handout(lesson, shelf.measuring, with_answers) for with_answers in (False, True))
     assert all(step.title in plain and step.title in answers for step in lesson.steps)
     assert 'class="answer"' in answers and 'class="answer"' not in plain
     app = opened(lesson="it")

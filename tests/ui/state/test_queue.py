@@ -15,10 +15,11 @@ import torch
 
 from tests.small import TEXTS, small_translator
 from transformer.decoding import Hypothesis
+from transformer.yielding import yield_turn
 from ui.state import cache
 from ui.state import queue as module
 from ui.state.cache import Kept, weight
-from ui.state.queue import Turns, at_once, between
+from ui.state.queue import Turns, at_once
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -78,7 +79,6 @@ def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
 
 def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, done = Turns(1), list[str]()
-    monkeypatch.setattr(module, "TURNS", queue)
     monkeypatch.setattr(module, "SLICE", 1e-9)
     begun, asked = threading.Event(), threading.Event()
 
@@ -86,8 +86,9 @@ def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None
         with queue.turn():
             begun.set()
             asked.wait(10)
-            for step in between(range(5)):
+            for step in range(5):
                 done.append(f"step {step}")
+                yield_turn()
 
     def short() -> None:
         with queue.turn():
@@ -115,7 +116,7 @@ def test_who_had_a_slice_lets_those_go_first_who_come_later_unless_it_waited_lon
     def long() -> None:
         with queue.turn():
             until(lambda: len(queue._queue) == 1)
-            queue.breathe()
+            yield_turn()
             done.append("long")
 
     def short() -> None:
@@ -164,9 +165,10 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
     def works() -> None:
         try:
             with queue.turn():
-                for step in between(range(1_000_000)):
+                for step in range(1_000_000):
                     steps.append(step)
                     time.sleep(0.001)
+                    yield_turn()
         except MovedOn:
             seen.append("stopped working")
 
@@ -364,13 +366,3 @@ def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_type
                 if text.startswith("st.") and names & typed:
                     wrong.append(f"{path.name}: {node.name} keeps {names & typed}")
     assert wrong == []
-
-
-def test_long_work_with_a_turn_lets_others_go_first() -> None:
-    """What runs the model again and again for one session is given the way to be interrupted."""
-    calls = []
-    for path in (ROOT / "ui").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("faithfulness", "head_importance"):
-                calls.append((path.name, {word.arg: ast.unparse(word.value) for word in node.keywords}.get("between")))
-    assert sorted(calls) == [("faithful.py", "TURNS.breathe"), ("ranking.py", "TURNS.breathe")]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ui.state import cache
 from ui.training import corpus
 
 
@@ -18,13 +19,13 @@ def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: p
             raise Left
 
     looks = 0
-    monkeypatch.setattr(corpus, "end_superseded_run", look)
+    monkeypatch.setattr(cache, "end_superseded_run", look)
     path = tmp_path / "pairs.tsv"
     path.write_text("one\tun\n" * 1000)
     with pytest.raises(Left):
         corpus.previewed(str(path), None, 500, "words", 100, False, 1)
     assert looks == 3
-    monkeypatch.setattr(corpus, "end_superseded_run", lambda: None)
+    monkeypatch.setattr(cache, "end_superseded_run", lambda: None)
     kept = corpus.previewed(str(path), None, 500, "words", 100, False, 1).report.kept
     assert kept == 1000, "the next session starts over"
 

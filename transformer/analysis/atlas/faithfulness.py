@@ -10,14 +10,12 @@ compare the two in this way, by Kendall's τ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional as F
 
+from transformer.analysis.passes import in_passes, rows_per_pass, written_log_probs
 from transformer.analysis.sites import by_kind
 from transformer.data.batches import collate
 from transformer.data.tokenizers import Tokenizer
@@ -25,7 +23,6 @@ from transformer.model import Transformer
 from transformer.taps import Recorder, Tap, chain
 
 FEWEST = 3  # words: two words agree by chance every other time
-MOST_TOKENS = 4096  # rows * tokens of a pass
 
 
 @dataclass(frozen=True)
@@ -52,13 +49,11 @@ def faithfulness(
     source: Sequence[int],
     target: Sequence[int],
     words: Sequence[Sequence[int]],
-    between: Callable[[], None] = lambda: None,
     tap: Tap | None = None,
 ) -> Faithfulness | None:
     """Of one pair of ids; `words` group the places in `source` that are removed together. None under FEWEST words.
 
-    `tap` changes heads, in every pass. `between` is called before each pass: it may let others compute, or raise to
-    stop.
+    `tap` changes heads, in every pass.
     """
     assert not model.training, "dropout would drown the differences"
     if len(words) < FEWEST:
@@ -69,11 +64,8 @@ def faithfulness(
     received = cross.sum(-2)  # [L, H, S]
     attention = np.stack([received[..., list(word)].sum(-1) for word in words], -1)
     without = [[id for place, id in enumerate(source) if place not in set(word)] for word in words]
-    rows = max(1, MOST_TOKENS // max(len(source), len(target)))
-    parts = []
-    for first in range(0, len(without), rows):
-        between()
-        parts.append(_log_probs(model, without[first : first + rows], target, tap))
+    size = rows_per_pass(model, len(source), len(target))
+    parts = [_log_probs(model, rows, target, tap) for rows in in_passes(without, size)]
     return Faithfulness([list(word) for word in words], attention, whole - np.concatenate(parts))
 
 
@@ -100,13 +92,10 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return ranks
 
 
-@torch.no_grad()
-def _log_probs(model: Transformer, sources: list[list[int]], target: Sequence[int], tap: Tap | None) -> np.ndarray:
+def _log_probs(model: Transformer, sources: Sequence[list[int]], target: Sequence[int], tap: Tap | None) -> np.ndarray:
     """The log-probability of the target after each source: [B] float64."""
     device, pad_id = model.output.weight.device, model.config.pad_id
     batch = collate([(source, list(target)) for source in sources], pad_id)
     src, tgt = batch.src.to(device), batch.tgt.to(device)
-    logits: Tensor = model(src, tgt[:, :-1], tap).float()
-    losses = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), reduction="none")
-    totals: np.ndarray = -losses.unflatten(0, (len(sources), -1)).double().sum(-1).cpu().numpy()
+    totals: np.ndarray = written_log_probs(model, src, tgt, tap).sum(-1).cpu().numpy()
     return totals

@@ -9,25 +9,28 @@ from collections.abc import Iterator
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from transformer.analysis.passes import log_probs_of
 from transformer.analysis.sites import all_heads
 from transformer.model import Transformer
 from transformer.taps import Ablate, Site, Tap
+from transformer.yielding import yield_turn
 
 
 def losses(model: Transformer, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
     """The mean cross-entropy of each target's tokens, in nats: [B] float64."""
-    return _of(model(src, tgt[:, :-1], tap), tgt, model.config.pad_id)
+    yield_turn()
+    return _of(model, model.decode(tgt[:, :-1], model.encode(src, tap), src, tap=tap), tgt)
 
 
-def _of(logits: Tensor, tgt: Tensor, pad_id: int) -> Tensor:
-    written = tgt[:, 1:]
-    nats = F.cross_entropy(logits.float().flatten(0, 1), written.flatten(), reduction="none").view_as(written)
+def _of(model: Transformer, states: Tensor, tgt: Tensor) -> Tensor:
+    """The losses from the decoder's last states [B, T, d_model]."""
+    written, pad_id = tgt[:, 1:], model.config.pad_id
+    nats = -log_probs_of(model, states, written)
     # What stands after the end is padding, whose id may be that of a token; the end is never before it.
     there = _tokens(tgt, pad_id)
     steps = torch.arange(written.size(1), device=tgt.device)
-    return (nats * (steps < there[:, None])).double().sum(-1) / there
+    return (nats * (steps < there[:, None])).sum(-1) / there
 
 
 def _tokens(tgt: Tensor, pad_id: int) -> Tensor:
@@ -40,7 +43,8 @@ def without_each(model: Transformer, src: Tensor, tgt: Tensor) -> Iterator[tuple
     """The losses with each head switched off alone; the source is encoded again only for heads of the encoder."""
     memory = model.encode(src)
     for site, head in all_heads(model):
+        yield_turn()
         off = Ablate(site, head)
         read = model.encode(src, off) if site.stack == "encoder" else memory
-        logits = model.output(model.decode(tgt[:, :-1], read, src, tap=off if site.stack == "decoder" else None))
-        yield site, head, _of(logits, tgt, model.config.pad_id)
+        states = model.decode(tgt[:, :-1], read, src, tap=off if site.stack == "decoder" else None)
+        yield site, head, _of(model, states, tgt)

@@ -22,6 +22,7 @@ from transformer.model import Transformer, count_parameters
 from transformer.prepared import Prepared
 from transformer.pruned import pruned
 from transformer.training.evaluation import Evaluator
+from transformer.yielding import yield_turn
 
 BUDGET = 2048  # tokens of a batch; others may compute between the passes
 TIMES = 3  # that a time is the median of
@@ -35,12 +36,10 @@ def study(
     draws: int = DRAWS,
     every: int | None = None,
     progress: Callable[[float, str], None] = lambda share, doing: None,
-    between: Callable[[], None] = lambda: None,
 ) -> Pruning:
     """The curve of `prune_in_order`: the order from the first half of `pairs`, the scores from the second.
 
-    Translations are greedy. `between` is called between short steps: it may let others compute, or raise to stop.
-    Raises ValueError where either half has no pair that the model can read.
+    Translations are greedy. Raises ValueError where either half has no pair that the model can read.
     """
     every_pair = list(pairs)
     half = (len(every_pair) + 1) // 2
@@ -54,19 +53,18 @@ def study(
     evaluator = Evaluator.of(checkpoint, "The second half of the pairs", rows)
 
     def score(model: Transformer) -> Score:
-        found = evaluator(replace(checkpoint, model=model), between=between)
+        found = evaluator(replace(checkpoint, model=model))
         return Score(-found.loss, found.bleu, found.exact)
 
     def pruning(share: float, doing: str) -> None:
         progress(0.9 * share, doing)
-        between()
 
     count = len(rows) - evaluator.left_out
     found = prune_in_order(checkpoint.model, measured, score, count, draws, every, pruning)
     batches, less = batches_of(checkpoint, every_pair[half:]), []
     for point, gone in enumerate(found.gone):
         progress(0.9 + 0.1 * point / len(found.gone), "measuring the time that is saved")
-        less.append(saved(checkpoint.model, pruned(checkpoint.model, found.first(gone)), batches, between))
+        less.append(saved(checkpoint.model, pruned(checkpoint.model, found.first(gone)), batches))
     return replace(found, saved=tuple(less))
 
 
@@ -84,9 +82,7 @@ def batches_of(checkpoint: Checkpoint, pairs: Sequence[Known]) -> list[Batch]:
     return made
 
 
-def saved(
-    before: Transformer, after: Transformer, batches: Sequence[Batch], between: Callable[[], None] = lambda: None
-) -> Saved:
+def saved(before: Transformer, after: Transformer, batches: Sequence[Batch]) -> Saved:
     """Compares two models on the same sentences, in turns, so that a busy machine slows both."""
     both: list[Prepared] = [Prepared(model) for model in (after, before)]
     times: list[list[float]] = [[], []]
@@ -96,7 +92,7 @@ def saved(
             for batch in batches:
                 model(batch.src, batch.tgt[:, :-1])
             taken.append(time.process_time() - start)
-            between()
+            yield_turn()
     return Saved(count_parameters(after), count_parameters(before), *map(statistics.median, times))
 
 

@@ -41,16 +41,19 @@ class Removed(NamedTuple):
 
 @torch.inference_mode()
 def importance(
-    model: Transformer, batches: Sequence[Batch], between: Callable[[], None] = lambda: None
+    model: Transformer, batches: Sequence[Batch], passed: Callable[[], None] = lambda: None
 ) -> dict[Head, float]:
-    """Of each head that the model has: the mean loss of a target token without it, less that with it, in nats."""
+    """Of each head that the model has: the mean loss of a target token without it, less that with it, in nats.
+
+    `passed` is called after each pass.
+    """
     assert not model.training, "dropout would drown the differences"
     worth = dict.fromkeys(all_heads(model), 0.0)
     for batch in batches:
         plain = losses(model, batch.src, batch.tgt)
         for site, head, loss in without_each(model, batch.src, batch.tgt):
             worth[site, head] += float(((loss - plain) * batch.written).sum())
-            between()
+            passed()
     tokens = sum(float(batch.written.sum()) for batch in batches)
     return {head: total / tokens for head, total in worth.items()}
 
@@ -65,12 +68,12 @@ def removal_order(
     due = sum(range(count, 0, -every)) * len(batches)
     while all_heads(left):
 
-        def between() -> None:
+        def passed() -> None:
             nonlocal passes
             passes += 1
             progress(passes / due)
 
-        worth = importance(left, batches, between)
+        worth = importance(left, batches, passed)
         least = sorted(worth, key=worth.__getitem__)[:every]
         removed += [Removed(*head, worth[head]) for head in least]
         left = pruned(left, least)

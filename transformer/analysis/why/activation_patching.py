@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer.analysis.passes import in_passes, rows_per_pass
 from transformer.analysis.sites import all_heads, attention_at
 from transformer.analysis.why.logit_difference import require_step, require_token
 from transformer.analysis.why.patched import Heads, Place, States, patched, same_heads, same_states
@@ -28,7 +29,6 @@ from transformer.taps import Site
 Part = TypeVar("Part")
 Head = tuple[Site, int]
 Pairs = Sequence[tuple[int, int]]  # places in the true and in the corrupted source that belong together
-AT_ONCE = 64  # rows of a pass
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class _Runs:
 
     @cached_property
     def true(self) -> tuple[dict[Site, Tensor], dict[Place, Tensor], Tensor]:
-        """Heads [1, H, N, D], states [1, N, M] and logits [V] of the true run."""
+        """Heads [1, H, N, D], states [1, N, M] and the decoder's last state [M] of the true run."""
         heads: dict[Site, Tensor] = {}
         states: dict[Place, Tensor] = {}
 
@@ -76,8 +76,8 @@ class _Runs:
             states[place] = given
             return given
 
-        logits = patched(self.model, self._rows(self.source, 1), self._rows(self.target, 1), keep_heads, keep_states)
-        return heads, states, logits[0, -1]
+        last = patched(self.model, self._rows(self.source, 1), self._rows(self.target, 1), keep_heads, keep_states)
+        return heads, states, last[0, -1]
 
     def places(self, stack: str) -> tuple[list[int], list[int]]:
         """Where a stack's tokens stand in the true and in the corrupted run."""
@@ -85,7 +85,7 @@ class _Runs:
         return [there for there, _ in own], [here for _, here in own]
 
     def with_heads(self, rows: Sequence[Sequence[Head]]) -> Tensor:
-        """The corrupted run, in each row with the true output of other heads: logits [B, V]."""
+        """The corrupted run, in each row with the true output of other heads: last states [B, M]."""
 
         def exchange(site: Site, given: Tensor) -> Tensor:
             there, here = self.places(site.stack if site.kind == "self" else "decoder")
@@ -99,7 +99,7 @@ class _Runs:
         return self._run(len(rows), exchange, same_states)
 
     def with_states(self, rows: Sequence[Sequence[tuple[Place, int]]]) -> Tensor:
-        """The corrupted run, in each row with other states of the true one, named by their place in it: [B, V]."""
+        """The corrupted run, in each row with other states of the true one, named by their place in it: [B, M]."""
 
         def exchange(place: Place, given: Tensor) -> Tensor:
             partner = dict(zip(*self.places(place.stack), strict=True))
@@ -113,9 +113,8 @@ class _Runs:
         return self._run(len(rows), same_heads, exchange)
 
     def _run(self, count: int, heads: Heads, states: States) -> Tensor:
-        return patched(self.model, self._rows(self.corrupted, count), self._rows(self.target, count), heads, states)[
-            :, -1
-        ]
+        corrupted, target = self._rows(self.corrupted, count), self._rows(self.target, count)
+        return patched(self.model, corrupted, target, heads, states)[:, -1]
 
     def _rows(self, ids: Sequence[int], count: int) -> Tensor:
         return torch.tensor([list(ids)], device=self.model.output.weight.device).expand(count, -1)
@@ -206,7 +205,7 @@ class _Share:
     """Logits as a share of the way from the corrupted to the true difference."""
 
     def __init__(self, runs: _Runs, written: int, instead: int) -> None:
-        self.written, self.instead = written, instead
+        self.runs, self.written, self.instead = runs, written, instead
         self.true = self._difference(runs.true[2])
         self.corrupted = self._difference(runs.with_heads([[]])[0])
         if abs(self.true - self.corrupted) < 1e-6:
@@ -214,14 +213,20 @@ class _Share:
 
     def __call__(self, run: Callable[[Sequence[Sequence[Part]]], Tensor], rows: list[list[Part]]) -> list[float]:
         """The share of each row, which exchanges the parts that it lists."""
+        size = rows_per_pass(self.runs.model, len(self.runs.corrupted), len(self.runs.target))
         shares = []
-        for start in range(0, len(rows), AT_ONCE):
-            logits = run(rows[start : start + AT_ONCE])
-            shares += [(self._difference(row) - self.corrupted) / (self.true - self.corrupted) for row in logits]
+        for some in in_passes(rows, size):
+            shares += [(self._difference(row) - self.corrupted) / (self.true - self.corrupted) for row in run(some)]
         return shares
 
-    def _difference(self, logits: Tensor) -> float:
-        return float(logits[self.written].double() - logits[self.instead].double())
+    @torch.no_grad()
+    def _difference(self, last: Tensor) -> float:
+        """The difference of the two logits, from the decoder's last state [M]."""
+        weight, bias = self.runs.model.output.weight, self.runs.model.output.bias
+        difference = last.double() @ (weight[self.written].double() - weight[self.instead].double())
+        if bias is not None:
+            difference = difference + bias[self.written].double() - bias[self.instead].double()
+        return float(difference)
 
 
 def _question(
@@ -235,8 +240,9 @@ def _question(
     if step is not None and instead is not None:
         return step, instead
     device = model.output.weight.device
-    logits = patched(model, torch.tensor([corrupted], device=device), torch.tensor([target[:-1]], device=device))[0]
-    best = allowed(logits, model.config).argmax(-1).tolist()
+    last = patched(model, torch.tensor([corrupted], device=device), torch.tensor([target[:-1]], device=device))[0]
+    with torch.no_grad():
+        best = allowed(model.output(last), model.config).argmax(-1).tolist()
     steps = range(len(best)) if step is None else [step]
     for at in steps:
         if best[at] != target[at + 1] and instead is None:

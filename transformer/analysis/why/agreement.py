@@ -19,6 +19,7 @@ from transformer.analysis.why.gradients import gradient_times_input
 from transformer.analysis.why.leave_out import leave_one_out, value_zeroing
 from transformer.analysis.why.ranks import rank_correlation
 from transformer.model import Transformer
+from transformer.trace import Kind
 
 ALTI, ATTENTION = "ALTI+", "raw attention"
 
@@ -45,26 +46,44 @@ class Agreement(NamedTuple):
 
 def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Measured:
     """By all measures; `source` are ids up to [EOS], `target` from [SOS] to [EOS]."""
-    passed = stream(model, source, target)
-    heads = heads_of(passed)
-    patterns = by_kind({site: pattern.float().cpu().numpy() for site, pattern in heads.patterns.items()})
-    weighted = value_weighted_patterns(model, source, target)
-    followed = rollout_source(patterns["encoder"], patterns["decoder"], patterns["cross"])
-    gradients = [gradient_times_input(model, source, target, step) for step in range(len(target) - 1)]
-    prefix = np.zeros((len(gradients), len(gradients)))
-    for step, gradient in enumerate(gradients):
-        prefix[step, : step + 1] = np.abs(gradient.prefix)
+    weighted = _mean_of_heads(value_weighted_patterns(model, source, target))
     return Measured(
         {
-            ALTI: contributions_of(passed, heads),
-            ATTENTION: Contributions(patterns["cross"].mean((0, 1)), patterns["decoder"].mean((0, 1))),
-            "norm-weighted": Contributions(weighted["cross"].mean((0, 1)), weighted["decoder"].mean((0, 1))),
-            "rollout": Contributions(followed.source[-1], followed.target[-1]),
+            **_from_one_pass(model, source, target),
+            "norm-weighted": weighted,
             "value zeroing": value_zeroing(model, source, target),
-            "gradient × input": Contributions(np.abs([gradient.source for gradient in gradients]), prefix),
+            "gradient × input": _gradients(model, source, target),
         },
         leave_one_out(model, source, target),
     )
+
+
+def _from_one_pass(model: Transformer, source: Sequence[int], target: Sequence[int]) -> dict[str, Contributions]:
+    """What the patterns of one pass say. They are all in memory at once, and freed before the next measure."""
+    passed = stream(model, source, target)
+    heads = heads_of(passed)
+    patterns = by_kind({site: pattern.float().cpu().numpy() for site, pattern in heads.patterns.items()})
+    followed = rollout_source(patterns["encoder"], patterns["decoder"], patterns["cross"])
+    attention = _mean_of_heads(patterns)
+    del patterns
+    return {
+        ALTI: contributions_of(passed, heads),
+        ATTENTION: attention,
+        "rollout": Contributions(followed.source[-1], followed.target[-1]),
+    }
+
+
+def _mean_of_heads(patterns: Mapping[Kind, np.ndarray]) -> Contributions:
+    return Contributions(patterns["cross"].mean((0, 1)), patterns["decoder"].mean((0, 1)))
+
+
+def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
+    steps = range(len(target) - 1)
+    from_source, prefix = np.zeros((len(steps), len(source))), np.zeros((len(steps), len(steps)))
+    for step in steps:
+        gradient = gradient_times_input(model, source, target, step)
+        from_source[step], prefix[step, : step + 1] = np.abs(gradient.source), np.abs(gradient.prefix)
+    return Contributions(from_source, prefix)
 
 
 def agreements(found: Measured) -> dict[str, Agreement]:

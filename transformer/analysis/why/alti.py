@@ -12,13 +12,14 @@ D = d_head, M = d_model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from transformer.analysis.passes import slices
 from transformer.analysis.sites import attention_at
 from transformer.analysis.stream import CROSS, SELF, Stream, layer_blocks, stream
 from transformer.analysis.why.frozen import frozen
@@ -37,8 +38,10 @@ class Contributions(NamedTuple):
 
 
 class TakenApart(NamedTuple):
-    """What leaves an attention block, in float64: `parts` summed over K, plus `around`, plus `bias`, is `whole`."""
+    """What leaves an attention block at some of its queries, in float64: `parts` summed over K, plus `around`, plus
+    `bias`, is `whole`."""
 
+    queries: slice  # N of them
     parts: Tensor  # [N, K, M], what each token that is looked at gives
     around: Tensor  # [N, M], the residual path
     bias: Tensor  # [M] or [N, M], what belongs to no token
@@ -65,9 +68,9 @@ def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
     return values.double() @ attention_at(model, site).outputs_by_head().double()
 
 
-@torch.no_grad()
-def taken_apart(passed: Stream, heads: Heads, site: Site) -> TakenApart:
-    """An attention block with its residual path and its norm, as the sum of what each token gives.
+def taken_apart(passed: Stream, heads: Heads, site: Site) -> Iterator[TakenApart]:
+    """Yield an attention block with its residual path and its norm as the sum of what each token gives, a few queries
+    at a time, since all [N, K, M] at once would take gigabytes.
 
     Where the norm stands after the block, its scale is held at the value that it had.
     """
@@ -75,15 +78,17 @@ def taken_apart(passed: Stream, heads: Heads, site: Site) -> TakenApart:
     block = layer_blocks(passed, site.stack, site.layer)[site.kind]
     residual = passed.residuals(site.stack, site.layer)[site.kind][0]
     moved = projected(model, site, heads.values[site])
-    parts = torch.einsum("hnk,hkm->nkm", heads.patterns[site].double(), moved)
-    around, whole = block.before.double(), block.after.double()
     own = attention.output.bias
-    bias = around.new_zeros(around.size(-1)) if own is None else own.double()
-    if not residual.norm_first:
-        norm = frozen(residual.norm, around + block.given.double())
-        parts, around = norm.linear(parts), norm.linear(around)
-        bias = norm.linear(bias.expand_as(around)) + norm.bias
-    return TakenApart(parts, around, bias, whole)
+    row_bytes = 8 * moved[0].numel() * 6  # the parts of a query, and what is computed from them
+    for queries in slices(len(block.before), row_bytes):
+        parts = torch.einsum("hnk,hkm->nkm", heads.patterns[site][:, queries].double(), moved)
+        around, whole = block.before[queries].double(), block.after[queries].double()
+        bias = around.new_zeros(around.size(-1)) if own is None else own.double()
+        if not residual.norm_first:
+            norm = frozen(residual.norm, around + block.given[queries].double())
+            parts, around = norm.linear(parts), norm.linear(around)
+            bias = norm.linear(bias.expand_as(around)) + norm.bias
+        yield TakenApart(queries, parts, around, bias, whole)
 
 
 def shares(parts: Tensor, whole: Tensor) -> Tensor:
@@ -117,8 +122,12 @@ def contributions_of(passed: Stream, heads: Heads) -> Contributions:
     from_source = torch.zeros(len(passed.target), len(passed.source), dtype=torch.float64)
     for layer in range(config.decoder.n_layers):
         own = _own_shares(passed, heads, Site("decoder", layer, SELF))
-        apart = taken_apart(passed, heads, Site("decoder", layer, CROSS))
-        looked_at = shares(torch.cat([apart.parts, apart.around[:, None]], 1), apart.whole).cpu()
+        looked_at = torch.cat(
+            [
+                shares(torch.cat([apart.parts, apart.around[:, None]], 1), apart.whole).cpu()
+                for apart in taken_apart(passed, heads, Site("decoder", layer, CROSS))
+            ]
+        )
         around = 1.0 - looked_at[:, :-1].sum(-1, keepdim=True)
         prefix, from_source = around * (own @ prefix), around * (own @ from_source) + looked_at[:, :-1] @ memory
     return Contributions(from_source.numpy(), prefix.numpy())
@@ -126,9 +135,12 @@ def contributions_of(passed: Stream, heads: Heads) -> Contributions:
 
 def _own_shares(passed: Stream, heads: Heads, site: Site) -> Tensor:
     """The shares of a self-attention block, where the residual path belongs to the token itself: [N, N]."""
-    apart = taken_apart(passed, heads, site)
-    token = torch.arange(len(apart.whole))
-    apart.parts[token, token] += apart.around
-    mixed = shares(apart.parts, apart.whole).cpu()
-    mixed[token, token] += 1.0 - mixed.sum(-1)  # where nothing brings it nearer, the token stays itself
-    return mixed
+    rows = []
+    for apart in taken_apart(passed, heads, site):
+        query = torch.arange(len(apart.whole))
+        token = query + apart.queries.start
+        apart.parts[query, token] += apart.around
+        mixed = shares(apart.parts, apart.whole).cpu()
+        mixed[query, token] += 1.0 - mixed.sum(-1)  # where nothing brings it nearer, the token stays itself
+        rows.append(mixed)
+    return torch.cat(rows)

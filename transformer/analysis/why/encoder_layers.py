@@ -14,9 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer.analysis.passes import in_passes, log_probs_of, rows_per_pass
 from transformer.analysis.stream import stream
 from transformer.decoding.search import allowed
 from transformer.model import Transformer
+from transformer.yielding import yield_turn
 
 
 class DecoderLens(NamedTuple):
@@ -41,12 +43,18 @@ def decoder_lens(
     src = passed.source.expand(len(memory), -1)
     tgt = passed.target.expand(len(memory), -1)
     written = torch.tensor(target[1:], device=src.device).expand(len(memory), -1)
-    log_probs = model.output(model.decode(tgt, memory, src)).float().log_softmax(-1)
+    size = rows_per_pass(model, len(source), len(target))
+    log_probs = torch.cat(
+        [
+            log_probs_of(model, model.decode(tgt[rows], memory[rows], src[rows]), written[rows])
+            for rows in in_passes(range(len(memory)), size)
+        ]
+    )
     start = [model.config.sos_id, *model.config.target_start]
     rest = min(longest or 2 * len(target) + 10, model.config.max_length - len(start))
     return DecoderLens(
         tuple(_until_end(row, model.config.eos_id) for row in _greedy(model, memory, src, start, rest).tolist()),
-        log_probs.gather(-1, written[..., None])[..., 0].cpu().numpy(),
+        log_probs.float().cpu().numpy(),
     )
 
 
@@ -56,6 +64,7 @@ def _greedy(model: Transformer, memory: Tensor, src: Tensor, start: Sequence[int
     tgt = torch.tensor([start], device=src.device).expand(len(src), -1)
     ended = torch.zeros(len(src), dtype=torch.bool, device=src.device)
     for _ in range(longest):
+        yield_turn()
         logits = allowed(model.output(model.decode(tgt, memory, src)[:, -1]), config)
         following = logits.argmax(-1).masked_fill(ended, config.eos_id)
         tgt = torch.cat([tgt, following[:, None]], 1)

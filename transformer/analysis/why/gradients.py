@@ -15,6 +15,7 @@ from torch import Tensor
 from transformer.analysis.stream import stream
 from transformer.analysis.why.logit_difference import require_step, require_token
 from transformer.model import Transformer
+from transformer.yielding import yield_turn
 
 
 class InputGradients(NamedTuple):
@@ -38,6 +39,7 @@ def gradient_times_input(
         require_token(model, instead)
     passed = stream(model, source, target[: step + 2])
     inputs = [passed.encoder.states[0].clone().requires_grad_(), passed.decoder.states[0].clone().requires_grad_()]
+    yield_turn()
     with torch.enable_grad():
         x = inputs[0][None]
         for layer in model.encoder.layers:

@@ -5,13 +5,14 @@ Shapes: S source tokens, T target tokens that are read, L layers, N tokens of a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from transformer.analysis.stream import CROSS, SELF, Stream, stream
+from transformer.analysis.passes import in_passes, rows_per_pass, written_log_probs
+from transformer.analysis.stream import Stream, stream
 from transformer.analysis.why.alti import Contributions
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer
@@ -28,18 +29,13 @@ def leave_one_out(model: Transformer, source: Sequence[int], target: Sequence[in
     """
     assert len(source) > 1, "nothing would be left to read"
     device = model.output.weight.device
-    written = torch.tensor(target[1:], device=device)
-    shorter = [[*source[:i], *source[i + 1 :]] for i in range(len(source))]
-    whole = _log_probs(model, torch.tensor([source], device=device), target, written)
-    without = _log_probs(model, torch.tensor(shorter, device=device), target, written)
-    return (whole - without).T.cpu().numpy()
-
-
-def _log_probs(model: Transformer, src: Tensor, target: Sequence[int], written: Tensor) -> Tensor:
-    """Of the written tokens, for each row of `src`: [B, T] float64."""
-    tgt = torch.tensor([target[:-1]], device=src.device).expand(len(src), -1)
-    log_probs = model(src, tgt).double().log_softmax(-1)
-    return log_probs.gather(-1, written.expand(len(src), -1)[..., None])[..., 0]
+    tgt = torch.tensor([target], device=device)
+    whole = written_log_probs(model, torch.tensor([source], device=device), tgt)
+    parts = []
+    for places in in_passes(range(len(source)), rows_per_pass(model, len(source), len(target))):
+        shorter = torch.tensor([[*source[:i], *source[i + 1 :]] for i in places], device=device)
+        parts.append(whole - written_log_probs(model, shorter, tgt.expand(len(places), -1)))
+    return torch.cat(parts).T.cpu().numpy()
 
 
 def value_zeroing(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
@@ -65,10 +61,16 @@ def _encoder_layer(passed: Stream, layer: int) -> np.ndarray:
     """[S, S]: how far each token's state turns without the values of each."""
     module, x = passed.layer("encoder", layer), passed.encoder.states[layer]
     assert isinstance(module, EncoderLayer)
-    attention, mask = module.attention, passed.source_mask
-    rows = x.expand(len(x) + 1, -1, -1)
-    y = module.residuals[0](rows, lambda h: attention(h, _zeroed(*attention.keys_values(h)), mask))
-    return _turned(module.residuals[1](y, module.feed_forward))
+    attention = module.attention
+
+    def without(tokens: Sequence[int]) -> Tensor:
+        y = module.residuals[0](
+            x.expand(len(tokens) + 1, -1, -1),
+            lambda h: attention(h, _zeroed(attention.keys_values(h), tokens), passed.source_mask),
+        )
+        return module.residuals[1](y, module.feed_forward)
+
+    return _shares(_distances(passed, len(x), without))
 
 
 @torch.no_grad()
@@ -77,45 +79,44 @@ def _decoder_layer(passed: Stream, layer: int) -> np.ndarray:
     module, x = passed.layer("decoder", layer), passed.decoder.states[layer]
     assert isinstance(module, DecoderLayer)
     own, cross, memory = module.self_attention, module.cross_attention, passed.encoder.last
-    turned = []
-    for zeroed, count in ((SELF, len(x)), (CROSS, len(memory))):
-        rows, looked_at = x.expand(count + 1, -1, -1), memory.expand(count + 1, -1, -1)
 
-        def values(keys_values: tuple[Tensor, Tensor], here: bool) -> tuple[Tensor, Tensor]:
-            return _zeroed(*keys_values) if here else keys_values
-
-        in_self, in_cross = zeroed == SELF, zeroed == CROSS
+    def without(prefix: Sequence[int], source: Sequence[int]) -> Tensor:
+        count = len(prefix) + len(source) + 1
+        looked_at = memory.expand(count, -1, -1)
         y = module.residuals[0](
-            rows,
-            lambda h, here=in_self, values=values: own(h, values(own.keys_values(h), here), passed.target_mask),
+            x.expand(count, -1, -1), lambda h: own(h, _zeroed(own.keys_values(h), prefix), passed.target_mask)
         )
         y = module.residuals[1](
-            y,
-            lambda h, here=in_cross, values=values, looked_at=looked_at: cross(
-                h, values(cross.keys_values(looked_at), here), passed.source_mask
-            ),
+            y, lambda h: cross(h, _zeroed(cross.keys_values(looked_at), source), passed.source_mask)
         )
-        turned.append(_distances(module.residuals[2](y, module.feed_forward)))
-    return _shares(np.concatenate(turned, axis=1))
+        return module.residuals[2](y, module.feed_forward)
+
+    of_prefix = _distances(passed, len(x), lambda tokens: without(tokens, ()))
+    of_source = _distances(passed, len(memory), lambda tokens: without((), tokens))
+    return _shares(np.concatenate([of_prefix, of_source], axis=1))
 
 
-def _zeroed(keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Keys and values [K + 1, H, K, D], those of token k zero in row k; the last row is as it was."""
-    values = values.clone()
-    token = torch.arange(values.size(2), device=values.device)
-    values[token, :, token] = 0
+def _zeroed(keys_values: tuple[Tensor, Tensor], tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Keys and values [B, H, K, D], those values zero in each row that belong to its one of `tokens`; rows without one
+    are as they were."""
+    if not tokens:
+        return keys_values
+    keys, values = keys_values[0], keys_values[1].clone()
+    values[range(len(tokens)), :, list(tokens)] = 0
     return keys, values
 
 
-def _turned(states: Tensor) -> np.ndarray:
-    return _shares(_distances(states))
+def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Tensor]) -> np.ndarray:
+    """How far the states of N tokens turn without the values of each of `count` tokens: cosine distances [N, count].
 
-
-def _distances(states: Tensor) -> np.ndarray:
-    """Cosine distances of the rows of states [K + 1, N, M] from the last one: [N, K]; rounding alone is no distance."""
-    changed, whole = states[:-1].double(), states[-1].double()
-    distances = 1.0 - torch.cosine_similarity(changed, whole, dim=-1)
-    return distances.masked_fill(distances < ROUNDING, 0.0).T.cpu().numpy()
+    `without` takes B tokens and gives the states without each of them, and in the last row as they are: [B + 1, N, M].
+    """
+    parts = []
+    for tokens in in_passes(range(count), rows_per_pass(passed.model, len(passed.source), len(passed.target))):
+        states = without(tokens).double()
+        distances = 1.0 - torch.cosine_similarity(states[:-1], states[-1], dim=-1)
+        parts.append(distances.masked_fill(distances < ROUNDING, 0.0))  # rounding alone is no distance
+    return torch.cat(parts).T.cpu().numpy()
 
 
 def _shares(distances: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
 """A pass whose heads and states a caller may exchange on the way, which is how causes are tried out.
 
-Shapes: B rows, S source tokens, T target tokens that are read, N tokens of a stack, H heads, D = d_head, M = d_model,
-V target vocabulary.
+Shapes: B rows, S source tokens, T target tokens that are read, N tokens of a stack, H heads, D = d_head, M = d_model.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.masks import source_mask, target_mask
 from transformer.model import Transformer
 from transformer.taps import Site
+from transformer.yielding import yield_turn
 
 
 class Place(NamedTuple):
@@ -42,8 +42,12 @@ def same_states(place: Place, states: Tensor) -> Tensor:
 def patched(
     model: Transformer, src: Tensor, tgt: Tensor, heads: Heads = same_heads, states: States = same_states
 ) -> Tensor:
-    """The logits after each of `tgt` [B, T], given `src` [B, S]: [B, T, V]. `heads` and `states` see all on the way."""
+    """Return the decoder's last states [B, T, M] for `tgt` [B, T] and `src` [B, S]; `model.output` maps them to logits.
+
+    `heads` and `states` see all on the way.
+    """
     assert not model.training, "dropout would change the numbers from pass to pass"
+    yield_turn()
 
     def attention(module: MultiHeadAttention, looked_at: Tensor | None, mask: Tensor) -> Callable[[Tensor], Tensor]:
         def sublayer(x: Tensor) -> Tensor:
@@ -67,5 +71,5 @@ def patched(
         x = around_self(x, attention(layer.self_attention, None, written))
         x = around_cross(x, attention(layer.cross_attention, memory, read))
         x = states(Place("decoder", number), around_feed_forward(x, layer.feed_forward))
-    logits: Tensor = model.output(model.decoder.norm(x))
-    return logits
+    last: Tensor = model.decoder.norm(x)
+    return last
