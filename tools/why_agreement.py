@@ -1,8 +1,9 @@
 """`python -m tools.why_agreement`: which measure agrees with leaving words out, over sentences that no model has seen.
 
 For each shipped model, on test pairs of the corpus that its heads were measured on: Spearman's rank correlation of each
-measure's values for the source tokens with what leaving each of them out costs, a mean over the steps of a sentence,
-then mean and standard deviation over the sentences. What is explained is the model's own translation.
+measure's values for the source tokens with how much leaving each of them out changes (and, signed, costs), a mean over
+the steps of a sentence, then mean, standard deviation and bootstrap interval over the sentences. What is explained is
+the model's own translation.
 
 For those that write French by the grammar also activation patching: pairs of sentences that differ in the adjective
 which says what "it" is, and that the model tells apart; how much of the difference the three best heads restore
@@ -25,7 +26,7 @@ import numpy as np
 import torch
 
 from transformer import Translator
-from transformer.analysis.why import agreements, measured, patching, restored_by, summed_up
+from transformer.analysis.why import close_to_best, correlations, measured, patching, restored_by, summed_up
 from transformer.checkpoints.native import digest
 from transformer.data.corpora import open_corpus
 from transformer.data.grammars.english_french import minimal, reasons
@@ -38,18 +39,28 @@ SENTENCES, PAIRS, TOP = 60, 200, 3
 def over_corpus(translator: Translator, corpus: str, sentences: int) -> dict[str, Any]:
     """The rank correlation of each measure over the first test sentences of a corpus."""
     each: dict[str, list[float]] = {}
+    signed: dict[str, list[float]] = {}
     test = open_corpus(corpus).test
     assert test is not None, corpus
     for pair in islice(test, sentences):
         source = translator.encode(pair.source)
         target = [translator.model.config.sos_id, *translator.translate(pair.source).ids]
-        for name, found in agreements(measured(translator.model, source, target)).items():
-            each.setdefault(name, []).append(found.mean)
-    rounded = {
-        name: {"mean": round(found.mean, 4), "spread": round(found.spread, 4)}
-        for name, found in summed_up(each).items()
-    }
-    return {"corpus": corpus, "part": "test", "sentences": sentences, "measures": rounded}
+        found = measured(translator.model, source, target)
+        for by, values in ((each, correlations(found)), (signed, correlations(found, signed=True))):
+            for name, steps in values.items():
+                by.setdefault(name, []).append(float(np.nanmean(steps)) if not np.isnan(steps).all() else np.nan)
+    best, close = close_to_best(each)
+    of_signed = _rounded(signed)
+    measures = {name: {**values, "signed": of_signed[name]} for name, values in _rounded(each).items()}
+    facts = {"best": best, "not_told_apart_from_best": close, "measures": measures}
+    return {"corpus": corpus, "part": "test", "sentences": sentences, **facts}
+
+
+def _rounded(each: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+    """Mean, spread and 95 % interval by measure, the highest mean first."""
+    found = sorted(summed_up(each).items(), key=lambda item: -np.nan_to_num(item[1].mean, nan=-2.0))
+    names = ("mean", "spread", "low", "high")
+    return {name: {part: round(getattr(one, part), 4) for part in names} for name, one in found}
 
 
 def told_apart(translator: Translator) -> Iterator[tuple[str, str]]:
@@ -100,16 +111,20 @@ def causes(translator: Translator, pairs: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=SENTENCES, help="sentences for each model")
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs of sentences that differ in one word")
+    text = "pairs of sentences that differ in one word; 0 keeps what was measured of them"
+    parser.add_argument("--pairs", type=int, default=PAIRS, help=text)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    command = f"python -m tools.why_agreement --sentences {options.sentences} --pairs {options.pairs}"
+    command = f"python -m tools.why_agreement --sentences {options.sentences} --pairs {options.pairs or PAIRS}"
     for folder in sorted((ROOT / "checkpoints").iterdir()):
         if not (folder / "heads.json").is_file():
             continue
         translator, corpus = Translator.load(folder), read_json(folder / "heads.json")["corpus"]
         facts = {"command": command, "model": digest(folder), **over_corpus(translator, corpus, options.sentences)}
-        if corpus == "english-french":
+        before = read_json(folder / "why.json") if (folder / "why.json").is_file() else {}
+        if options.pairs == 0 and "causes" in before and before["model"] == facts["model"]:
+            facts["causes"] = before["causes"]
+        elif corpus == "english-french":
             facts["causes"] = causes(translator, options.pairs)
         print(folder.name, facts, flush=True)
         write_json(folder / "why.json", facts)

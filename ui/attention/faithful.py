@@ -69,7 +69,8 @@ def _caption(agreement: Faithfulness | None, shown: Shown) -> str:
     return (
         f"Removing each of the {what} in turn{where}: the effect and the attention that the word gets have a rank "
         f"correlation of {signed(agreement.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} "
-        "for single heads). 1 is the same order, 0 is no relation."
+        "for single heads). 1 is the same order, 0 is no relation. This compares whole words over the "
+        "whole translation; the Why page compares tokens, for each written token, so its numbers differ."
     )
 
 

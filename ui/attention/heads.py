@@ -268,12 +268,14 @@ def over_corpus(name: str) -> str:
     """How far the attention of a model agrees with leaving words out, where that came measured with it; else ""."""
     if (facts := why_measured(name)) is None:
         return ""
-    measures = facts["measures"]
-    own, (best, most) = measures[ATTENTION], max(measures.items(), key=lambda one: one[1]["mean"])
-    compared = "no measure that the page Why has agrees better" if best == ATTENTION else (
-        f"{best} at {signed(most['mean'])} ± {most['spread']:.2f}"
-    )  # fmt: skip
+    measures, best = facts["measures"], facts["best"]
+    own, most = measures[ATTENTION], measures[best]
+    compared = f"{best} at {signed(most['mean'])}"
+    if ATTENTION in (best, *facts["not_told_apart_from_best"]):
+        compared = "no method on the Why page agrees better"
+    interval = f"{signed(own['low'])} to {signed(own['high'])}"
     return (
-        f"Over {facts['sentences']} sentences of {facts['corpus']}, the mean of all heads agrees with leaving words "
-        f"out at a rank correlation of {signed(own['mean'])} ± {own['spread']:.2f}; {compared}. "
+        f"Over {facts['sentences']} sentences of {facts['corpus']}, the mean of all heads orders the tokens behind a "
+        f"written one as leaving them out does at a rank correlation of {signed(own['mean'])} ({interval}); "
+        f"{compared}. "
     )

@@ -42,7 +42,9 @@ def _read(file: Path, written: int, version: tuple[int, ...]) -> dict[str, Any] 
     try:
         facts: dict[str, Any] = read_json(file)
         if file.name == FILE:
-            {name: (float(one["mean"]), float(one["spread"])) for name, one in facts["measures"].items()}
+            for one in facts["measures"].values():
+                [float(part[name]) for part in (one, one["signed"]) for name in ("mean", "spread", "low", "high")]
+            facts["best"], facts["not_told_apart_from_best"]
         else:
             [float(number) for part in ("top", "named", "random") for number in facts[part]["restored"]]
         fits = facts["model"] == digest(file.parent)

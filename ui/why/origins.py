@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -22,6 +23,7 @@ from ui.why.tables import Row, table
 from ui.why.view import BESIDE, WhyView
 from ui.widgets.text import literal, signed
 
+SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way
 LEAST = 0.08  # share of the largest bar, below which tokens are one row together
 
 
@@ -78,7 +80,8 @@ HOW = (
     "**Raw attention**: the mean of all heads and layers, of cross-attention for the source and of the decoder's "
     "self-attention for what was written so far; each sums to 1 by itself. **Norm-weighted**: Kobayashi et al. 2020. "
     "**Rollout**: Abnar and Zuidema 2020. **Value zeroing**: Mohebbi et al. 2023, *Quantifying Context Mixing in "
-    "Transformers*. **Gradient × input**, by its size: Denil et al. 2014."
+    "Transformers*; following it through an encoder and a decoder is ours. In both, half of each layer is the residual "
+    "connection. **Gradient × input**, by its size: Denil et al. 2014."
 )
 
 
@@ -118,40 +121,66 @@ def rows_of(found: Measured, trace: Trace, step: int) -> list[Row]:
 
 def _compared(name: str, found: Measured, steps: int, theme: str) -> Picture:
     """Each measure's rank correlation with leaving out, here and over the corpus that came measured."""
-    here, corpus = agreements(found), why_measured(name)
-    rows = agreement_rows(here, corpus)
+    corpus = why_measured(name)
+    rows = agreement_rows(agreements(found), agreements(found, signed=True), corpus)
 
-    def draw(theme: str, across: int) -> Drawing:
-        return bars([(str(row["Measure"]), float(row["Here"] or 0), _told(row)) for row in rows], theme, across=across)
+    def draw(column: str, theme: str, across: int) -> Drawing:
+        return bars(
+            [(str(row["Measure"]), float(row[column] or 0), _told(row, column)) for row in rows], theme, across=across
+        )
 
     st.markdown("**Which measure agrees with leaving a token out?**")
-    drawn(partial(draw, theme), WIDTH, key="why-agreement")
-    over = (
-        f" On the right over {corpus['sentences']} test sentences of {corpus['corpus']}." if corpus is not None else ""
-    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.caption(":material/straighten: By how much the token matters")
+        drawn(partial(draw, SIZE, theme), WIDTH // 2, key="why-agreement")
+    with right:
+        st.caption(":material/swap_vert: Signed: does it rank last what speaks against the written token?")
+        drawn(partial(draw, SIGNED, theme), WIDTH // 2, key="why-agreement-signed")
     st.caption(
-        f"Spearman's rank correlation over the source tokens, mean ± standard deviation: bars over the {steps} steps "
-        f"of this sentence.{over} 1 is the same order, 0 is no relation."
-        + ("" if over else " No measurement over a corpus came with this model.")
+        f"Spearman's rank correlation over the source tokens: 1 is the same order, 0 is no relation. Bars: mean over "
+        f"the {steps} steps of this sentence. {_over(corpus)} Attention and shares are never negative, so they "
+        "can't say what speaks against a token."
     )
-    return Picture("Which measure agrees with leaving a token out", draw, rows)
+    return Picture("Which measure agrees with leaving a token out", partial(draw, SIZE), rows)
 
 
-def agreement_rows(here: dict[str, Agreement], corpus: dict[str, object] | None) -> list[Row]:
-    """The best first; with what was measured over a corpus, where anything was."""
+def _over(corpus: dict[str, Any] | None) -> str:
+    """What was measured over a corpus, with no more of a ranking than it allows."""
+    if corpus is None:
+        return "No measurement over a corpus came with this model."
+    close = corpus["not_told_apart_from_best"]
+    others = f"; {' and '.join(close)} cannot be told apart from it" if close else ", above all others"
+    return (
+        f"On the right the mean over {corpus['sentences']} test sentences of {corpus['corpus']} with its 95 % "
+        f"interval: there {corpus['best']} agrees best{others}."
+    )
+
+
+def agreement_rows(
+    here: dict[str, Agreement], signed_here: dict[str, Agreement], corpus: dict[str, Any] | None
+) -> list[Row]:
+    """A row for each measure, in the corpus's order where one came measured: one sentence is too few to rank by."""
     rows: list[Row] = []
-    for measure, found in here.items():
-        row: Row = {"Measure": measure, "Here": _known(found.mean), "Here, spread": _known(found.spread)}
-        if corpus is not None:
-            over = corpus["measures"][measure]  # type: ignore[index]
-            row |= {"Corpus": over["mean"], "Corpus, spread": over["spread"]}
+    for measure in here if corpus is None else corpus["measures"]:
+        row: Row = {"Measure": measure}
+        for column, found in ((SIZE, here[measure]), (SIGNED, signed_here[measure])):
+            row |= {column: _known(found.mean), f"{column}, spread": _known(found.spread)}
+            if corpus is not None:
+                over = corpus["measures"][measure]
+                over = over if column == SIZE else over["signed"]
+                row |= {f"{column}, corpus {part}": over[part] for part in ("mean", "low", "high")}
         rows.append(row)
     return rows
 
 
-def _told(row: Row) -> str:
-    here = f"{signed(row['Here'])} ± {row['Here, spread']:.2f}" if isinstance(row["Here"], float) else "no order"
-    return f"{here}  |  {signed(row['Corpus'])} ± {row['Corpus, spread']:.2f}" if "Corpus" in row else here  # type: ignore[arg-type]
+def _told(row: Row, column: str) -> str:
+    here = row[column]
+    here = signed(here) if isinstance(here, float) else "no order"
+    if f"{column}, corpus mean" not in row:
+        return here
+    mean, low, high = (signed(float(row[f"{column}, corpus {part}"] or 0)) for part in ("mean", "low", "high"))
+    return f"{here}  |  {mean} ({low} to {high})"
 
 
 def _known(value: float) -> float | None:

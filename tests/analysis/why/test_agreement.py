@@ -35,13 +35,26 @@ def test_each_measure_is_the_one_that_its_own_function_gives(family: str) -> Non
     assert found.by_measure["gradient × input"].prefix[3, :4] == pytest.approx(np.abs(gradient.prefix))
 
 
-def test_the_measure_that_orders_as_leaving_out_does_comes_first() -> None:
-    left_out = np.array([[0.1, 0.2, 0.3], [3.0, 2.0, 1.0]])
-    same, reverse, none = (why.Contributions(values, values) for values in (left_out, -left_out, np.ones((2, 3))))
-    found = why.agreements(why.Measured({"none": none, "reverse": reverse, "same": same}, left_out))
-    assert list(found) == ["same", "reverse", "none"]
-    assert found["same"] == pytest.approx((1.0, 0.0, 2)) and found["reverse"].mean == pytest.approx(-1)
+def test_what_speaks_against_a_token_counts_by_its_size_unless_signs_are_asked_for() -> None:
+    left_out = np.array([[0.1, 0.2, -0.3], [3.0, -2.0, 1.0]])
+    sizes = np.abs(left_out)
+    same, reverse, none = (why.Contributions(values, values) for values in (sizes, -sizes, np.ones((2, 3))))
+    measured = why.Measured({"none": none, "reverse": reverse, "same": same}, left_out)
+    found = why.agreements(measured)
+    assert found["same"] == pytest.approx((1.0, 0.0, 2, 1.0, 1.0)) and found["reverse"].mean == pytest.approx(-1)
     assert np.isnan(found["none"].mean) and found["none"].over == 0
+    assert why.agreements(measured, signed=True)["same"].mean == pytest.approx((-0.5 + 0.5) / 2)
+
+
+def test_intervals_cover_the_mean_and_close_measures_are_not_ranked() -> None:
+    chance = np.random.default_rng(1)
+    base = chance.normal(0.5, 0.1, 60)
+    each = {"best": base.tolist(), "close": (base + chance.normal(0, 0.1, 60)).tolist(), "worse": (base - 0.2).tolist()}
+    found = why.summed_up(each)
+    error = 0.1 / np.sqrt(60)  # the standard error, by which a normal interval is 1.96 wide to each side
+    assert found["best"].high - found["best"].low == pytest.approx(2 * 1.96 * error, rel=0.35)
+    best, close = why.close_to_best(each)
+    assert {best, *close} == {"best", "close"}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,11 @@ def test_the_measurements_fit_the_models(name: str) -> None:
     facts = why_measured(name)
     assert facts is not None and ATTENTION in facts["measures"]
     told = over_corpus(name)
-    assert f"{signed(facts['measures'][ATTENTION]['mean'])} ± " in told and facts["corpus"] in told
+    own, best = facts["measures"][ATTENTION], facts["measures"][facts["best"]]
+    assert f"{signed(own['mean'])} ({signed(own['low'])} to {signed(own['high'])})" in told and facts["corpus"] in told
+    clear = ATTENTION not in (facts["best"], *facts["not_told_apart_from_best"])
+    assert (f"{facts['best']} at {signed(best['mean'])}" in told) == clear
+    assert all(one["low"] <= one["mean"] <= one["high"] for one in facts["measures"].values())
 
 
 def test_a_model_without_measurements_has_none() -> None:

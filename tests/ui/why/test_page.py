@@ -174,12 +174,15 @@ def test_a_t5_is_explained_whole(shelves: Path) -> None:
         assert check in said
 
 
-def test_measures_are_listed_best_first_beside_the_corpus() -> None:
-    here = {"a": why.Agreement(0.5, 0.1, 4), "b": why.Agreement(float("nan"), float("nan"), 0)}
-    measures = {"a": {"mean": 0.3, "spread": 0.2}, "b": {"mean": 0.6, "spread": 0.2}}
-    rows = agreement_rows(here, {"measures": measures})
-    assert rows[0] == {"Measure": "a", "Here": 0.5, "Here, spread": 0.1, "Corpus": 0.3, "Corpus, spread": 0.2}
-    assert rows[1]["Here"] is None
+def test_measures_stand_in_the_order_of_the_corpus_with_their_signed_numbers() -> None:
+    nan = float("nan")
+    here = {"a": why.Agreement(0.5, 0.1, 4, 0.4, 0.6), "b": why.Agreement(nan, nan, 0, nan, nan)}
+    signed_here = {"a": why.Agreement(0.2, 0.1, 4, 0.1, 0.3), "b": why.Agreement(nan, nan, 0, nan, nan)}
+    of_corpus = {"mean": 0.3, "low": 0.25, "high": 0.35, "signed": {"mean": 0.1, "low": 0.0, "high": 0.2}}
+    rows = agreement_rows(here, signed_here, {"measures": {"b": of_corpus, "a": of_corpus}})
+    assert [row["Measure"] for row in rows] == ["b", "a"]
+    assert rows[1]["By size"] == 0.5 and rows[1]["Signed"] == 0.2 and rows[1]["Signed, corpus mean"] == 0.1
+    assert rows[0]["By size"] is None and rows[0]["By size, corpus low"] == 0.25
 
 
 def test_what_is_taken_away_is_what_is_shown() -> None:

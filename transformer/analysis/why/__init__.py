@@ -5,7 +5,16 @@ tokens after [SOS].
 """
 
 from transformer.analysis.why.activation_patching import Patching, first_difference, patching, restored_by
-from transformer.analysis.why.agreement import ALTI, Agreement, Measured, agreements, measured, summed_up
+from transformer.analysis.why.agreement import (
+    ALTI,
+    Agreement,
+    Measured,
+    agreements,
+    close_to_best,
+    correlations,
+    measured,
+    summed_up,
+)
 from transformer.analysis.why.alti import Contributions, contributions
 from transformer.analysis.why.encoder_layers import DecoderLens, decoder_lens
 from transformer.analysis.why.gradients import InputGradients, gradient_times_input
@@ -24,6 +33,8 @@ __all__ = [
     "Measured",
     "Patching",
     "agreements",
+    "close_to_best",
+    "correlations",
     "contrast",
     "contributions",
     "decoder_lens",

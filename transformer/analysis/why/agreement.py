@@ -22,6 +22,7 @@ from transformer.model import Transformer
 from transformer.trace import Kind
 
 ALTI, ATTENTION = "ALTI+", "raw attention"
+RESAMPLES = 2000
 
 
 class Measured(NamedTuple):
@@ -37,11 +38,16 @@ class Measured(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Spearman's rank correlation with leaving out: mean, standard deviation, and of how many steps or sentences."""
+    """Spearman's rank correlation with leaving out: mean, standard deviation, and of how many steps or sentences.
+
+    From `low` to `high` is the 95 % interval of the mean, by a bootstrap over these.
+    """
 
     mean: float
     spread: float
     over: int
+    low: float
+    high: float
 
 
 def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Measured:
@@ -86,20 +92,52 @@ def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int])
     return Contributions(from_source, prefix)
 
 
-def agreements(found: Measured) -> dict[str, Agreement]:
-    """Of each measure, over the steps of one translation; the best first."""
-    each = {
-        name: [rank_correlation(*pair) for pair in zip(shares.source, found.left_out, strict=True)]
+def correlations(found: Measured, signed: bool = False) -> dict[str, list[float]]:
+    """Return the rank correlation of each measure with leaving out, for each step of one translation.
+
+    What is compared is by how much the log-probability of a token changes. No measure but gradients has a sign, so a
+    source token that speaks against the written one counts like one that speaks for it; `signed` asks instead whether a
+    measure ranks those last.
+    """
+    effect = found.left_out if signed else np.abs(found.left_out)
+    return {
+        name: [float(rank_correlation(*pair)) for pair in zip(shares.source, effect, strict=True)]
         for name, shares in found.by_measure.items()
     }
-    return summed_up(each)
+
+
+def agreements(found: Measured, signed: bool = False) -> dict[str, Agreement]:
+    """Return the agreement of each measure over the steps of one translation; see `correlations`."""
+    return summed_up(correlations(found, signed))
 
 
 def summed_up(each: Mapping[str, Sequence[float]]) -> dict[str, Agreement]:
-    """Correlations by measure as mean and spread; the best first, and what has no order last and not a number."""
+    """Return mean, spread and interval of the correlations by measure; NaN where a measure has no order."""
     together: dict[str, Agreement] = {}
     for name, values in each.items():
         known = np.array([value for value in values if not np.isnan(value)])
-        mean, spread = (float(known.mean()), float(known.std())) if len(known) else (float("nan"), float("nan"))
-        together[name] = Agreement(mean, spread, len(known))
-    return dict(sorted(together.items(), key=lambda item: -np.nan_to_num(item[1].mean, nan=-2.0)))
+        if not len(known):
+            together[name] = Agreement(np.nan, np.nan, 0, np.nan, np.nan)
+            continue
+        low, high = _interval(known)
+        together[name] = Agreement(float(known.mean()), float(known.std()), len(known), low, high)
+    return together
+
+
+def close_to_best(each: Mapping[str, Sequence[float]]) -> tuple[str, list[str]]:
+    """Return the measure with the highest mean, and those whose paired difference to it may be chance (95 %)."""
+    means = {name: float(np.nanmean(values)) for name, values in each.items() if not np.isnan(values).all()}
+    best = max(means, key=lambda name: means[name])
+    close = []
+    for name in means.keys() - {best}:
+        difference = np.array(each[best]) - np.array(each[name])
+        if _interval(difference[~np.isnan(difference)])[0] <= 0:
+            close.append(name)
+    return best, sorted(close)
+
+
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    """The 95 % interval of the mean, by the percentiles of RESAMPLES bootstrap means (Efron 1979)."""
+    drawn = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
+    low, high = np.percentile(values[drawn].mean(1), [2.5, 97.5])
+    return float(low), float(high)

@@ -43,16 +43,18 @@ def value_zeroing(model: Transformer, source: Sequence[int], target: Sequence[in
 
     Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token is still looked at, but hands over
     nothing; the cosine distance between what the layer leaves then and what it leaves otherwise, divided by the sum
-    of its row. Layers are multiplied as in `contributions`.
+    of its row. Layers are multiplied as in `contributions`, half of each being the residual connection, as in rollout
+    (Abnar and Zuidema 2020). Following it through an encoder and a decoder is ours: the paper has encoders only.
     """
     passed = stream(model, source, target)
     memory = np.eye(len(source))
     for layer in range(model.config.encoder.n_layers):
-        memory = _encoder_layer(passed, layer) @ memory
+        memory = (memory + _encoder_layer(passed, layer) @ memory) / 2
     prefix, from_source = np.eye(len(target) - 1), np.zeros((len(target) - 1, len(source)))
     for layer in range(model.config.decoder.n_layers):
         own, looked_at = np.split(_decoder_layer(passed, layer), [len(prefix)], axis=1)
-        prefix, from_source = own @ prefix, own @ from_source + looked_at @ memory
+        from_source = (from_source + own @ from_source + looked_at @ memory) / 2
+        prefix = (prefix + own @ prefix) / 2
     return Contributions(from_source, prefix)
 
 
