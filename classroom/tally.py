@@ -107,7 +107,7 @@ def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, 
     if ask == "number":
         close = [guess for guess in guesses if is_right(posed, truth, guess)]
         low = sum(guess < answer for guess in guesses if guess not in close)
-        right = f"close to {in_words(posed, round(answer, 4))}"
+        right = f"close to {in_words(posed, float(f'{answer:.3g}'))}"
         counts = [("lower", low), (right, len(close)), ("higher", len(guesses) - low - len(close))]
         return [{"label": label, "count": count, "right": label == right} for label, count in counts]
     if ask == "order":

@@ -146,6 +146,8 @@ def test_the_results_follow_a_pick_outlasts_a_lock_and_the_split_is_private(app_
         teacher.get_by_role("link", name="Open in a second window").click()
     expect(window.value.get_by_text("The projector does not show it.")).to_be_visible(timeout=30_000)
     expect(window.value.get_by_text("layer 2, head 2", exact=True)).to_be_visible()
+    window.value.evaluate(AXE.read_text("utf-8"))
+    assert window.value.evaluate(FOUND, OPTIONS) == []
     private.goto(window.value.url)  # the address alone shows nothing
     expect(private.get_by_text("Open this class by its teacher’s link")).to_be_visible(timeout=30_000)
     assert teacher.get_by_text("layer 2, head 2").count() == 0

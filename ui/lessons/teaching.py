@@ -155,7 +155,7 @@ def _split(classes: Classes, lesson: Lesson, code: str, secret: str) -> None:
         "of": question.of,
         "question": question.question,
         "ask": question.posed["ask"],
-        "right": in_words(question.posed, truth["answer"]) if question.posed["ask"] != "row" else "",
+        "right": in_words(question.posed, truth["answer"]) if question.posed["ask"] not in ("row", "number") else "",
         "joined": joined,
         "answered": len(shown.answers),
         "round": state.round,
@@ -229,11 +229,11 @@ def _below(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str)
         st.fragment(_results, run_every=EVERY)(classes, code, secret)
         server = (join_address() or "").removesuffix("/join")
         with st.popover("See the split", icon=":material/lock:"):
-            st.write(
-                "Before you reveal, the split of the answers is shown to you alone: on your own phone, by this link of "
-                "the teacher’s, or in a window that the class does not see."
-            )
-            copy_link("Copy the private link", "copy-private", server, teacher=secret, private="1")
+            phone = ", or on your phone by this link" if server else ""
+            where = f"in a window that the class does not see{phone}"
+            st.write(f"Before you reveal, the split of the answers is shown to you alone: {where}.")
+            if server:
+                copy_link("Copy the private link", "copy-private", server, teacher=secret, private="1")
             window = {"lesson": lesson.name, "step": step.name, "code": code, "private": "1"}
             st.link_button("Open in a second window", f"lessons?{urlencode(window)}", icon=":material/open_in_new:")
         with st.popover("Teach elsewhere", icon=":material/key:"):

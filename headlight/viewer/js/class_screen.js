@@ -90,7 +90,8 @@ class ClassScreen {
       ];
     }
     const talking = shares.length > 1 ? ", before and after talking" : "";
-    const said = el("p", { class: "muted" }, bold("right"), `${talking}: ${count} of ${answers}`);
+    const what = bold(posed.ask === "number" ? "close" : "right"); // a number within a tenth of the slider counts
+    const said = el("p", { class: "muted" }, what, `${talking}: ${count} of ${answers}`);
     return [el("div", { class: shares.length > 1 ? "big two" : "big" }, shares.join(" \u2192 ")), said];
   }
 

@@ -1,7 +1,7 @@
 // What a class has answered before the reveal, for the teacher alone: the share that is right, what peer instruction
 // advises at that share, and the split.
 //
-// Header: code, number and of (the step), question, ask, right (the right answer in words; empty for a drawn row), joined, answered,
+// Header: code, number and of (the step), question, ask, right (the right answer in words; empty for a row or a number), joined, answered,
 // round, locked, revealed, split {percent, cue, right, bars [{label, count, right}]} (classroom/tally.py).
 
 function mountSplit(root, payload, emit) {
@@ -51,7 +51,7 @@ class ClassSplit {
     const what =
       {
         row: `${split.right} put the highest bar where the head has it`,
-        number: `${split.right} came close to ${right}`,
+        number: `${split.right} came close`,
       }[ask] ?? `${split.right} answered \u201c${right}\u201d`;
     const where = revealed ? "It is revealed." : "The projector does not show it.";
     const said = el("span", {}, `right so far: ${what}.`, el("br"), where);
