@@ -20,6 +20,7 @@ from server.closed import Closed
 from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login
+from server.owner import Owner
 from server.page import Page
 
 
@@ -41,6 +42,8 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
         Middleware(Headers, ancestors=os.environ.get("HEADLIGHT_FRAME_ANCESTORS", "")),
         Middleware(Hosts, access=given),
     ]
+    if given.only_here:
+        guards.append(Middleware(Owner))
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
         message = "Metrics are switched off: set HEADLIGHT_METRICS=1 to serve them."
         guards.append(Middleware(Closed, path=f"{base}/_stcore/metrics", message=message))
