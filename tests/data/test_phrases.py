@@ -51,7 +51,10 @@ def test_each_line_is_a_pair(book: Path) -> None:
 
 @books
 def test_no_sentence_of_the_everyday_lists_is_in_a_book(book: Path) -> None:
-    tested = {letters_and_digits(sentence.source) for table in EVERYDAY for sentence in sentences(lines(table))}
+    language = book.stem.partition("-")[0]  # "Butter" in German is no leak of "butter" in English
+    tables = [table for table in EVERYDAY if table.stem.removeprefix("short.").startswith(f"{language}-")]
+    tested = {letters_and_digits(sentence.source) for table in tables for sentence in sentences(lines(table))}
+    assert len(tested) >= 100
     assert [row for row in lines(book) if letters_and_digits(row.split("\t")[0]) in tested] == []
 
 
