@@ -16,6 +16,7 @@ from transformer.files import read_json
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = ROOT / "tests" / "everyday"
 PAIRS = ("en-fr", "de-en")
+SHORT_LISTS = sorted(LISTS.glob("short.*.tsv"))  # single words, greetings, questions in lower case without a full stop
 # What a translator of captions alone made nonsense of.
 FIRST = (
     "I love pizza.",
@@ -43,8 +44,24 @@ def test_a_list_is_whole(pair: str) -> None:
             assert translation[-1] in ".!?" and translation[0] == translation[0].upper(), translation
 
 
-def test_the_french_is_typed_as_the_corpus_has_it() -> None:
-    for sentence in sentences(lines(LISTS / "en-fr.tsv")):
+@pytest.mark.parametrize("table", SHORT_LISTS, ids=lambda table: table.stem)
+def test_a_short_list_is_whole(table: Path) -> None:
+    rows = list(lines(table))
+    listed = sentences(rows)
+    assert len(listed) == 40
+    sources = {normalised(sentence.source).lower() for sentence in listed}
+    long_list = sentences(lines(LISTS / table.name.removeprefix("short.")))
+    assert len(sources) == 40 and not sources & {normalised(sentence.source).lower() for sentence in long_list}
+    for row, sentence in zip(rows, listed, strict=True):
+        assert row == "\t".join([sentence.source, *sentence.accepted])  # no space at an end
+        assert "  " not in row and row.replace("\t", "").isprintable()
+        unique = {normalised(translation) for translation in sentence.accepted}
+        assert len(unique) == len(sentence.accepted), sentence.source
+
+
+@pytest.mark.parametrize("name", ["en-fr.tsv", "short.en-fr.tsv"])
+def test_the_french_is_typed_as_the_corpus_has_it(name: str) -> None:
+    for sentence in sentences(lines(LISTS / name)):
         for translation in sentence.accepted:
             assert "’" not in translation
             assert all(translation[n - 1] == " " for n, mark in enumerate(translation) if mark in "!?:;»"), translation
