@@ -25,7 +25,10 @@ _IRREGULAR = {
     "win": "won", "write": "wrote written",
 }  # fmt: skip
 _DOUBLED = ("jog", "swim", "run", "sit", "stop", "shop", "get", "put", "win", "begin", "forget", "cut", "plan")
-_VOWEL_SOUND = re.compile(r"(?!uni|use|euro|one\b|once|us\b)[aeiou]|hour|honest|(?:8|11|18)(?!\d)|8\d\b", re.IGNORECASE)
+_VOWEL_SOUND = re.compile(
+    r"(?!uni(?!m|n)|use|euro|one\b|once|us\b)[aeiou]|hour|honest|(?:8|11|18)(?!\d)|8\d\b", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"\b([Aa])n? (?=\w)(\S+)")
 
 
 def pluralize(noun: str) -> str:
@@ -42,7 +45,13 @@ def pluralize(noun: str) -> str:
 
 
 def article(following: str) -> str:
+    """Return "a" or "an"."""
     return "an" if _VOWEL_SOUND.match(following) else "a"
+
+
+def fix_articles(text: str) -> str:
+    """Write "a" or "an" as the next word asks for."""
+    return _ARTICLE.sub(lambda match: match[1] + article(match[2])[1:] + " " + match[2], text)
 
 
 def third_person(phrase: str) -> str:

@@ -193,7 +193,9 @@ class Verb(NamedTuple):
         return Verb("", "sein" if with_sein and self.prefix + self.base != "anziehen" else "haben")
 
     def infinitive(self, zu: bool = False) -> str:
-        return f"{self.prefix}zu{self.base}" if zu and self.prefix else f"zu {self.base}" if zu else self.prefix + self.base
+        if zu:
+            return f"{self.prefix}zu{self.base}" if self.prefix else f"zu {self.base}"
+        return self.prefix + self.base
 
     def imperative(self, person: int) -> str:
         """Return the imperative for du (1), ihr (4) or Sie (5), without the prefix and the pronoun."""

@@ -52,6 +52,7 @@ SUBJECTS = [
     wir | 3 | we | 1 | unser | our | wir | we
     ihr | 4 | you | 1 | euer | your | ihr | you
     Sie | 5 | you | 1 | Ihr | your | Sie | you
+    sie | 5 | they | 1 | ihr | their | sie | they
     die Kinder | 5 | the children | 1 | ihr | their | sie | they
     meine Eltern | 5 | my parents | 1 | ihr | their | sie | they
     mein Vater | 2 | my father | 2 | sein | his | er | he
@@ -113,6 +114,15 @@ def _do(subject: Subject) -> str:
     return "does" if subject.english_person == 2 else "do"
 
 
+def _includes_speaker(subject: Subject) -> bool:
+    """Whether the subject is "ich" or "wir", about which one rarely asks."""
+    return subject.person in (0, 3)
+
+
+def _is_third_person(subject: Subject) -> bool:
+    return subject.english_person == 2 or subject.english_possessive == "their"
+
+
 def _have(subject: Subject) -> str:
     return "has" if subject.english_person == 2 else "have"
 
@@ -134,7 +144,7 @@ _FUTURE = (
 )  # fmt: skip
 _MODALS = (
     ("können", "can", "can't"), ("müssen", "have to", "don't have to"), ("wollen", "want to", "don't want to"),
-    ("dürfen", "be allowed to", "not be allowed to"), ("sollen", "should", "shouldn't"),
+    ("dürfen", "be allowed to", "not be allowed to"), ("sollen", "be supposed to", "not be supposed to"),
     ("möchten", "would like to", "wouldn't like to"),
 )  # fmt: skip
 
@@ -153,11 +163,9 @@ def habit(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
 def fronted(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(
         (("Jeden Tag", "Every day"), ("Am Wochenende", "On weekends"), ("Manchmal", "Sometimes"),
-         ("Normalerweise", "Normally"), ("Im Sommer", "In summer"))
+         ("Normalerweise", "Normally"))
     )  # fmt: skip
-    source = _join(
-        adverb, phrase.verb.present(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix
-    )
+    source = _join(adverb, phrase.verb.present(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
     return _sentence(source, f"{translation}, {subject.english} {_present_english(subject, phrase)}")
 
 
@@ -165,16 +173,24 @@ def _inverted(subject: Subject, phrase: VerbPhrase, adverb: str, negated: bool =
     return _join(subject.german, _words(subject, phrase, adverb, negated))
 
 
-def question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation, place = rng.choice([habit for habit in _HABITS if habit[0] not in ("nie", "selten", "manchmal")])
+def question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    adverb, translation, place = rng.choice(
+        [habit for habit in _HABITS if habit[0] not in ("nie", "selten", "manchmal")]
+    )
     source = _join(phrase.verb.present(subject.person), _inverted(subject, phrase, adverb), phrase.verb.prefix)
     text = _english(subject, phrase)
     target = _join(_do(subject), subject.english, *((translation, text) if place == "before" else (text, translation)))
     return _sentence(source, target, "?")
 
 
-def w_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
-    word, translation = rng.choice((("Warum", "Why"), ("Wie oft", "How often"), ("Wann", "When")))
+def w_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    word, translation = rng.choice(
+        [("Warum", "Why"), ("Wie oft", "How often")] + [("Wann", "When")] * bool(phrase.negated)
+    )
     source = _join(word, phrase.verb.present(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
     return _sentence(source, _join(translation, _do(subject), subject.english, _english(subject, phrase)), "?")
 
@@ -202,7 +218,9 @@ def fronted_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) ->
     return _sentence(source, f"{translation}, {subject.english} {english.past(_english(subject, phrase))}")
 
 
-def perfect_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def perfect_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
     adverb, translation = rng.choice((*_PAST, ("schon", "already")))
     auxiliary = phrase.verb.auxiliary().present(subject.person)
     source = _join(auxiliary, _inverted(subject, phrase, adverb), phrase.verb.participle())
@@ -212,8 +230,10 @@ def perfect_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -
     return _sentence(source, f"Did {subject.english} {text} {translation}", "?")
 
 
-def why_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
-    word, translation = rng.choice((("Wann", "When"), ("Warum", "Why")))
+def why_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    word, translation = rng.choice([("Warum", "Why")] + [("Wann", "When")] * bool(phrase.negated))
     auxiliary = phrase.verb.auxiliary().present(subject.person)
     source = _join(word, auxiliary, _inverted(subject, phrase, ""), phrase.verb.participle())
     return _sentence(source, f"{translation} did {subject.english} {_english(subject, phrase)}", "?")
@@ -260,7 +280,7 @@ def negative_modal(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> 
         return None
     verb, _, translation = rng.choice(_MODALS[:5])
     if translation.startswith("not be"):
-        translation = f"{_be(subject)} not allowed to"
+        translation = f"{_be(subject)} not {translation[7:]}"
     elif subject.english_person == 2:
         translation = translation.replace("don't", "doesn't")
     source = _join(
@@ -273,7 +293,7 @@ def negative_modal(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> 
 
 
 def modal_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
-    verb = rng.choice(("können", "müssen", "wollen", "möchten"))
+    verb = rng.choice(("können", "müssen") if _includes_speaker(subject) else ("können", "müssen", "wollen", "möchten"))
     source = _join(Verb("", verb).present(subject.person), _inverted(subject, phrase, ""), phrase.verb.infinitive())
     text = _english(subject, phrase)
     do = _do(subject)
@@ -315,8 +335,9 @@ def suggestion(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair
 
 def that_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     main, translation = rng.choice(
-        (("Ich glaube, dass", "I think that"), ("Ich weiß, dass", "I know that"), ("Es ist gut, dass", "It's good that"),
-         ("Sie sagt, dass", "She says that"), ("Ich bin froh, dass", "I'm glad that"))
+        (("Ich glaube, dass", "I think that"), ("Ich weiß, dass", "I know that"),
+         ("Es ist gut, dass", "It's good that"), ("Sie sagt, dass", "She says that"),
+         ("Ich bin froh, dass", "I'm glad that"))
     )  # fmt: skip
     adverb, adverb_translation, place = rng.choice(_HABITS)
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
@@ -327,47 +348,56 @@ def that_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pai
 
 
 def because_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
-    main, translation = rng.choice(
-        (("keine Zeit", "no time"), ("es eilig", "in a hurry"))
-    )  # fmt: skip
-    haben = Verb("", "haben").present(subject.person)
-    modal_verb = Verb("", "müssen").present(subject.person)
-    must = "has to" if subject.english_person == 2 else "have to"
-    source = (
-        f"{_join(subject.german, haben, main)}, weil "
-        f"{_join(subject.pronoun, _words(subject, phrase), phrase.verb.infinitive(), modal_verb)}"
-    )
-    start = f"{_have(subject)} no time" if translation == "no time" else f"{_be(subject)} in a hurry"
+    if rng.random() < 0.5:
+        main = _join(subject.german, Verb("", "haben").present(subject.person), "keine Zeit")
+        translation = f"{subject.english} {_do(subject)}n't have time"
+    else:
+        main = _join(subject.german, Verb("", "kommen").present(subject.person), "heute nicht")
+        translation = f"{subject.english} {_be(subject)} not coming today"
+    must = Verb("", "müssen").present(subject.person)
+    clause = _join(subject.pronoun, _words(subject, phrase), phrase.verb.infinitive(), must)
+    have_to = "has to" if subject.english_person == 2 else "have to"
     return _sentence(
-        source, f"{subject.english} {start} because {subject.english_pronoun} {must} {_english(subject, phrase)}"
+        f"{main}, weil {clause}",
+        f"{translation} because {subject.english_pronoun} {have_to} {_english(subject, phrase)}",
     )
 
 
-def if_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def if_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     first = _join("Wenn", subject.german, _words(subject, phrase), finite)
     second, translation = rng.choice(
-        (("bin ich glücklich", "I'm happy"), ("komme ich mit", "I'll come along"), ("bleibe ich zu Hause", "I'll stay home"),
+        (("bin ich glücklich", "I'm happy"), ("komme ich mit", "I'll come along"),
+         ("bleibe ich zu Hause", "I'll stay home"),
          ("freut sich Oma", "Grandma will be happy"), ("helfe ich gern", "I'll be glad to help"))
     )  # fmt: skip
     conjunction = "When" if translation == "I'm happy" else "If"
-    return _sentence(f"{first}, {second}", f"{conjunction} {subject.english} {_present_english(subject, phrase)}, {translation}")
+    return _sentence(
+        f"{first}, {second}", f"{conjunction} {subject.english} {_present_english(subject, phrase)}, {translation}"
+    )
 
 
-def whether_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+def whether_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if not _is_third_person(subject):
+        return None
     auxiliary = phrase.verb.auxiliary().present(subject.person)
     clause = _join(subject.german, _words(subject, phrase), phrase.verb.participle(), auxiliary)
     main, translation = rng.choice(
         (("Ich weiß nicht, ob", "I don't know if"), ("Weißt du, warum", "Do you know why"),
-         ("Ich frage mich, wann", "I wonder when"))
+         ("Ich frage mich, warum", "I wonder why"))
     )  # fmt: skip
     end = "?" if main.startswith("Weißt") else "."
-    return _sentence(f"{main} {clause}", f"{translation} {subject.english} {english.past(_english(subject, phrase))}", end)
+    return _sentence(
+        f"{main} {clause}", f"{translation} {subject.english} {english.past(_english(subject, phrase))}", end
+    )
 
 
 def infinitive(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     start, translation = rng.choice(
-        (("haben keine Lust,", "don't feel like"), ("haben vergessen,", "forgot"), ("haben keine Zeit,", "don't have time"),
+        (("haben keine Lust,", "don't feel like"), ("haben vergessen,", "forgot"),
+         ("haben keine Zeit,", "don't have time"),
          ("versuchen,", "are trying"), ("haben vor,", "are planning"), ("haben beschlossen,", "decided"))
     )  # fmt: skip
     first, _, rest = start.partition(" ")
@@ -394,20 +424,31 @@ def like(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
 def preterite(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
     if subject.person in (1, 4):
         return None
-    adverb, translation = rng.choice((("dann", "Then"), ("früher", "In the past"), ("im Urlaub", "On vacation")))
+    adverb, translation = rng.choice((("dann", "Then"), ("früher", ""), ("im Urlaub", "On vacation")))
     source = _join(adverb, phrase.verb.preterite(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
-    return _sentence(source, f"{translation}, {subject.english} {english.past(_english(subject, phrase))}")
+    text = _english(subject, phrase)
+    if not translation:
+        return _sentence(source, f"{subject.english} used to {text}")
+    return _sentence(source, f"{translation}, {subject.english} {english.past(text)}")
 
 
-def after_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
-    word, translation = rng.choice((("Bevor", "Before"), ("Während", "While")))
+def before_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
-    text = _join(word, subject.german, _words(subject, phrase), finite)
-    if word == "Während":
-        verb = f"{_be(subject)} {english.progressive(_english(subject, phrase))}"
-        return _sentence(f"{text}, lese ich ein Buch", f"While {subject.english} {verb}, I'm reading a book")
-    verb = _present_english(subject, phrase)
-    return _sentence(f"{text}, essen wir etwas", f"{translation} {subject.english} {verb}, we'll eat something")
+    eat = Verb("", "essen").present(subject.person)
+    verb = "eats" if subject.english_person == 2 else "eat"
+    return _sentence(
+        f"Bevor {_join(subject.german, _words(subject, phrase), finite)}, {eat} {subject.pronoun} etwas",
+        f"Before {subject.english} {_present_english(subject, phrase)}, {subject.english_pronoun} {verb} something",
+    )
+
+
+def while_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
+    main, translation = rng.choice((("schläft das Baby", "the baby is sleeping"), ("regnet es", "it's raining")))
+    return _sentence(
+        f"Während {_join(subject.german, _words(subject, phrase), finite)}, {main}",
+        f"While {subject.english} {_be(subject)} {english.progressive(_english(subject, phrase))}, {translation}",
+    )
 
 
 def now(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
@@ -415,11 +456,25 @@ def now(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
     source = _join(
         subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
     )
-    return _sentence(source, f"{subject.english} {_be(subject)} {english.progressive(_english(subject, phrase))} {translation}")
+    return _sentence(
+        source, f"{subject.english} {_be(subject)} {english.progressive(_english(subject, phrase))} {translation}"
+    )
 
 
-SCHEMES: tuple[Callable[[Subject, VerbPhrase, random.Random], Pair | None], ...] = (
+Scheme = Callable[[Subject, VerbPhrase, random.Random], Pair | None]
+SCHEMES: tuple[Scheme, ...] = (
     habit, fronted, question, w_question, negative, perfect, fronted_perfect, perfect_question, why_perfect,
     negative_perfect, future, modal, negative_modal, modal_question, imperative, negative_imperative, suggestion,
-    that_clause, because_clause, if_clause, whether_clause, infinitive, like, preterite, after_clause, now,
+    that_clause, because_clause, if_clause, whether_clause, infinitive, like, preterite, before_clause,
+    while_clause, now,
 )  # fmt: skip
+
+
+def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    """Return the sentence of a scheme, or None where nobody would say it.
+
+    "Sie essen." can mean "You are eating." and "They are eating."; it is left to mean "they".
+    """
+    pair = scheme(subject, phrase, rng)
+    is_ambiguous = pair and subject is _SIE and pair[0].startswith("Sie ") and " Ihr" not in pair[0]
+    return None if is_ambiguous else pair

@@ -22,15 +22,15 @@ class Template(NamedTuple):
     target: tuple[str | tuple[str, list[str]], ...]
     sizes: dict[str, int]
 
-    def count(self) -> int:
-        """Return the number of choices of alternatives."""
+    def n_choices(self) -> int:
+        """Return the number of ways to choose the alternatives."""
         total = 1
         for size in self.sizes.values():
             total *= size
         return total
 
     def fill(self, number: int) -> tuple[str, str]:
-        """Return the pair of choice `number`, which is below `count()`."""
+        """Return the pair of choice `number`, which is below `n_choices()`."""
         choice = {}
         for name, size in self.sizes.items():
             number, choice[name] = divmod(number, size)
@@ -54,14 +54,14 @@ def read_templates(text: str) -> list[Template]:
     return [parse_template(line) for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def spread(template: Template, most: int) -> Iterator[tuple[str, str]]:
-    """Yield up to `most` pairs in which every alternative of every group occurs about equally often."""
-    count = template.count()
-    if count <= most:
+def spread(template: Template, max_pairs: int) -> Iterator[tuple[str, str]]:
+    """Yield up to `max_pairs` pairs in which every alternative of every group occurs about equally often."""
+    count = template.n_choices()
+    if count <= max_pairs:
         numbers: Sequence[int] = range(count)
     else:
         step = next(step for step in itertools.count(count * 5 // 8) if _coprime(step, count))
-        numbers = [step * index % count for index in range(most)]
+        numbers = [step * index % count for index in range(max_pairs)]
     for number in numbers:
         yield template.fill(number)
 
