@@ -33,30 +33,32 @@ class Chooser(random.Random):
         return self.value
 
 
+@pytest.fixture(scope="module")
+def covering() -> list[tuple[str, str]]:
+    return list(german_english.covering())
+
+
 def fold(text: str) -> str:
     decomposed = unicodedata.normalize("NFD", text.casefold())
     return "".join(character for character in decomposed if character.isalnum())
 
 
-def test_covering_and_random_pairs_are_deterministic():
-    assert list(german_english.covering()) == list(german_english.covering())
+def test_covering_and_random_pairs_are_deterministic(covering):
+    assert covering == list(german_english.covering())
     first, second = random.Random(5), random.Random(5)
     assert [german_english.random_pair(first) for _ in range(50)] == [
         german_english.random_pair(second) for _ in range(50)
     ]
 
 
-def test_covering_has_no_pair_twice_and_random_pairs_are_many():
-    pairs = list(german_english.covering())
-    assert len(pairs) == len(set(pairs)) > 20_000
+def test_covering_has_no_pair_twice_and_random_pairs_are_many(covering):
+    assert len(covering) == len(set(covering)) > 20_000
     rng = random.Random(1)
     assert len({german_english.random_pair(rng) for _ in range(20_000)}) > 12_000
 
 
-def test_each_word_of_the_lexicon_is_in_ten_pairs():
-    counts = Counter(
-        word for source, _ in german_english.covering() for word in set(re.findall(r"[^\W\d_]+", source.casefold()))
-    )
+def test_each_word_of_the_lexicon_is_in_ten_pairs(covering):
+    counts = Counter(word for source, _ in covering for word in set(re.findall(r"[^\W\d_]+", source.casefold())))
     for category, word in german_english.lexicon_words():
         for part in re.findall(r"[^\W\d_]+", word.casefold()):
             # Adjectives stand with an ending, nouns of some frames in the plural.
@@ -75,26 +77,26 @@ def _same_word(form: str, word: str) -> bool:
     ["insbesondere", "beispielsweise", "jeweiligen", "somit", "zudem", "nämlich", "anschließend", "möglichst", "kriegt"]
     + ["hamburg", "köln", "wien", "österreichischen", "gestaltung", "umsetzung", "verlauf", "schriften", "frühjahr"],
 )
-def test_rare_words_are_in_ten_pairs(word: str):
-    pairs = [source for source, _ in german_english.covering() if word in re.findall(r"\w+", source.lower())]
+def test_rare_words_are_in_ten_pairs(covering, word: str):
+    pairs = [source for source, _ in covering if word in re.findall(r"\w+", source.lower())]
     assert len(pairs) >= 10
 
 
-def test_no_source_is_a_test_sentence():
+def test_no_source_is_a_test_sentence(covering):
     held_out = set()
     for path in EVERYDAY.glob("*.tsv"):
         rows = csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
         held_out.update(fold(row[0]) for row in rows if row)
     assert len(held_out) >= 150
     rng = random.Random(2)
-    sources = [source for source, _ in german_english.covering()]
+    sources = [source for source, _ in covering]
     sources += [german_english.random_pair(rng)[0] for _ in range(40_000)]
     assert not {source for source in sources if fold(source) in held_out}
 
 
-def test_pairs_are_clean():
+def test_pairs_are_clean(covering):
     rng = random.Random(3)
-    pairs = [*german_english.covering(), *(german_english.random_pair(rng) for _ in range(5_000))]
+    pairs = [*covering, *(german_english.random_pair(rng) for _ in range(5_000))]
     for pair in pairs:
         for text in pair:
             assert text == text.strip() and text[0] == text[0].upper(), pair
@@ -148,12 +150,12 @@ def test_pairs_are_clean():
 def test_frames(start: str, words: str, expected: tuple[str, str]):
     lines = (Path(german_english.__file__).parent / "de-en" / "frames.txt").read_text(encoding="utf-8").splitlines()
     template = parse_template(next(line for line in lines if line.startswith(start)))
-    slots = german_english._slots(template)
+    frame = german_english.Frame(template, german_english._slots(template))
     fixed = {}
-    for slot, word in zip(slots, words.split(), strict=True):
+    for slot, word in zip(frame.slots, words.split(), strict=True):
         entries = german_english._lexicon()[slot]
         fixed[slot] = next(entry for entry in entries if entry.german == word.replace("|", " "))
-    assert german_english._fill_slots(template, random.Random(0), fixed) == expected
+    assert german_english._fill_slots(frame, random.Random(0), fixed) == expected
 
 
 @pytest.mark.parametrize(

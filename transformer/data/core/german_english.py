@@ -70,9 +70,14 @@ def _lexicon() -> dict[str, list[Entry]]:
     return lexicon
 
 
+class Frame(NamedTuple):
+    template: Template
+    slots: list[str]
+
+
 @cache
-def _frames() -> list[Template]:
-    return read_templates(_read("frames"))
+def _frames() -> list[Frame]:
+    return [Frame(template, _slots(template)) for template in read_templates(_read("frames"))]
 
 
 @cache
@@ -104,8 +109,7 @@ def random_pair(rng: random.Random) -> tuple[str, str]:
             source, target = template.fill(rng.randrange(template.n_choices()))
             pair = source, english.fix_articles(target)
         elif choice < 0.7:
-            template = rng.choice(_frames())
-            pair = _fill_slots(template, rng)
+            pair = _fill_slots(rng.choice(_frames()), rng)
         else:
             pair = _clause(rng.choice(_verb_phrases()), rng)
         if not _is_left_out(pair[0]):
@@ -127,19 +131,19 @@ def _covering() -> Iterator[tuple[str, str]]:
     for template in _word_templates():
         for source, target in spread(template, PAIRS_PER_TEMPLATE):
             yield source, english.fix_articles(target)
-    by_category: dict[str, list[Template]] = {}
-    for template in _frames():
-        for category in {_category(slot) for slot in _slots(template)}:
-            by_category.setdefault(category, []).append(template)
+    by_category: dict[str, list[Frame]] = {}
+    for frame in _frames():
+        for category in sorted({_category(slot) for slot in frame.slots}):
+            by_category.setdefault(category, []).append(frame)
     for category, entries in _lexicon().items():
-        templates = by_category.get(category, [])
+        frames = by_category.get(category, [])
         for entry in entries:
             rng = random.Random(f"{category} {entry.german}")
             distinct: set[tuple[str, str]] = set()
             for number in range(20 * PAIRS_PER_WORD):
-                if len(distinct) >= PAIRS_PER_WORD + 2 and number >= len(templates):
+                if len(distinct) >= PAIRS_PER_WORD + 2 and number >= len(frames):
                     break
-                pair = _fill_slots(templates[number % len(templates)], rng, {category: entry})
+                pair = _fill_slots(frames[number % len(frames)], rng, {category: entry})
                 if not _is_left_out(pair[0]):
                     distinct.add(pair)
                     yield pair
@@ -157,11 +161,11 @@ def _clause(phrase: VerbPhrase, rng: random.Random) -> tuple[str, str]:
             return clause
 
 
-def _fill_slots(template: Template, rng: random.Random, fixed: dict[str, Entry] | None = None) -> tuple[str, str]:
-    """Fill the slots of a template: those of `fixed` with its entries, the others at random."""
-    source, target = template.fill(rng.randrange(template.n_choices()))
+def _fill_slots(frame: Frame, rng: random.Random, fixed: dict[str, Entry] | None = None) -> tuple[str, str]:
+    """Fill the slots of a frame: those of `fixed` with its entries, the others at random."""
+    source, target = frame.template.fill(rng.randrange(frame.template.n_choices()))
     chosen = dict(fixed or {})
-    for slot in _slots(template):
+    for slot in frame.slots:
         if slot not in chosen:
             candidates = [entry for entry in _lexicon()[_category(slot)] if not _clashes(entry, chosen)]
             chosen[slot] = rng.choice(candidates)
