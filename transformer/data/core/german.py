@@ -16,7 +16,6 @@ _STRONG = {"m": "er en em en", "f": "e e er er", "n": "es es em en", "p": "e e e
 _DER_WORDS = {"dieser": "dies", "jeder": "jed", "welcher": "welch"}
 _EIN_WORDS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer")
 _ADJECTIVE_STEMS = {"hoch": "hoh", "teuer": "teur", "dunkel": "dunkl", "sauer": "saur"}
-_UNDECLINED = ("rosa", "lila", "Berliner", "Hamburger", "Münchner")
 
 
 class Noun(NamedTuple):
@@ -41,10 +40,6 @@ def read_determiner(word: str) -> tuple[str, int]:
     return _DETERMINERS[word]
 
 
-def is_determiner(word: str) -> bool:
-    return word in _DETERMINERS
-
-
 def decline(determiner: str, adjectives: list[str], noun: Noun, case: int, plural: bool) -> str:
     """Return determiner (base form, may be empty), adjectives and noun in agreement."""
     gender = "p" if plural else noun.gender
@@ -57,8 +52,6 @@ def decline(determiner: str, adjectives: list[str], noun: Noun, case: int, plura
 
 
 def decline_adjective(adjective: str, ending: str) -> str:
-    if adjective in _UNDECLINED:
-        return adjective
     stem = _ADJECTIVE_STEMS.get(adjective, adjective)
     return stem + (ending[1:] if stem.endswith("e") else ending)
 
