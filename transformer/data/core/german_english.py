@@ -35,11 +35,15 @@ PAIRS_PER_TEMPLATE = 20
 # Sentences of tests/everyday that the frames would form by chance, as `_folded` writes them.
 _LEFT_OUT = frozenset(
     {
+        "bistdumude",
         "dreiplusvieristsieben",
         "esisthalbacht",
         "gesternsindwirinskinogegangen",
+        "gutenmorgenfraumuller",
         "heuteistmontag",
         "ichkommeausfrankreich",
+        "spielstdugerntennis",
+        "wiekommeichzumflughafen",
         "ichtrinkelieberteealskaffee",
     }
 )
