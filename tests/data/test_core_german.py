@@ -1,0 +1,265 @@
+"""The generated German-English pairs of the core vocabulary."""
+
+import csv
+import random
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from transformer.data.core import english, german_clauses, german_english
+from transformer.data.core.german import Noun, Verb, decline, split_verb
+from transformer.data.core.german_clauses import SUBJECTS, make_clause, read_verb_phrase
+from transformer.data.core.german_numbers import clock_times, english_number, german_number
+from transformer.data.core.templates import parse_template
+
+EVERYDAY = Path(__file__).parents[1] / "everyday"
+SUBJECT = {subject.german: subject for subject in SUBJECTS}
+
+
+class Chooser(random.Random):
+    """Chooses the alternative that contains one of the given texts, or else the first."""
+
+    def __init__(self, *texts: str, value: float = 0.9) -> None:
+        super().__init__(0)
+        self.texts, self.value = texts, value
+
+    def choice(self, seq):
+        return next((item for item in seq if any(text in item for text in self.texts)), seq[0])
+
+    def random(self):
+        return self.value
+
+
+@pytest.fixture(scope="module")
+def covering() -> list[tuple[str, str]]:
+    return list(german_english.covering())
+
+
+def fold(text: str) -> str:
+    decomposed = unicodedata.normalize("NFD", text.casefold())
+    return "".join(character for character in decomposed if character.isalnum())
+
+
+def test_covering_and_random_pairs_are_deterministic(covering):
+    assert covering == list(german_english.covering())
+    first, second = random.Random(5), random.Random(5)
+    assert [german_english.random_pair(first) for _ in range(50)] == [
+        german_english.random_pair(second) for _ in range(50)
+    ]
+
+
+def test_covering_has_no_pair_twice_and_random_pairs_are_many(covering):
+    assert len(covering) == len(set(covering)) > 20_000
+    rng = random.Random(1)
+    assert len({german_english.random_pair(rng) for _ in range(20_000)}) > 12_000
+
+
+def test_each_word_of_the_lexicon_is_in_ten_pairs(covering):
+    counts = Counter(word for source, _ in covering for word in set(re.findall(r"[^\W\d_]+", source.casefold())))
+    for category, word in german_english.lexicon_words():
+        for part in re.findall(r"[^\W\d_]+", word.casefold()):
+            # Adjectives stand with an ending, nouns of some frames in the plural.
+            forms = [count for form, count in counts.items() if _same_word(form, part)]
+            assert sum(forms) >= 10, (category, word)
+
+
+def _same_word(form: str, word: str) -> bool:
+    plain = word.translate(str.maketrans("äöü", "aou"))
+    stem = {"teuer": "teur", "hoch": "hoh"}.get(word, word)
+    return form.startswith((word, stem)) or form.translate(str.maketrans("äöü", "aou")).startswith(plain)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["insbesondere", "beispielsweise", "jeweiligen", "somit", "zudem", "nämlich", "anschließend", "möglichst", "kriegt"]
+    + ["hamburg", "köln", "wien", "österreichischen", "gestaltung", "umsetzung", "verlauf", "schriften", "frühjahr"],
+)
+def test_rare_words_are_in_ten_pairs(covering, word: str):
+    pairs = [source for source, _ in covering if word in re.findall(r"\w+", source.lower())]
+    assert len(pairs) >= 10
+
+
+def test_no_source_is_a_test_sentence(covering):
+    held_out = set()
+    for path in EVERYDAY.glob("*.tsv"):
+        rows = csv.reader(path.open(encoding="utf-8"), delimiter="\t", quoting=csv.QUOTE_NONE)
+        held_out.update(fold(row[0]) for row in rows if row)
+    assert len(held_out) >= 150
+    rng = random.Random(2)
+    sources = [source for source, _ in covering]
+    sources += [german_english.random_pair(rng)[0] for _ in range(40_000)]
+    assert not {source for source in sources if fold(source) in held_out}
+
+
+def test_pairs_are_clean(covering):
+    rng = random.Random(3)
+    pairs = [*covering, *(german_english.random_pair(rng) for _ in range(5_000))]
+    for pair in pairs:
+        for text in pair:
+            assert text == text.strip() and text[0] == text[0].upper(), pair
+            assert not re.search(r"[\[\]{}@|’“”]|  | [.,!?]|[.,!?]{2}(?<!\.\.)", text), pair
+            assert text.endswith((".", "!", "?")), pair
+    assert not [
+        target for _, target in pairs if re.search(r"\ba (?!euro|Euro|one)[aeioAEIO]\w|\ban [^aeiouhAEIO8\d]", target)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "words", "expected"),
+    [
+        ("Sie trägt heute", "rot Kleid", ("Sie trägt heute ein rotes Kleid.", "She is wearing a red dress today.")),
+        ("Sie trägt heute", "orange Hut",
+         ("Sie trägt heute einen orangen Hut.", "She is wearing an orange hat today.")),
+        ("Die Frau mit [dem", "grün Jacke",
+         ("Die Frau mit der grünen Jacke ist meine Lehrerin.", "The woman with the green jacket is my teacher.")),
+        ("Wie gefällt dir", "blau Kleid", ("Wie gefällt dir mein blaues Kleid?", "How do you like my blue dress?")),
+        ("Was kostet [dieser", "weiß Mantel",
+         ("Was kostet dieser weiße Mantel?", "How much is this white coat?")),
+        ("Ich brauche [keinen", "teuer Tasche",
+         ("Ich brauche keine teure Tasche.", "I don't need an expensive bag.")),
+        ("Ich gebe [dem size", "klein Affe", ("Ich gebe dem kleinen Affen Wasser.", "I give the small monkey water.")),
+        ("Hast du Angst vor", "Vogel", ("Hast du Angst vor Vögeln?", "Are you afraid of birds?")),
+        ("Wie komme ich zu", "Bahnhof", ("Wie komme ich zum Bahnhof?", "How do I get to the train station?")),
+        ("Wie komme ich zu", "Post", ("Wie komme ich zur Post?", "How do I get to the post office?")),
+        ("Geh bitte in [den", "Wohnzimmer", ("Geh bitte ins Wohnzimmer!", "Please go into the living room!")),
+        ("Die Kinder sind nicht in", "Garten",
+         ("Die Kinder sind nicht im Garten.", "The children are not in the garden.")),
+        ("Ich habe [meinem person] einen", "Nachbar",
+         ("Ich habe meinem Nachbarn einen Brief geschrieben.", "I wrote my neighbor a letter.")),
+        ("Ist das [euer", "Tante", ("Ist das eure Tante?", "Is that your aunt?")),
+        ("Wir fahren im [month]", "Juli Schweiz",
+         ("Wir fahren im Juli in die Schweiz.", "We're going to Switzerland in July.")),
+        ("Sie kommt aus", "Türkei", ("Sie kommt aus der Türkei.", "She comes from Turkey.")),
+        ("Ich war noch nie in", "USA",
+         ("Ich war noch nie in den USA.", "I have never been to the United States.")),
+        ("Er ist gestern", "Polen", ("Er ist gestern nach Polen geflogen.", "He flew to Poland yesterday.")),
+        ("Ich bin [nom profession]", "Arzt", ("Ich bin Arzt.", "I am a doctor.")),
+        ("Meine Mutter ist", "Ingenieurin", ("Meine Mutter ist Ingenieurin.", "My mother is an engineer.")),
+        ("Der Zug nach", "Wien halb|neun",
+         ("Der Zug nach Wien fährt um halb neun ab.", "The train to Vienna leaves at half past eight.")),
+        ("Ich lerne seit", "drei Russisch",
+         ("Ich lerne seit drei Jahren Russisch.", "I have been learning Russian for three years.")),
+        ("Mein Geburtstag ist", "3.|Mai", ("Mein Geburtstag ist am 3. Mai.", "My birthday is on May 3.")),
+        ("Nachdem wir", "Museum",
+         ("Nachdem wir gegessen hatten, gingen wir zum Museum.", "After we had eaten, we went to the museum.")),
+    ],
+)  # fmt: skip
+def test_frames(start: str, words: str, expected: tuple[str, str]):
+    lines = (Path(german_english.__file__).parent / "de-en" / "frames.txt").read_text(encoding="utf-8").splitlines()
+    template = parse_template(next(line for line in lines if line.startswith(start)))
+    frame = german_english.Frame(template, german_english._slots(template))
+    fixed = {}
+    for slot, word in zip(frame.slots, words.split(), strict=True):
+        entries = german_english._lexicon()[slot]
+        fixed[slot] = next(entry for entry in entries if entry.german == word.replace("|", " "))
+    assert german_english._fill_slots(frame, random.Random(0), fixed) == expected
+
+
+@pytest.mark.parametrize(
+    ("scheme", "subject", "phrase", "chooser", "expected"),
+    [
+        ("habit", "er", "früh auf|stehen = get up early", Chooser("jeden Tag"),
+         ("Er steht jeden Tag früh auf.", "He gets up early every day.")),
+        ("fronted", "Anna", "@e Schuhe * aus|ziehen = take off @ shoes", Chooser("Manchmal"),
+         ("Manchmal zieht Anna ihre Schuhe aus.", "Sometimes, Anna takes off her shoes.")),
+        ("question", "du", "die Zeitung * lesen = read the newspaper", Chooser("immer"),
+         ("Liest du immer die Zeitung?", "Do you always read the newspaper?")),
+        ("w_question", "Sie", "die Fenster * putzen = clean the windows", Chooser("Wie oft"),
+         ("Wie oft putzen Sie die Fenster?", "How often do you clean the windows?")),
+        ("negative", "ich", "die Tür * zu|machen = close the door", Chooser(),
+         ("Ich mache die Tür nicht zu.", "I don't close the door.")),
+        ("perfect", "wir", "Fahrrad fahren = ride a bike", Chooser("gestern"),
+         ("Wir sind gestern Fahrrad gefahren.", "We rode a bike yesterday.")),
+        ("fronted_perfect", "meine Schwester", "Freunde ein|laden = invite friends", Chooser("am Montag"),
+         ("Am Montag hat meine Schwester Freunde eingeladen.", "On Monday, my sister invited friends.")),
+        ("negative_perfect", "Paul", "@er Schwester * helfen = help @ sister", Chooser(),
+         ("Paul hat seiner Schwester nicht geholfen.", "Paul didn't help his sister.")),
+        ("modal", "ihr", "@ Zimmer * auf|räumen = clean up @ room", Chooser("müssen"),
+         ("Ihr müsst euer Zimmer aufräumen.", "You have to clean up your room.")),
+        ("negative_modal", "die Kinder", "* ein|kaufen = go shopping", Chooser("dürfen"),
+         ("Die Kinder dürfen nicht einkaufen.", "The children are not allowed to go shopping.")),
+        ("because_clause", "mein Vater", "das Paket * ab|holen = pick up the package", Chooser(),
+         ("Mein Vater kommt heute nicht, weil er das Paket abholen muss.",
+          "My father is not coming today because he has to pick up the package.")),
+        ("that_clause", "Anna", "* fern|sehen = watch TV", Chooser("Ich glaube, dass", "selten"),
+         ("Ich glaube, dass Anna selten fernsieht.", "I think that Anna rarely watches TV.")),
+        ("if_clause", "du", "@e Mutter * an|rufen = call @ mother", Chooser("bleibe ich zu Hause"),
+         ("Wenn du deine Mutter anrufst, bleibe ich zu Hause.", "If you call your mother, I'll stay home.")),
+        ("whether_clause", "er", "mit dem Bus fahren = take the bus", Chooser(),
+         ("Ich weiß nicht, ob er mit dem Bus gefahren ist.", "I don't know if he took the bus.")),
+        ("infinitive", "Anna", "das Licht * aus|machen = turn off the light", Chooser("haben vergessen,"),
+         ("Anna hat vergessen, das Licht auszumachen.", "Anna forgot to turn off the light.")),
+        ("preterite", "er", "ins Kino gehen = go to the movies", Chooser("dann"),
+         ("Dann ging er ins Kino.", "Then, he went to the movies.")),
+        ("now", "ich", "sich * aus|ruhen = rest", Chooser("gerade"),
+         ("Ich ruhe mich gerade aus.", "I am resting right now.")),
+        ("like", "Paul", "Sport treiben = do sports", Chooser(),
+         ("Paul treibt gern Sport.", "Paul likes to do sports.")),
+    ],
+)  # fmt: skip
+def test_clauses(scheme: str, subject: str, phrase: str, chooser: Chooser, expected: tuple[str, str]):
+    clause = make_clause(getattr(german_clauses, scheme), SUBJECT[subject], read_verb_phrase(phrase), chooser)
+    assert clause == expected
+
+
+def test_an_ambiguous_sie_means_they():
+    phrase = read_verb_phrase("einen Apfel essen = eat an apple")
+    assert make_clause(german_clauses.now, SUBJECT["Sie"], phrase, Chooser()) is None
+    assert make_clause(german_clauses.question, SUBJECT["Sie"], phrase, Chooser()) is not None
+
+
+def test_declension():
+    boy, house = Noun("m", "Junge", "Jungen", weak=True), Noun("n", "Haus", "Häuser")
+    assert decline("der", ["klein"], boy, 1, False) == "den kleinen Jungen"
+    assert decline("ein", ["hoch"], house, 0, False) == "ein hohes Haus"
+    assert decline("", ["dunkel"], house, 2, True) == "dunklen Häusern"
+    assert decline("euer", ["alt"], house, 3, False) == "eures alten Hauses"
+
+
+def test_conjugation():
+    assert [Verb("", "lesen").present(person) for person in range(6)] == [
+        "lese",
+        "liest",
+        "liest",
+        "lesen",
+        "lest",
+        "lesen",
+    ]
+    assert [Verb("", "arbeiten").present(person) for person in range(3)] == ["arbeite", "arbeitest", "arbeitet"]
+    assert [Verb("", "essen").imperative(person) for person in (1, 4, 5)] == ["iss", "esst", "essen"]
+    assert [Verb("", "fahren").imperative(1), Verb("", "treffen").imperative(1)] == ["fahr", "triff"]
+    assert [split_verb("ein|laden").participle(), split_verb("reparieren").participle()] == ["eingeladen", "repariert"]
+    assert split_verb("auf|stehen").auxiliary() == Verb("", "sein")
+    assert Verb("", "waschen").present(1) == "wäschst"
+
+
+def test_clock_times_and_numbers():
+    times = dict(clock_times())
+    assert times["halb acht"] == "half past seven" and times["halb eins"] == "half past twelve"
+    assert times["Viertel vor neun"] == "a quarter to nine" and times["ein Uhr"] == "one o'clock"
+    assert times["fünf vor halb eins"] == "twenty-five past twelve"
+    assert german_number(131) == "hunderteinunddreißig" and english_number(131) == "one hundred and thirty-one"
+
+
+def test_english():
+    assert [english.article(word) for word in ("hour", "university", "umbrella", "18", "180")] == [
+        "an",
+        "a",
+        "an",
+        "an",
+        "a",
+    ]
+    assert english.pluralize("shelf") == "shelves" and english.past("take out the trash") == "took out the trash"
+
+
+def test_templates():
+    template = parse_template("{Er/Sie} {liest/singt}. = {He/She} {reads/sings}.")
+    assert {template.fill(number) for number in range(template.n_choices())} >= {("Sie liest.", "She reads.")}
+    swapped = parse_template("Im {Park/Zoo} {singt er/lacht sie}. = {b:He sings/She laughs} in the {a:park/zoo}.")
+    assert ("Im Zoo singt er.", "He sings in the zoo.") in {swapped.fill(number) for number in range(4)}
+    for wrong in ("{a/b} = {a/b/c}", "a = {b:x}", "a"):
+        with pytest.raises(ValueError):
+            parse_template(wrong)

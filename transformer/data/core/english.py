@@ -1,0 +1,97 @@
+"""English inflection, as far as the lexicon of the core vocabulary needs it."""
+
+from __future__ import annotations
+
+import re
+
+_PLURALS = {
+    "child": "children", "man": "men", "woman": "women", "foot": "feet", "tooth": "teeth", "mouse": "mice",
+    "sheep": "sheep", "fish": "fish", "wife": "wives", "knife": "knives", "shelf": "shelves", "leaf": "leaves",
+    "wolf": "wolves", "person": "people", "scarf": "scarves", "goose": "geese", "policeman": "policemen",
+    "piano": "pianos", "photo": "photos", "radio": "radios", "potato": "potatoes", "tomato": "tomatoes",
+    "grandchild": "grandchildren", "half": "halves",
+}  # fmt: skip
+# verb: (past, participle) where both are equal one is given
+_IRREGULAR = {
+    "bake": "baked", "begin": "began begun", "bring": "brought", "build": "built", "buy": "bought",
+    "come": "came come", "cut": "cut", "do": "did done", "draw": "drew drawn", "drink": "drank drunk",
+    "drive": "drove driven", "eat": "ate eaten", "feed": "fed", "find": "found", "fly": "flew flown",
+    "forget": "forgot forgotten", "get": "got gotten", "give": "gave given", "go": "went gone", "have": "had",
+    "leave": "left", "lose": "lost", "make": "made", "meet": "met", "pay": "paid", "put": "put", "read": "read",
+    "ride": "rode ridden", "run": "ran run", "say": "said", "see": "saw seen", "sell": "sold", "send": "sent",
+    "sing": "sang sung", "sit": "sat", "sleep": "slept", "speak": "spoke spoken", "spend": "spent",
+    "swim": "swam swum", "take": "took taken", "teach": "taught", "tell": "told", "think": "thought",
+    "throw": "threw thrown", "understand": "understood", "wake": "woke woken", "wear": "wore worn",
+    "win": "won", "write": "wrote written",
+}  # fmt: skip
+_DOUBLED = ("jog", "swim", "run", "sit", "stop", "shop", "get", "put", "win", "begin", "forget", "cut", "plan")
+_VOWEL_SOUND = re.compile(
+    r"(?!uni(?!m|n)|use|euro|one\b|once|us\b)[aeiou]|hour|honest|(?:8|11|18)(?!\d)|8\d\b", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"\b([Aa])n? (?=\w)(\S+)")
+
+
+def pluralize(noun: str) -> str:
+    *before, last = noun.split()
+    if last in _PLURALS:
+        last = _PLURALS[last]
+    elif last.endswith(("s", "x", "ch", "sh")):
+        last += "es"
+    elif last.endswith("y") and last[-2] not in "aeiou":
+        last = f"{last[:-1]}ies"
+    else:
+        last += "s"
+    return " ".join([*before, last])
+
+
+def article(following: str) -> str:
+    """Return "a" or "an"."""
+    return "an" if _VOWEL_SOUND.match(following) else "a"
+
+
+def fix_articles(text: str) -> str:
+    """Write "a" or "an" as the next word asks for."""
+    return _ARTICLE.sub(lambda match: match[1] + article(match[2])[1:] + " " + match[2], text)
+
+
+def third_person(phrase: str) -> str:
+    return _inflect(phrase, _third)
+
+
+def past(phrase: str) -> str:
+    return _inflect(phrase, lambda verb: _IRREGULAR[verb].split()[0] if verb in _IRREGULAR else _regular(verb))
+
+
+def participle(phrase: str) -> str:
+    return _inflect(phrase, lambda verb: _IRREGULAR[verb].split()[-1] if verb in _IRREGULAR else _regular(verb))
+
+
+def progressive(phrase: str) -> str:
+    return _inflect(phrase, _ing)
+
+
+def _inflect(phrase: str, change) -> str:  # type: ignore[no-untyped-def]
+    verb, space, rest = phrase.partition(" ")
+    return change(verb) + space + rest
+
+
+def _third(verb: str) -> str:
+    if verb == "have":
+        return "has"
+    if verb.endswith(("s", "x", "ch", "sh", "o")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
+
+
+def _regular(verb: str) -> str:
+    if verb in _DOUBLED:
+        return f"{verb}{verb[-1]}ed"
+    if verb.endswith("e"):
+        return f"{verb}d"
+    return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}ed"
+
+
+def _ing(verb: str) -> str:
+    if verb in _DOUBLED:
+        return f"{verb}{verb[-1]}ing"
+    return f"{verb[:-1]}ing" if verb.endswith("e") and not verb.endswith("ee") else f"{verb}ing"

@@ -1,0 +1,225 @@
+"""German declension and conjugation, as far as the lexicon of the core vocabulary needs them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CASES = ("nominative", "accusative", "dative", "genitive")
+
+# By gender (masculine, feminine, neuter, plural), each in the order of CASES.
+_ARTICLE = {"m": "der den dem des", "f": "die die der der", "n": "das das dem des", "p": "die die den der"}
+_DER_ENDINGS = {"m": "er en em es", "f": "e e er er", "n": "es es em es", "p": "e e en er"}
+_EIN_ENDINGS = {"m": "- en em es", "f": "e e er er", "n": "- - em es", "p": "e e en er"}
+_AFTER_DER = {"m": "e en en en", "f": "e e en en", "n": "e e en en", "p": "en en en en"}
+_AFTER_EIN = {"m": "er en en en", "f": "e e en en", "n": "es es en en", "p": "en en en en"}
+_STRONG = {"m": "er en em en", "f": "e e er er", "n": "es es em en", "p": "e e en er"}
+_DER_WORDS = {"dieser": "dies", "jeder": "jed", "welcher": "welch"}
+_EIN_WORDS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer")
+_ADJECTIVE_STEMS = {"hoch": "hoh", "teuer": "teur", "dunkel": "dunkl", "sauer": "saur"}
+
+
+class Noun(NamedTuple):
+    gender: str  # m, f or n
+    singular: str
+    plural: str  # empty where the plural is not used
+    weak: bool = False  # der Junge, den Jungen
+
+    def form(self, case: int, plural: bool) -> str:
+        """Return the noun in the case with this position in CASES."""
+        if plural:
+            return self.plural if case != 2 or self.plural.endswith(("n", "s")) else f"{self.plural}n"
+        if self.weak and case:
+            return self.plural
+        if case == 3 and self.gender != "f":
+            return self.singular + ("es" if self.singular.endswith(("s", "ß", "x", "z", "tsch")) else "s")
+        return self.singular
+
+
+def read_determiner(word: str) -> tuple[str, int]:
+    """Return (base form, position in CASES) of a determiner in its masculine form: "meinem" is ("mein", 2)."""
+    return _DETERMINERS[word]
+
+
+def decline(determiner: str, adjectives: list[str], noun: Noun, case: int, plural: bool) -> str:
+    """Return determiner (base form, may be empty), adjectives and noun in agreement."""
+    gender = "p" if plural else noun.gender
+    words = []
+    if determiner:
+        words.append(_decline_determiner(determiner, gender, case))
+    endings = _STRONG if not determiner else _AFTER_EIN if determiner in _EIN_WORDS else _AFTER_DER
+    words += [decline_adjective(adjective, _pick(endings, gender, case)) for adjective in adjectives]
+    return " ".join([*words, noun.form(case, plural)])
+
+
+def decline_adjective(adjective: str, ending: str) -> str:
+    stem = _ADJECTIVE_STEMS.get(adjective, adjective)
+    return stem + (ending[1:] if stem.endswith("e") else ending)
+
+
+def _decline_determiner(determiner: str, gender: str, case: int) -> str:
+    if determiner == "der":
+        return _pick(_ARTICLE, gender, case)
+    if determiner in _DER_WORDS:
+        return _DER_WORDS[determiner] + _pick(_DER_ENDINGS, gender, case)
+    ending = _pick(_EIN_ENDINGS, gender, case)
+    return ("eur" if determiner == "euer" and ending else determiner) + ending
+
+
+def _pick(table: dict[str, str], gender: str, case: int) -> str:
+    return table[gender].split()[case].strip("-")
+
+
+_DETERMINERS = {
+    _decline_determiner(determiner, "m", case): (determiner, case)
+    for determiner in ("der", *_DER_WORDS, *_EIN_WORDS)
+    for case in range(4)
+}
+
+# infinitive, third person, preterite, participle, and "s" where the perfect takes sein.
+_STRONG_VERBS = {
+    line.split()[0]: line.split()[1:]
+    for line in """
+    backen backt backte gebacken
+    beginnen beginnt begann begonnen
+    bekommen bekommt bekam bekommen
+    bleiben bleibt blieb geblieben s
+    bringen bringt brachte gebracht
+    denken denkt dachte gedacht
+    essen isst aß gegessen
+    fahren fährt fuhr gefahren s
+    finden findet fand gefunden
+    fliegen fliegt flog geflogen s
+    geben gibt gab gegeben
+    gehen geht ging gegangen s
+    gewinnen gewinnt gewann gewonnen
+    gießen gießt goss gegossen
+    helfen hilft half geholfen
+    kommen kommt kam gekommen s
+    laden lädt lud geladen
+    laufen läuft lief gelaufen s
+    lesen liest las gelesen
+    nehmen nimmt nahm genommen
+    reiten reitet ritt geritten s
+    rufen ruft rief gerufen
+    schlafen schläft schlief geschlafen
+    schließen schließt schloss geschlossen
+    schneiden schneidet schnitt geschnitten
+    schreiben schreibt schrieb geschrieben
+    schwimmen schwimmt schwamm geschwommen s
+    sehen sieht sah gesehen
+    singen singt sang gesungen
+    sitzen sitzt saß gesessen
+    sprechen spricht sprach gesprochen
+    stehen steht stand gestanden
+    steigen steigt stieg gestiegen s
+    tragen trägt trug getragen
+    treffen trifft traf getroffen
+    treiben treibt trieb getrieben
+    trinken trinkt trank getrunken
+    tun tut tat getan
+    vergessen vergisst vergaß vergessen
+    verlieren verliert verlor verloren
+    verstehen versteht verstand verstanden
+    waschen wäscht wusch gewaschen
+    werfen wirft warf geworfen
+    ziehen zieht zog gezogen
+    """.strip().splitlines()
+}
+_WITH_SEIN = ("aufstehen", "aufwachen", "reisen", "wandern", "umziehen", "joggen")
+_INSEPARABLE = ("be", "er", "ver", "ent", "zer", "ge")
+_MODALS = {
+    "können": "kann kannst kann können könnt können",
+    "müssen": "muss musst muss müssen müsst müssen",
+    "wollen": "will willst will wollen wollt wollen",
+    "dürfen": "darf darfst darf dürfen dürft dürfen",
+    "sollen": "soll sollst soll sollen sollt sollen",
+    "möchten": "möchte möchtest möchte möchten möchtet möchten",
+    "haben": "habe hast hat haben habt haben",
+    "sein": "bin bist ist sind seid sind",
+    "werden": "werde wirst wird werden werdet werden",
+}
+_ENDINGS = ("e", "st", "t", "en", "t", "en")
+
+
+class Verb(NamedTuple):
+    """A verb such as auf|stehen, taken apart."""
+
+    prefix: str
+    base: str
+
+    def present(self, person: int) -> str:
+        """Return the present without the prefix; `person` is 0 to 5: ich, du, er, wir, ihr, sie."""
+        if self.base in _MODALS:
+            return _MODALS[self.base].split()[person]
+        if person in (3, 5):
+            return self.base
+        stem = self._stem()
+        if person == 0:
+            return f"{stem[:-2]}le" if stem.endswith("el") else f"{stem}e"
+        if person in (1, 2) and self.base in _STRONG_VERBS:
+            third = _STRONG_VERBS[self.base][0]
+            return third if person == 2 else _second_person(third)
+        ending = _ENDINGS[person]
+        if _needs_e(stem):
+            return f"{stem}e{ending}"
+        return stem + (ending[1:] if ending == "st" and stem.endswith(("s", "ß", "z", "x")) else ending)
+
+    def preterite(self, person: int) -> str:
+        stem = self._stem()
+        form = _STRONG_VERBS[self.base][1] if self.base in _STRONG_VERBS else stem + ("ete" if _needs_e(stem) else "te")
+        if form.endswith("e"):
+            return form + ("", "st", "", "n", "t", "n")[person]
+        if form.endswith(("d", "t")):
+            return form + ("", "est", "", "en", "et", "en")[person]
+        return form + ("", "est" if form.endswith(("s", "ß")) else "st", "", "en", "t", "en")[person]
+
+    def participle(self) -> str:
+        if self.base in _STRONG_VERBS:
+            return self.prefix + _STRONG_VERBS[self.base][2]
+        stem = self._stem()
+        ge = "" if self.base.startswith(_INSEPARABLE) or self.base.endswith("ieren") else "ge"
+        return f"{self.prefix}{ge}{stem}{'et' if _needs_e(stem) else 't'}"
+
+    def auxiliary(self) -> Verb:
+        """Return the verb that the perfect is built with, haben or sein."""
+        with_sein = _STRONG_VERBS.get(self.base, [])[-1:] == ["s"] or self.prefix + self.base in _WITH_SEIN
+        return Verb("", "sein" if with_sein and self.prefix + self.base != "anziehen" else "haben")
+
+    def infinitive(self, zu: bool = False) -> str:
+        if zu:
+            return f"{self.prefix}zu{self.base}" if self.prefix else f"zu {self.base}"
+        return self.prefix + self.base
+
+    def imperative(self, person: int) -> str:
+        """Return the imperative for du (1), ihr (4) or Sie (5), without the prefix and the pronoun."""
+        if person == 5:
+            return self.base
+        if person == 4:
+            return self.present(4)
+        stem = self._stem()
+        if stem.endswith("el"):
+            return f"{stem[:-2]}le"
+        third = _STRONG_VERBS.get(self.base, [""])[0]
+        if "i" in third and "i" not in self.base:
+            return third[:-1] if not third.endswith("tt") else third
+        return f"{stem}e" if _needs_e(stem) else stem
+
+    def _stem(self) -> str:
+        return self.base[:-2] if self.base.endswith("en") else self.base[:-1]
+
+
+def split_verb(word: str) -> Verb:
+    """Return the Verb of "auf|stehen" or "gehen"."""
+    prefix, _, base = word.rpartition("|")
+    return Verb(prefix, base)
+
+
+def _needs_e(stem: str) -> bool:
+    return stem.endswith(("t", "d", "chn", "ffn", "gn", "tm"))
+
+
+def _second_person(third: str) -> str:
+    if third in ("lädt", "tritt", "hält"):
+        return {"lädt": "lädst", "tritt": "trittst", "hält": "hältst"}[third]
+    stem = third[:-1]
+    return third if stem.endswith(("s", "ß", "z")) else f"{stem}st"
