@@ -54,7 +54,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
         st.stop()
     if view.MISTAKES:
         name, model = _with_mistake(name, model, view)
-    mistakes(model)
+    mistakes(model, broken_here=view.MISTAKES != () and bool(view.to_query().get("broken")))
     config = model.model.config
     stack = config.encoder if view.kind == "encoder" else config.decoder
     view = confine(view, stack.n_layers, stack.n_heads)

@@ -9,9 +9,12 @@ from transformer.broken import MISTAKES
 from transformer.masks import never_hidden
 
 
-def mistakes(model: Translator) -> None:
-    """Draws the note, or nothing where nothing is known to be wrong."""
-    if note := told(model):
+def mistakes(model: Translator, broken_here: bool = False) -> None:
+    """Draws the note, or nothing where nothing is known to be wrong.
+
+    Of a model that is `broken_here` the page says already what is wrong with it.
+    """
+    if note := _one_pass(model) if broken_here else told(model):
         st.caption(f":material/visibility: {note}")
 
 
@@ -21,12 +24,16 @@ def told(model: Translator) -> str:
     notes = [] if broken is None else [f"This model is broken on purpose ({broken.name}): {_small(broken.title)}."]
     if (unmasked := never_hidden(config)) is not None:
         notes.append(unmasked)
-    if config.look_ahead_mask == "never":
-        notes.append(
-            "Attention and probabilities are of one pass over the whole translation, as in training; to write, it "
-            "reads what it has written so far, all of it again for each token, which Decoding shows."
-        )
-    return " ".join(notes)
+    return " ".join(filter(None, [*notes, _one_pass(model)]))
+
+
+def _one_pass(model: Translator) -> str:
+    if model.model.config.look_ahead_mask != "never":
+        return ""
+    return (
+        "Attention and probabilities are of one pass over the whole translation, as in training; to write, it "
+        "reads what it has written so far, all of it again for each token, which Decoding shows."
+    )
 
 
 def _small(title: str) -> str:
