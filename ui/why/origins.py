@@ -124,25 +124,23 @@ def _compared(name: str, found: Measured, steps: int, theme: str) -> Picture:
     corpus = why_measured(name)
     rows = agreement_rows(agreements(found), agreements(found, signed=True), corpus)
 
-    def draw(column: str, theme: str, across: int) -> Drawing:
-        return bars(
-            [(str(row["Measure"]), float(row[column] or 0), _told(row, column)) for row in rows], theme, across=across
-        )
+    def draw(theme: str, across: int) -> Drawing:
+        return bars([(str(row["Measure"]), float(row[SIZE] or 0), _told(row)) for row in rows], theme, across=across)
 
     st.markdown("**Which measure agrees with leaving a token out?**")
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.caption(":material/straighten: By how much the token matters")
-        drawn(partial(draw, SIZE, theme), WIDTH // 2, key="why-agreement")
-    with right:
-        st.caption(":material/swap_vert: Signed: does it rank last what speaks against the written token?")
-        drawn(partial(draw, SIGNED, theme), WIDTH // 2, key="why-agreement-signed")
+    where = "this sentence" if corpus is None else f"{corpus['sentences']} test sentences of {corpus['corpus']}"
+    interval = "" if corpus is None else " (95 % interval)"
     st.caption(
-        f"Spearman's rank correlation over the source tokens: 1 is the same order, 0 is no relation. Bars: mean over "
-        f"the {steps} steps of this sentence. {_over(corpus)} Attention and shares are never negative, so they "
-        "can't say what speaks against a token."
+        f"Bars: how far it agrees, in this sentence, with how much the token changes. Numbers: over {where}, the same"
+        f"{interval} **|** signed: does it rank last what speaks against the written token?"
     )
-    return Picture("Which measure agrees with leaving a token out", partial(draw, SIZE), rows)
+    drawn(partial(draw, theme), WIDTH, key="why-agreement")
+    st.caption(
+        f"Spearman's rank correlation over the source tokens, mean of {steps} steps: 1 is the same order, 0 is no "
+        f"relation. {_over(corpus)} Attention and shares are never negative, so they can't say what speaks against a "
+        "token."
+    )
+    return Picture("Which measure agrees with leaving a token out", draw, rows)
 
 
 def _over(corpus: dict[str, Any] | None) -> str:
@@ -150,11 +148,8 @@ def _over(corpus: dict[str, Any] | None) -> str:
     if corpus is None:
         return "No measurement over a corpus came with this model."
     close = corpus["not_told_apart_from_best"]
-    others = f"; {' and '.join(close)} cannot be told apart from it" if close else ", above all others"
-    return (
-        f"On the right the mean over {corpus['sentences']} test sentences of {corpus['corpus']} with its 95 % "
-        f"interval: there {corpus['best']} agrees best{others}."
-    )
+    others = f"; {' and '.join(close)} cannot be told apart from it" if close else ""
+    return f"Over the sentences {corpus['best']} agrees best{others}."
 
 
 def agreement_rows(
@@ -174,13 +169,16 @@ def agreement_rows(
     return rows
 
 
-def _told(row: Row, column: str) -> str:
-    here = row[column]
-    here = signed(here) if isinstance(here, float) else "no order"
-    if f"{column}, corpus mean" not in row:
-        return here
-    mean, low, high = (signed(float(row[f"{column}, corpus {part}"] or 0)) for part in ("mean", "low", "high"))
-    return f"{here}  |  {mean} ({low} to {high})"
+def _told(row: Row) -> str:
+    """The numbers over the corpus, or without one those of the sentence."""
+    if f"{SIZE}, corpus mean" not in row:
+        return f"{_number(row[SIZE])}  |  {_number(row[SIGNED])}"
+    mean, low, high = (_number(row[f"{SIZE}, corpus {part}"]) for part in ("mean", "low", "high"))
+    return f"{mean} ({low} to {high})  |  {_number(row[f'{SIGNED}, corpus mean'])}"
+
+
+def _number(value: object) -> str:
+    return signed(value) if isinstance(value, float) else "no order"
 
 
 def _known(value: float) -> float | None:
