@@ -87,6 +87,9 @@ class Classroom:
             self.sweeper = asyncio.create_task(self._sweep())
         if scope["type"] != "http" or not (path == self.path or path.startswith(f"{self.path}/")):
             return await self.app(scope, receive, send)
+        # With the server's app in its scope a router raises where it has no route, for that app to answer, which is
+        # behind these guards; without it, it answers itself.
+        scope = {name: value for name, value in scope.items() if name != "app"}
         await self.router({**scope, "root_path": ""}, receive, send)
 
     def _watch(self) -> Watch:

@@ -24,6 +24,8 @@ class Hosts:
         self.app, self.access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _two_lengths(scope):
+            return await PlainTextResponse("A request has one length.", 400)(scope, receive, send)
         refused = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
         if refused:
             return await PlainTextResponse(refused, 403)(scope, receive, send)
@@ -47,6 +49,13 @@ class Hosts:
                     "it must pass the Host header on unchanged."
                 )
         return None
+
+
+def _two_lengths(scope: Scope) -> bool:
+    """Whether a request says in two ways where it ends: a proxy in front may then see another one (RFC 9112, 6.3)."""
+    headers = Headers(scope=scope)
+    lengths = headers.getlist("content-length")
+    return len(lengths) > 1 or bool(lengths and "transfer-encoding" in headers)
 
 
 def _arrived_here(scope: Scope) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from classroom import classes as rules
 from classroom import routes, watch
@@ -23,7 +25,7 @@ from server.attempts import EACH, Attempts
 from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login
-from tests.server.asgi import behind
+from tests.server.asgi import ask, behind
 from tools.class_client import Pupil
 from tools.serving import free_port
 
@@ -301,3 +303,10 @@ def test_the_store_is_where_the_settings_say(tmp_path: Path, monkeypatch: pytest
             stores.store()
     finally:
         stores.store.cache_clear()
+
+
+@pytest.mark.parametrize(("method", "path", "wanted"), [("GET", "/join/x/y", 404), ("DELETE", "/join", 405)])
+def test_what_has_no_route_is_no_error_of_the_server(method: str, path: str, wanted: int) -> None:
+    """Behind the whole app, whose scope makes a router raise what it has no route for."""
+    app = Starlette(middleware=[Middleware(Classroom, attempts=Attempts())])
+    assert ask(app, path, method=method).status == wanted

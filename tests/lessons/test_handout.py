@@ -46,6 +46,14 @@ def test_what_a_teacher_wrote_is_shown_and_not_obeyed() -> None:
     assert "<b>What" not in page
 
 
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    text = (ROOT / "lessons" / "it.md").read_text()
+    text = text.replace("French has no", "![](https://x.example/a.png) French has no")
+    page = handout(parse_lesson(text, "it", "it.md"), measuring)
+    head = page[: page.index("</head>")]
+    assert "default-src 'none'" in head and "img-src data:;" in head and "https:" not in head.partition("<title>")[0]
+
+
 def test_the_command_checks_a_lesson_and_writes_its_handout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = (ROOT / "lessons" / "it.md").read_text()
     mine = tmp_path / "mine.md"

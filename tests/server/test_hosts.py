@@ -70,3 +70,16 @@ def test_without_a_password_only_the_machine_itself_is_answered() -> None:
 def test_a_refusal_quotes_little() -> None:
     body = ask(HERE, headers=[("host", "é\n" + 5000 * "x")]).body
     assert len(body) < 300 and b"\n" not in body and body.isascii()
+
+
+@pytest.mark.parametrize(
+    ("lengths", "wanted"),
+    [
+        ([("content-length", "1")], 200),
+        ([("transfer-encoding", "chunked")], 200),
+        ([("content-length", "1"), ("transfer-encoding", "chunked")], 400),
+        ([("content-length", "1"), ("content-length", "2")], 400),
+    ],
+)
+def test_a_request_has_one_length(lengths: list[tuple[str, str]], wanted: int) -> None:
+    assert ask(HERE, headers=[("host", "localhost"), *lengths], method="POST", body=[b"a"]).status == wanted

@@ -21,6 +21,10 @@ from transformer.lessons.posing import introduction, pose, truth
 from transformer.lessons.reading import Lesson, Step
 
 _STYLE = (Path(__file__).parent / "handout.css").read_text(encoding="utf-8")
+# A lesson may come from anybody: whoever opens its handout tells no other site so by loading a picture from there.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
+)
 _LOOK = theme_named("light")
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})  # what HTML a text may hold is shown, and not obeyed
 
@@ -30,7 +34,8 @@ def handout(lesson: Lesson, measuring: Callable[[Step], Measuring], answers: boo
     body = "".join(_section(i, step, measuring(step), answers) for i, step in enumerate(lesson.steps, 1))
     title = escape(lesson.title) + (" (answers)" if answers else "")
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><title>{title}</title>'
         f"<style>{faces(body)}{_STYLE}</style></head>\n<body><h1>{title}</h1><p>{escape(lesson.question)}</p>\n{body}"
         '<p class="source">Headlight. Pictures and answers are computed from the trained models.</p></body></html>\n'
     )
