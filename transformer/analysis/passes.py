@@ -58,6 +58,7 @@ def written_log_probs(model: Transformer, src: Tensor, tgt: Tensor, tap: Tap | N
     `tgt` [B, T + 1] starts with [SOS]. Logits are made for a few tokens at a time, since [B, T, V] of them would take
     most of the memory.
     """
+    yield_turn()
     return log_probs_of(model, model.decode(tgt[:, :-1], model.encode(src, tap), src, tap=tap), tgt[:, 1:])
 
 
