@@ -24,7 +24,7 @@ REQUEST_BYTES = 300_000_000
 # heads, have the rest.
 BATCH_BYTES = REQUEST_BYTES // 6
 # Tokens of one pass, so that it takes a fraction of a second; what is longer is a pass by itself.
-PASS_TOKENS = 2048
+PASS_TOKENS = 1024
 
 
 def rows_per_pass(model: Transformer, n_source: int, n_target: int) -> int:

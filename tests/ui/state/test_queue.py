@@ -440,6 +440,7 @@ def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SLICE", 1e-9)
     monkeypatch.setattr(module, "EARNED", 0.0)
     monkeypatch.setattr(module, "MAX_SUSPENDED", 1)
+    monkeypatch.setattr(module, "LONG_SECONDS", 0.0)
 
     def long(name: str) -> None:
         with queue.turn():
@@ -456,6 +457,42 @@ def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
     go.set()
     ended(threads)
     assert order == ["a begins", "b begins", "b ends", "c begins", "c ends", "a ends"]
+
+
+def test_a_long_request_lets_every_new_one_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it has waited: what it earns by waiting makes it as new as others only before."""
+    monkeypatch.setattr(module, "EARNED", 1e12)
+    order = list[str]()
+    for limit in (1e9, 0.0):
+        monkeypatch.setattr(module, "LONG_SECONDS", limit)
+        queue, first, go = Turns(1), threading.Event(), threading.Event()
+
+        def old(queue: Turns = queue) -> None:
+            with queue.turn():
+                until(lambda: len(queue._queue) == 1)
+                with queue.aside():
+                    pass
+                order.append("old")
+
+        def between(queue: Turns = queue, first: threading.Event = first, go: threading.Event = go) -> None:
+            with queue.turn():
+                first.set()
+                go.wait(10)
+
+        def new(queue: Turns = queue) -> None:
+            with queue.turn():
+                order.append("new")
+
+        threads = together(old)
+        until(lambda queue=queue: queue._free == 0)
+        threads += together(between)
+        first.wait(10)
+        until(lambda queue=queue: len(queue._queue) == 1)
+        threads += together(new)
+        until(lambda queue=queue: len(queue._queue) == 2)
+        go.set()
+        ended(threads)
+    assert order == ["old", "new", "new", "old"]
 
 
 def test_a_file_is_not_computed_for_a_closed_page(monkeypatch: pytest.MonkeyPatch) -> None:
