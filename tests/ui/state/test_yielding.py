@@ -30,6 +30,7 @@ from transformer.yielding import on_yield, yield_turn
 ROOT = Path(__file__).resolve().parents[3]
 # What is given a model and runs no pass of it: it reads its parameters, its configuration or its card.
 WITHOUT_A_PASS = {
+    "transformer.Translator",
     "transformer.analysis.attention_at",
     "transformer.analysis.neighbours.tied",
     "transformer.analysis.neighbours.weights",
