@@ -104,7 +104,7 @@ def run(
     result |= {"hostile": hostile, "hostile_seconds": spread(register.hostile) if register.hostile else None}
     result |= {"refusals": register.refusals}
     print(report(result))
-    keep(name, result, "A class of thirty", panels(result))
+    keep(name, result, f"A class of {pupils}", panels(result))
 
 
 class Load(NamedTuple):
