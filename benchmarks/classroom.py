@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import math
 import os
 import tempfile
 import threading
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
@@ -29,7 +30,7 @@ from benchmarks.beside import endless, started
 from benchmarks.browser import choose, opened, sentences
 from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
-from benchmarks.pupils import BEAM, LONGEST, MODEL, Register, huge, pupil, server_of, wrong
+from benchmarks.pupils import BEAM, LONGEST, MODEL, Register, hostile, huge, pupil, server_of, wrong
 from tools import production
 from tools.serving import launch, serve
 from transformer import Translator, preset
@@ -42,6 +43,9 @@ GROWTH = 1.05
 PHASE = 30.0  # seconds without a huge request, and with one
 HUGE, STORM = "beside a huge request", "while sockets are abandoned"
 STORM_LASTS = 60.0  # seconds, for a thousand sockets and for fewer
+PEACE = 20.0  # seconds before hostile sessions begin
+RETURNED = 1.2  # times the memory before the hostile sessions, once everything is forgotten
+FORGETS = 690.0  # seconds in which the server forgets every sentence: ten minutes, a minute for sessions, and a sweep
 SETTLES = 120.0  # seconds: the server keeps a session that was cut off for a minute, and then looks after 20 seconds
 
 
@@ -55,6 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"every other {PHASE:g} seconds one more asks for {LONGEST} tokens with a beam of {BEAM}",
     )
+    parser.add_argument(
+        "--hostile",
+        type=int,
+        default=0,
+        help="sessions that load the Why page with hundreds of words, half of which close it after 2.5 seconds",
+    )
+    parser.add_argument("--limit", type=float, default=math.inf, help="gigabytes at which the server is killed")
     parser.add_argument("--abandoned", type=int, default=1000, help="sockets that are abandoned at the end")
     parser.add_argument("--no-browser", action="store_true", help="without the page in a browser")
     parser.add_argument("--name", default="classroom", help="of the files in results/")
@@ -67,6 +78,8 @@ def run(
     no_training: bool,
     multi30k: Path | None,
     huge: bool,
+    hostile: int,
+    limit: float,
     abandoned: int,
     no_browser: bool,
     name: str,
@@ -79,7 +92,8 @@ def run(
         os.environ |= production.environment()
         with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
             register = Register()
-            result["abandoned"] = held(url, pupils, seconds, huge, abandoned, not no_browser, register)
+            load = Load(pupils, huge, hostile, limit, abandoned)
+            result |= held(url, load, seconds, not no_browser, register)
         result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
     result["busy"] = busy.over()
     model = Translator.load(ROOT / "checkpoints" / MODEL)
@@ -87,40 +101,57 @@ def run(
         "wrong": len(wrong(register.answers, model)),
         "checked": len(register.answers),
     }
+    result |= {"hostile": hostile, "hostile_seconds": spread(register.hostile) if register.hostile else None}
+    result |= {"refusals": register.refusals}
     print(report(result))
-    keep(name, result, "A class of thirty", panels(result))
+    keep(name, result, f"A class of {pupils}", panels(result))
 
 
-def held(
-    url: str, pupils: int, seconds: float, huge: bool, abandoned: int, browser: bool, register: Register
-) -> dict[str, Any] | None:
-    """The class, from the first pupil's coming to its end; what became of the abandoned sockets."""
+class Load(NamedTuple):
+    """Who uses the server, and the gigabytes at which it is killed; as the command's options say."""
+
+    pupils: int
+    huge: bool
+    hostile: int
+    limit: float
+    abandoned: int
+
+
+def held(url: str, load: Load, seconds: float, browser: bool, register: Register) -> dict[str, Any]:
+    """The class, from the first pupil's coming to its end; what became of the abandoned sockets, and of the memory."""
     until = time.monotonic() + seconds
     probe = threading.Thread(target=_probe, args=(url, until, register), daemon=True)
     if browser:
         probe.start()
-    released = asyncio.run(_class(url, pupils, until, huge, abandoned, register))
+    released = asyncio.run(_class(url, load, until, register))
     if browser:
         probe.join(60)
     return released
 
 
-async def _class(
-    url: str, pupils: int, until: float, huge: bool, abandoned: int, register: Register
-) -> dict[str, Any] | None:
+async def _class(url: str, load: Load, until: float, register: Register) -> dict[str, Any]:
     model = Translator.load(ROOT / "checkpoints" / MODEL)
     texts, over = sentences(model, 20), False
+    server, results = server_of(url), dict[str, Any]()
     async with asyncio.TaskGroup() as group:
-        for number in range(pupils):
+        for number in range(load.pupils):
             group.create_task(pupil(url, number, texts, lambda: over, register))
-        weigher = group.create_task(_weigh(url, register))
-        if huge:
+        weigher = group.create_task(_weigh(url, load.limit, register))
+        if load.hostile:
+            await asyncio.sleep(PEACE)
+            results["before_hostile"] = register.memory[-1][1]
+            for number in range(load.hostile):
+                group.create_task(hostile(url, number, lambda: over or time.monotonic() > until, register))
+        if load.huge:
             await _phases(url, model, until, register)
         await asyncio.sleep(max(until - time.monotonic(), 0))
-        weigher.cancel()
-        released = await _storm(url, abandoned, texts, register) if abandoned else None
+        results["abandoned"] = await _storm(url, load.abandoned, texts, register) if load.abandoned else None
         over = True
-    return released
+        weigher.cancel()
+    if load.hostile:
+        before = replace(Weight.of(server), megabytes=results["before_hostile"])
+        results["after_hostile"] = (await settled(server, before, RETURNED, FORGETS)).megabytes
+    return results
 
 
 async def _phases(url: str, model: Translator, until: float, register: Register) -> None:
@@ -147,11 +178,17 @@ async def _storm(url: str, count: int, texts: Iterator[str], register: Register)
     return {"sockets": count, "seconds": lasted, "settled_after": time.monotonic() - begun - lasted, **weights}
 
 
-async def _weigh(url: str, register: Register) -> None:
+async def _weigh(url: str, limit: float, register: Register) -> None:
+    """Looks at the server's memory, and kills it at the limit, as a container would."""
     server, begun = server_of(url), time.monotonic()
     while True:
-        register.memory.append((time.monotonic() - begun, server.memory_info().rss / 2**20))
-        await asyncio.sleep(1)
+        held = server.memory_info().rss
+        register.memory.append((time.monotonic() - begun, held / 2**20))
+        if held > limit * 1e9:
+            register.errors.append(f"the server was killed at {held / 2**20:.0f} MB")
+            server.kill()
+            return
+        await asyncio.sleep(0.2)
 
 
 def _probe(url: str, until: float, register: Register) -> None:
@@ -197,7 +234,7 @@ def summary(register: Register, seconds: float) -> dict[str, Any]:
     """The figures of a class. Memory is compared from the end of the first minute, or of half of a shorter class."""
     first = min(60.0, seconds / 2)
     early = [megabytes for at, megabytes in register.memory if first - 10 <= at <= first]
-    late = [megabytes for _, megabytes in register.memory[-10:]]
+    late = [megabytes for _, megabytes in register.memory[-50:]]
     return {
         "milliseconds": {what: spread(times) for what, times in sorted(register.took.items())},
         "browser_milliseconds": spread(register.probe) if register.probe else None,
@@ -205,7 +242,10 @@ def summary(register: Register, seconds: float) -> dict[str, Any]:
         "errors": register.errors,
         "megabytes": {"start": register.memory[0][1], "first": float(np.median(early)), "end": float(np.median(late))},
         "growth": float(np.median(late) / np.median(early)),
-        "memory": [(round(at), round(megabytes)) for at, megabytes in register.memory[::10]],
+        "memory": [
+            (round(ten[0][0]), round(max(megabytes for _, megabytes in ten)))
+            for ten in (register.memory[at : at + 50] for at in range(0, len(register.memory), 50))
+        ],
     }
 
 
@@ -230,6 +270,15 @@ def report(result: dict[str, Any]) -> str:
     ]
     if huge := result["huge_seconds"]:
         lines.append(f"Huge requests answered: {huge['count']}, in {short(huge['median'])} s (median).")
+    if result["hostile"]:
+        most = max(megabytes for _, megabytes in result["memory"])
+        answered = result["hostile_seconds"] or {"count": 0, "median": math.nan}
+        lines.append(
+            f"{result['hostile']} hostile sessions: {answered['count']} requests answered, in "
+            f"{short(answered['median'])} s (median), {result['refusals']} refusals. Memory: "
+            f"{result['before_hostile']:.0f} MB before, {most:.0f} MB at most, {result['after_hostile']:.0f} MB once "
+            "everything is forgotten."
+        )
     if left := result["abandoned"]:
         stages = [
             ("before", "before"),

@@ -49,6 +49,8 @@ class Register:
     errors: list[str] = field(default_factory=list)
     huge: list[float] = field(default_factory=list)  # seconds of each huge request that was answered
     begun: int = 0  # huge requests
+    hostile: list[float] = field(default_factory=list)  # seconds of each hostile request that was answered
+    refusals: int = 0  # messages that say that a request was too long, or the server too busy
     probe: list[float] = field(default_factory=list)  # milliseconds
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
 
@@ -126,6 +128,36 @@ async def huge(url: str, model: Translator, register: Register) -> None:
             await page.run(seconds=600)
             register.huge.append(time.perf_counter() - begun)
             register.errors += page.errors() or ([] if page.shows("player") else ["a huge request has no answer"])
+
+
+async def hostile(url: str, number: int, over: Callable[[], bool], register: Register) -> None:
+    """One who asks the Why page for the most that it computes, again and again: half of them wait for what it says,
+    the others close the page after 2.5 seconds."""
+    abandons, asked = number % 2 == 1, 0
+    while not over():
+        asked += 1
+        words = f"{number} {asked} a man in a blue shirt and a dog with a red hat sit near the water .".split()
+        source, written = (400, 190) if abandons else (190, 190)  # words
+        text, target = (" ".join(words[at % len(words)] for at in range(size)) for size in (source, written))
+        try:
+            async with session(url, "why", model=MODEL, text=text, target=target) as page:
+                begun = time.perf_counter()
+                await page.begin()
+                if abandons:
+                    await asyncio.sleep(2.5)
+                    continue
+                async with asyncio.timeout(300):
+                    await page.finish()
+                register.hostile.append(time.perf_counter() - begun)
+                register.errors += [error for error in page.errors() if not is_refusal(error)]
+                register.refusals += sum(map(is_refusal, page.errors()))
+        except Exception as error:
+            register.errors.append(f"hostile {number}: {type(error).__name__}: {error}")
+
+
+def is_refusal(error: str) -> bool:
+    """Whether a message is one of those that a busy or public server is meant to give."""
+    return "was not finished: on this public server" in error or "The server is busy" in error
 
 
 def longest(model: Translator, number: int) -> str:

@@ -44,4 +44,4 @@ def test_others_may_go_first_between_batches(model: Transformer, trace: Trace, m
     calls: list[None] = []
     with on_yield(lambda: calls.append(None)):
         several_heads(model, trace.source.ids, trace.target.ids, Site("encoder", 0, "self"))
-    assert len(calls) == 6
+    assert len(calls) >= 6  # a row each

@@ -16,7 +16,6 @@ from transformer.analysis.sites import by_kind, kind_of
 from transformer.model import Transformer
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Tap, Uniform, chain
 from transformer.trace import KINDS, Kind, Trace
-from transformer.yielding import yield_turn
 
 ROUNDING = 1e-4  # single precision over hundreds of keys and a dozen layers stays below; a mistake doesn't
 
@@ -143,7 +142,6 @@ def _log_probs(trace: Trace, model: Transformer, tap: Tap | None) -> np.ndarray:
     device = model.output.weight.device
     src = torch.tensor([trace.source.ids], device=device)
     tgt = torch.tensor([trace.target.ids], device=device)
-    yield_turn()
     chosen: np.ndarray = written_log_probs(model, src, tgt, tap)[0].float().cpu().numpy()
     return chosen
 

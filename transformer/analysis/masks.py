@@ -21,6 +21,7 @@ from transformer.data.batches import collate
 from transformer.masks import no_later_keys, visible_keys
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Recorder, Site
+from transformer.yielding import yield_turn
 
 Mask = Literal["none", "padding", "look-ahead", "both"]
 MASKS: tuple[Mask, ...] = get_args(Mask)
@@ -73,6 +74,7 @@ def whole_head(
     batch = collate([(list(source), list(read)) for source, read in zip(sources, reads, strict=True)], pad)
     src, tgt = batch.src.to(device), batch.tgt.to(device)
     inputs = InputRecorder()
+    yield_turn()
     model(src, tgt, inputs)
     q, k, v, own = inputs[site]
     queries, keys = q.size(2), k.size(2)

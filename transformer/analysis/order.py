@@ -16,6 +16,7 @@ from transformer.masks import source_mask
 from transformer.model import Transformer
 from transformer.t5 import T5
 from transformer.taps import Inputs, Site
+from transformer.yielding import yield_turn
 
 
 class Embedded(NamedTuple):
@@ -62,6 +63,7 @@ def _from_products_alone(site: Site, pattern: torch.Tensor, inputs: Inputs) -> t
 
 def _batch(model: Transformer, ids: Sequence[int]) -> torch.Tensor:
     assert not model.training, "dropout would change what is shown"
+    yield_turn()
     return torch.tensor([list(ids)], device=next(model.parameters()).device)
 
 

@@ -24,7 +24,7 @@ REQUEST_BYTES = 300_000_000
 # heads, have the rest.
 BATCH_BYTES = REQUEST_BYTES // 6
 # Tokens of one pass, so that it takes a fraction of a second; what is longer is a pass by itself.
-PASS_TOKENS = 2048
+PASS_TOKENS = 1024
 
 
 def rows_per_pass(model: Transformer, n_source: int, n_target: int) -> int:
@@ -58,6 +58,7 @@ def written_log_probs(model: Transformer, src: Tensor, tgt: Tensor, tap: Tap | N
     `tgt` [B, T + 1] starts with [SOS]. Logits are made for a few tokens at a time, since [B, T, V] of them would take
     most of the memory.
     """
+    yield_turn()
     return log_probs_of(model, model.decode(tgt[:, :-1], model.encode(src, tap), src, tap=tap), tgt[:, 1:])
 
 

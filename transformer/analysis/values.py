@@ -15,6 +15,7 @@ from transformer.attention import MultiHeadAttention
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Inputs, Recorder, Tap, chain
 from transformer.trace import Kind
+from transformer.yielding import yield_turn
 
 
 @torch.no_grad()
@@ -45,6 +46,7 @@ def value_weighted_patterns(
     device = model.output.weight.device
     patterns, inputs = Recorder(), InputRecorder()
     src, tgt = torch.tensor([src_ids], device=device), torch.tensor([tgt_ids[:-1]], device=device)
+    yield_turn()
     model(src, tgt, chain(tap, patterns, inputs))
     return by_kind(
         {

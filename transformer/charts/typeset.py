@@ -51,7 +51,7 @@ _POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
 
 PPI = 192  # of a PNG: two pixels for each of the SVG's, so that it is sharp on a projector
 # Bytes that making one file may take: reading a large SVG leaves fewer for the pixels of its PNG.
-MAX_BYTES, BYTES_PER_CHARACTER, BYTES_PER_PIXEL = 280_000_000, 15, 10
+MAX_BYTES, BYTES_PER_CHARACTER, BYTES_PER_PIXEL = 250_000_000, 15, 11
 
 
 def pdf(svg: str, title: str, about: str = "") -> bytes:

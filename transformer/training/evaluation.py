@@ -19,6 +19,7 @@ from transformer.data.mixtures import Mixture
 from transformer.data.pairs import Corpus, Pair, Pairs
 from transformer.training.loop import batch_loss
 from transformer.translator import LENGTH_PENALTY, Translator
+from transformer.yielding import yield_turn
 
 FEW = 100  # sentences: on fewer, each of them moves a score by a percent and more
 
@@ -169,6 +170,7 @@ def _loss(checkpoint: Checkpoint, batches: Iterable[list[Example]]) -> tuple[flo
     model, total, tokens = checkpoint.model, 0.0, 0
     device = next(model.parameters()).device
     for examples in batches:
+        yield_turn()
         batch = collate(examples, model.config.pad_id)
         batch = batch._replace(src=batch.src.to(device), tgt=batch.tgt.to(device))
         total += batch_loss(model, batch).item()

@@ -32,7 +32,8 @@ LOOK = 0.2  # seconds between two checks that a waiting session is still there
 SILENT = 0.3  # seconds of waiting before the page says so
 BUDGET_SECONDS = 10.0  # of computing that one request has on a public server: one run of a page, or one file
 MAX_QUEUE_LENGTH = 60  # requests that wait; to one more the server says at once that it is busy
-MAX_SUSPENDED = 4  # requests that have begun and wait: each holds memory, so the next one goes on to its end instead
+LONG_SECONDS = 2.0  # of computing, after which a request lets every new one go first, however long it has waited
+MAX_SUSPENDED = 4  # long requests that wait: each holds memory, so a fifth goes on to its end instead
 PLACE = "waits"  # the key of the note's place in the session state
 
 
@@ -43,14 +44,14 @@ def at_once(cores: int) -> int:
 
 
 class Request:
-    """One that waits: how long it has computed, and since when it waits, in seconds."""
+    """One that waits: how long it has computed, and since when it waits, in seconds, and whether it is a long one."""
 
-    def __init__(self, used: float):
-        self.used, self.since = used, time.monotonic()
+    def __init__(self, used: float, long: bool):
+        self.used, self.since, self.long = used, time.monotonic(), long
 
     def spent(self) -> float:
-        """How long it has computed, less what it earned by waiting."""
-        return max(0.0, self.used - EARNED * (time.monotonic() - self.since))
+        """How long it has computed, less what it earned by waiting; of a long one at least a slice is left."""
+        return max(SLICE if self.long else 0.0, self.used - EARNED * (time.monotonic() - self.since))
 
     def slices(self) -> int:
         return int(self.spent() / SLICE)
@@ -112,13 +113,18 @@ class Turns:
             return
         end_superseded_run()
         self._require_budget()
-        if self._used() // SLICE > self._least() and self._suspended() < MAX_SUSPENDED:
+        long = self._computed() > LONG_SECONDS
+        if self._used() // SLICE > self._least() and not (long and self._suspended() >= MAX_SUSPENDED):
             with self.aside():
                 pass
 
-    def _require_budget(self) -> None:
+    def _computed(self) -> float:
+        """Seconds of computing of this run of a page, in all of its turns."""
         running = time.thread_time() - self._mine.began if self.held else 0.0
-        if public() and self._mine.computed + running > BUDGET_SECONDS:
+        return float(self._mine.computed + running)
+
+    def _require_budget(self) -> None:
+        if public() and self._computed() > BUDGET_SECONDS:
             what = f"“{self._mine.doing}”" if self._mine.doing else "This"
             raise BudgetSpentError(
                 f"{what} was not finished: on this public server each request has {BUDGET_SECONDS:g} seconds of "
@@ -144,12 +150,12 @@ class Turns:
             return min(map(Request.slices, self._queue), default=math.inf)
 
     def _suspended(self) -> int:
-        """How many have begun and wait."""
+        """How many long requests wait."""
         with self._changed:
-            return sum(request.used > 0 for request in self._queue)
+            return sum(request.long for request in self._queue)
 
     def _take(self, used: float = 0.0) -> None:
-        own = Request(used)
+        own = Request(used, self._computed() > LONG_SECONDS)
         with self._changed:
             if not used and len(self._queue) >= MAX_QUEUE_LENGTH:
                 raise ServerBusyError(

@@ -15,6 +15,7 @@ import streamlit as st
 from headlight.viewer.packing import MOST_EXACT, checked, pack
 from transformer import Trace, Translator, checkpoints
 from transformer.analysis.layout import layout, sharpest
+from transformer.analysis.passes import REQUEST_BYTES
 from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.native import load_weights
 from transformer.trace import KINDS, Kind
@@ -94,11 +95,26 @@ def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
 def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[Frame]:
     """Every snapshot force-decodes the last one's translation, so that the rows of all pictures are the same tokens."""
     _, _, target = _written(base, version, snapshots[-1], text)
+    _require_memory(_opened(base, version), len(snapshots), text, len(target))
     frames = []
     for snapshot in snapshots:
         own, log_prob, _ = _written(base, version, snapshot, text)
         frames.append(Frame(snapshot.step, _trace(base, version, snapshot, text, target), own, log_prob))
     return frames
+
+
+def _require_memory(base: Checkpoint, snapshots: int, text: str, n_target: int) -> None:
+    """Raises ValueError where every head of all snapshots would take more than half of what one request may."""
+    config = base.model.config
+    n_source = len(Translator(base).encode(text))
+    weights = config.encoder.n_layers * config.encoder.n_heads * n_source**2
+    weights += config.decoder.n_layers * config.decoder.n_heads * n_target * (n_target + n_source)
+    megabytes, most = 4e-6 * weights * snapshots, REQUEST_BYTES / 2e6
+    if megabytes > most:
+        raise ValueError(
+            f"The film of {snapshots} snapshots would hold {megabytes:,.0f} MB of attention weights for {n_source} "
+            f"source and {n_target} target tokens, and may hold {most:,.0f} MB; choose a shorter sentence."
+        )
 
 
 @kept(200)

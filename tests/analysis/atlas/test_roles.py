@@ -108,7 +108,7 @@ def test_leaving_words_out_can_be_interrupted(small: Checkpoint, monkeypatch: py
     words = parts_of(small.source_tokenizer, src)
     with on_yield(lambda: calls.append(None)):
         faithfulness(small.model, src, tgt, words)
-    assert len(calls) == len(words) == 5
+    assert len(calls) >= len(words) == 5
 
 
 def test_letters_are_left_out_one_by_one() -> None:

@@ -16,10 +16,10 @@ import torch
 from tests.small import TEXTS, small_translator
 from transformer.decoding import Hypothesis
 from transformer.yielding import yield_turn
-from ui.state import cache
+from ui.state import cache, streamlit_internals
 from ui.state import queue as module
 from ui.state.cache import Kept, weight
-from ui.state.queue import Turns, at_once
+from ui.state.queue import BudgetSpentError, ServerBusyError, Turns, at_once
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -366,3 +366,152 @@ def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_type
                 if text.startswith("st.") and names & typed:
                     wrong.append(f"{path.name}: {node.name} keeps {names & typed}")
     assert wrong == []
+
+
+def test_a_public_server_ends_what_computes_for_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of all turns of one run of a page counts, and that of the next run anew."""
+    queue, run = Turns(1), object()
+    monkeypatch.setattr(module, "public", lambda: True)
+    monkeypatch.setattr(module, "current_run", lambda: run)
+    monkeypatch.setattr(module, "BUDGET_SECONDS", 0.05)
+
+    def compute(seconds: float) -> None:
+        until = time.thread_time() + seconds
+        while time.thread_time() < until:
+            yield_turn()
+
+    with queue.turn():
+        compute(0.03)
+    said = "“Measuring” was not finished: on this public server each request has"
+    with pytest.raises(BudgetSpentError, match=said), queue.turn("Measuring"):
+        compute(0.03)
+    with pytest.raises(BudgetSpentError, match="“What comes next”"), queue.turn("What comes next"):
+        raise AssertionError("it began")
+    assert queue._free == 1
+    run = object()
+    with queue.turn():
+        compute(0.03)
+    monkeypatch.setattr(module, "public", lambda: False)
+    with queue.turn():
+        compute(0.1)
+
+
+def test_waiting_is_not_computing(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Turns(1)
+    monkeypatch.setattr(module, "public", lambda: True)
+    monkeypatch.setattr(module, "BUDGET_SECONDS", 0.05)
+    with queue.turn():
+        with queue.aside():
+            time.sleep(0.1)
+        yield_turn()
+
+
+def test_beyond_its_length_the_queue_refuses_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not those who have begun: they would have computed in vain."""
+    queue, go = Turns(1), threading.Event()
+    monkeypatch.setattr(module, "MAX_QUEUE_LENGTH", 2)
+    monkeypatch.setattr(module, "SLICE", 1e-9)
+
+    def first() -> None:
+        with queue.turn():
+            go.wait(10)
+            yield_turn()  # goes to the end of a full queue
+
+    def other() -> None:
+        with queue.turn():
+            pass
+
+    threads = together(first)
+    until(lambda: queue._free == 0)
+    threads += together(other, other)
+    until(lambda: len(queue._queue) == 2)
+    began = time.monotonic()
+    with pytest.raises(ServerBusyError, match="The server is busy: 2 requests are waiting already."), queue.turn():
+        raise AssertionError("it began")
+    assert time.monotonic() - began < 0.1
+    go.set()
+    ended(threads)
+    assert queue._free == 1 and len(queue._queue) == 0
+
+
+def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them holds memory: the next one goes on to its end instead."""
+    queue, order, go = Turns(1), list[str](), threading.Event()
+    monkeypatch.setattr(module, "SLICE", 1e-9)
+    monkeypatch.setattr(module, "EARNED", 0.0)
+    monkeypatch.setattr(module, "MAX_SUSPENDED", 1)
+    monkeypatch.setattr(module, "LONG_SECONDS", 0.0)
+
+    def long(name: str) -> None:
+        with queue.turn():
+            go.wait(10)
+            time.sleep(0.001)
+            order.append(f"{name} begins")
+            yield_turn()
+            order.append(f"{name} ends")
+
+    threads = list[threading.Thread]()
+    for count, name in enumerate("abc"):
+        threads += together(lambda name=name: long(name))
+        until(lambda count=count: len(queue._queue) == count and queue._free == 0)
+    go.set()
+    ended(threads)
+    assert order == ["a begins", "b begins", "b ends", "c begins", "c ends", "a ends"]
+
+
+def test_a_long_request_lets_every_new_one_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it has waited: what it earns by waiting makes it as new as others only before."""
+    monkeypatch.setattr(module, "EARNED", 1e12)
+    order = list[str]()
+    for limit in (1e9, 0.0):
+        monkeypatch.setattr(module, "LONG_SECONDS", limit)
+        queue, first, go = Turns(1), threading.Event(), threading.Event()
+
+        def old(queue: Turns = queue) -> None:
+            with queue.turn():
+                until(lambda: len(queue._queue) == 1)
+                with queue.aside():
+                    pass
+                order.append("old")
+
+        def between(queue: Turns = queue, first: threading.Event = first, go: threading.Event = go) -> None:
+            with queue.turn():
+                first.set()
+                go.wait(10)
+
+        def new(queue: Turns = queue) -> None:
+            with queue.turn():
+                order.append("new")
+
+        threads = together(old)
+        until(lambda queue=queue: queue._free == 0)
+        threads += together(between)
+        first.wait(10)
+        until(lambda queue=queue: len(queue._queue) == 1)
+        threads += together(new)
+        until(lambda queue=queue: len(queue._queue) == 2)
+        go.set()
+        ended(threads)
+    assert order == ["old", "new", "new", "old"]
+
+
+def test_a_file_is_not_computed_for_a_closed_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_sessions = {"one"}
+    runtime = SimpleNamespace(is_active_session=lambda session: session in open_sessions)
+    monkeypatch.setattr(streamlit_internals, "get_instance", lambda: runtime)
+    monkeypatch.setattr(module, "session_id", lambda: "one")
+    steps = list[int]()
+
+    def make() -> str:
+        for step in range(4):
+            yield_turn()
+            steps.append(step)
+            if len(steps) == 6:
+                open_sessions.clear()
+        return "file"
+
+    file = module.in_turn(make, "A file")
+    assert file() == "file"
+    with pytest.raises(streamlit_internals.SessionClosed):
+        file()
+    assert len(steps) == 6

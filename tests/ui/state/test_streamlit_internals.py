@@ -9,6 +9,7 @@ import streamlit
 from streamlit.runtime import Runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from ui.state import streamlit_internals
 
@@ -43,3 +44,17 @@ def test_a_run_that_was_superseded_ends_where_it_is_asked(monkeypatch: pytest.Mo
     monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda suppress_warning: context)
     with pytest.raises(InterruptedError):
         streamlit_internals.end_superseded_run()
+
+
+def test_each_run_of_a_script_has_an_object_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert streamlit_internals.current_run() is None and streamlit_internals.session_id() is None
+    source = inspect.getsource(ScriptRunContext.reset)
+    assert "self.cursors = {}" in source, "a run begins with another object"
+    context = SimpleNamespace(cursors={}, session_id="one")
+    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda suppress_warning: context)
+    assert streamlit_internals.current_run() is context.cursors and streamlit_internals.session_id() == "one"
+
+
+def test_streamlits_runtime_tells_which_sessions_are_connected() -> None:
+    assert "session_id" in inspect.signature(Runtime.is_active_session).parameters
+    streamlit_internals.end_if_closed(None)

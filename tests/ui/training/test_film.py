@@ -44,6 +44,21 @@ def test_each_frame_reads_what_the_last_one_writes(finished: RunFolder, history:
         assert frame.trace.target.ids == frames[-1].trace.target.ids
 
 
+def test_a_sentence_whose_film_would_take_too_much_memory_is_refused(
+    history: film.History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = history.frames(TEXT)
+    held = sum(frame.trace.pattern(kind).nbytes for frame in frames for kind in ("encoder", "decoder", "cross"))
+    film._frames.clear()
+    monkeypatch.setattr(film, "REQUEST_BYTES", held)
+    with pytest.raises(
+        ValueError, match=f"The film of {len(frames)} snapshots would hold .*; choose a shorter sentence"
+    ):
+        history.frames(TEXT)
+    monkeypatch.setattr(film, "REQUEST_BYTES", 3 * held)
+    assert len(history.frames(TEXT)) == len(frames)
+
+
 def test_what_travels_is_the_head_that_is_watched(history: film.History) -> None:
     frames = history.frames(TEXT)
     data = film.payload(history, frames, ("cross", 1, 2), 30)

@@ -41,6 +41,7 @@ def _tokens(tgt: Tensor, pad_id: int) -> Tensor:
 
 def without_each(model: Transformer, src: Tensor, tgt: Tensor) -> Iterator[tuple[Site, int, Tensor]]:
     """The losses with each head switched off alone; the source is encoded again only for heads of the encoder."""
+    yield_turn()
     memory = model.encode(src)
     for site, head in all_heads(model):
         yield_turn()

@@ -25,6 +25,7 @@ from transformer.analysis.stream import CROSS, SELF, Stream, layer_blocks, strea
 from transformer.analysis.why.frozen import frozen
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Recorder, Site, chain
+from transformer.yielding import yield_turn
 
 
 class Contributions(NamedTuple):
@@ -59,6 +60,7 @@ class Heads(NamedTuple):
 def heads_of(passed: Stream) -> Heads:
     """The patterns and values of a pass, by another pass that records them."""
     patterns, inputs = Recorder(), InputRecorder()
+    yield_turn()
     passed.model(passed.source[None], passed.target[None], chain(patterns, inputs))
     return Heads({site: seen[0][0] for site, seen in patterns.items()}, {site: at.v[0] for site, at in inputs.items()})
 

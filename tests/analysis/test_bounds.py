@@ -1,0 +1,122 @@
+"""What a computation behind a page takes above the model, at 512 source and 512 target tokens, on a shipped model.
+
+Measured as the system sees it, in one process with the server's settings. Passes over such a sentence are many and
+alike, so a function ends after some of them; what it keeps of them is small.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from transformer.analysis.passes import REQUEST_BYTES
+from transformer.folders import checkpoints
+
+MEASURED = {  # calls, and how many times they yield before they are ended
+    "trace_ids": ("translator.trace_ids(source, target)", 1000),
+    "check": ("check(translator.trace_ids(source, target), model)", 1000),
+    "leave_one_out": ("why.leave_one_out(model, source, target)", 20),
+    "value_zeroing": ("why.value_zeroing(model, source, target)", 20),
+    "contributions": ("why.contributions(model, source, target)", 100),
+    "gradient_times_input": ("why.gradient_times_input(model, source, target, 511)", 1000),
+    "measured": ("why.measured(model, source, target)", 120),
+    "contrast": ("why.contrast(model, source, target, 511, 20)", 1000),
+    "first_difference": ("why.first_difference(model, other, target)", 1000),
+    "patching": ("why.patching(model, source, other, target, 511, 20)", 40),
+    "decoder_lens": ("why.decoder_lens(model, source, target)", 30),
+    "head_importance": ("head_importance(model, source, target)", 20),
+    "several_heads": ("several_heads(model, source, target, model.sites()[0])", 1000),
+    "faithfulness": ("faithfulness(model, source, target, [[place] for place in range(511)])", 30),
+    "value_weighted_patterns": ("value_weighted_patterns(model, source, target)", 1000),
+    "lens": ("lens(stream(model, source, target))", 1000),
+    "whole_head": ("whole_head(model, [source, other], [target[:-1]] * 2, model.sites()[0], 0)", 1000),
+    "encoder_states": ("encoder_states(model, source)", 1000),
+    "read_reference": ("read_reference(translator.prepared, source, target[1:])", 1000),
+    "neighbours": ("neighbours(model.output.weight.detach().numpy(), 20)", 1000),
+    "beam of 10": ("searched(translator, source, Strategy('beam', 10), beam_steps(10))", 10_000),
+    "translate": ("list(beam(translator.prepared, translator.source_batch([source]), 5))", 1000),
+    "picture of every head": ("png(patterns_svg(blocks(), title='', facts={}))", 1000),
+}
+PROGRAM = """
+import random, sys
+import numpy as np
+import torch
+from transformer import Translator
+from transformer.analysis import check, head_importance, value_weighted_patterns, why
+from transformer.analysis.atlas import faithfulness
+from transformer.analysis.lens import lens
+from transformer.analysis.masks import whole_head
+from transformer.analysis.neighbours import neighbours
+from transformer.analysis.order import encoder_states
+from transformer.analysis.reference import read_reference
+from transformer.analysis.several_heads import several_heads
+from transformer.analysis.stream import stream
+from transformer.charts.svg import Block, patterns_svg
+from transformer.charts.typeset import png
+from transformer.decoding import beam
+from transformer.memory import give_back, keep_few_products, return_large_blocks
+from transformer.yielding import on_yield
+from ui.decoding.search import searched
+from ui.decoding.strategy import Strategy
+
+class Enough(Exception):
+    pass
+
+def field(name):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith(name)) * 1024
+
+def enough():
+    global left
+    left -= 1
+    if left < 0:
+        raise Enough
+
+def beam_steps(size):
+    return Strategy("beam", size).steps(translator.prepared, translator.source_batch([source]))
+
+def blocks():
+    labels, none = [str(n) for n in range(512)], np.zeros((512, 512), bool)
+    weights = np.random.default_rng(0).dirichlet(np.full(512, 0.02), (3, 4, 512))
+    return [Block(name, weights.astype(np.float32), labels, labels, none, None) for name in "abc"]
+
+keep_few_products()
+return_large_blocks()
+torch.set_num_threads(1)
+translator = Translator.load({model!r}, shares=True)
+model, draw = translator.model, random.Random(0)
+def run(call, length, yields):
+    global source, other, target, left
+    source = [draw.randrange(10, 7000) for _ in range(length - 1)] + [3]
+    other = [11 if source[0] != 11 else 12, *source[1:]]
+    target = [2, *(draw.randrange(10, 7000) for _ in range(length - 1)), 3]
+    left = yields
+    try:
+        with on_yield(enough):
+            return eval(call)
+    except Enough:
+        return None
+
+for name, (call, yields) in {calls!r}.items():
+    run(call.replace("511", "8"), 9, 1000)  # imports, and what is kept for all sentences
+    give_back()
+    with open("/proc/self/clear_refs", "w") as peak:
+        peak.write("5")
+    before = field("VmRSS")
+    run(call, 512, yields)
+    print(f"{{name}}: {{field('VmHWM') - before}}", flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of a process between two moments")
+def test_nothing_behind_a_page_takes_more_than_its_bound() -> None:
+    program = PROGRAM.format(model=str(checkpoints() / "en-fr"), calls=MEASURED)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    peaks = {name: int(size) for name, size in (line.rsplit(": ", 1) for line in ran.stdout.splitlines())}
+    assert peaks.keys() == MEASURED.keys()
+    print("\n".join(f"{name:24} {size / 1e6:4.0f} MB" for name, size in peaks.items()))
+    assert {name: size for name, size in peaks.items() if size > REQUEST_BYTES} == {}

@@ -1,0 +1,199 @@
+"""Every function that pages call with a model lets others compute between its passes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from torch import nn
+
+from tests.small import TEXTS, small_checkpoint
+from transformer import Translator
+from transformer.analysis import check, head_importance, passes, value_weighted_patterns, why
+from transformer.analysis.atlas import atlas, faithfulness
+from transformer.analysis.lens import lens
+from transformer.analysis.masks import whole_head
+from transformer.analysis.order import embedded, encoder_states
+from transformer.analysis.pruning.checkpoint import study
+from transformer.analysis.reference import read_reference
+from transformer.analysis.several_heads import several_heads
+from transformer.analysis.stream import stream
+from transformer.data.truth import Known
+from transformer.decoding import beam, greedy, sample
+from transformer.decoding.kept import Kept
+from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.yielding import on_yield, yield_turn
+
+ROOT = Path(__file__).resolve().parents[3]
+# What is given a model and runs no pass of it: it reads its parameters, its configuration or its card.
+WITHOUT_A_PASS = {
+    "transformer.Translator",
+    "transformer.analysis.attention_at",
+    "transformer.analysis.neighbours.tied",
+    "transformer.analysis.neighbours.weights",
+    "transformer.analysis.network.network",
+    "transformer.analysis.positions.encoding",
+    "transformer.analysis.positions.entry",
+    "transformer.analysis.positions.exp_log_difference",
+    "transformer.analysis.positions.frequencies",
+    "transformer.analysis.pruning.checkpoint.bits_of",
+    "transformer.analysis.pruning.checkpoint.pruned_checkpoint",
+    "transformer.analysis.sites.attention_at",
+    "transformer.checkpoints.Checkpoint",
+    "transformer.checkpoints.examples.examples",
+    "transformer.checkpoints.health.health",
+    "transformer.checkpoints.load",
+    "transformer.checkpoints.marian_export.export_marian",
+    "transformer.checkpoints.marian_export.marian_notes",
+    "transformer.checkpoints.marian_export.why_not",
+    "transformer.lessons.Measuring",
+    "transformer.model.count_parameters",
+    "transformer.training.Recipe",
+}
+MODEL = re.compile(r"(^|\.)(model|checkpoint|prepared|translator|base)(\(.*\))?$|translator\(name\)")
+METHODS = "translate", "translate_batch", "trace", "trace_ids"
+
+TRANSLATOR = Translator(small_checkpoint(seed=7))
+SOURCE, OTHER = TRANSLATOR.encode(TEXTS[1]), TRANSLATOR.encode("two dogs are sitting in the snow .")
+TARGET = TRANSLATOR.encode_target(TEXTS[0])
+STEP = len(TARGET) - 2
+
+
+def words() -> list[list[int]]:
+    return [[place] for place in range(len(SOURCE) - 1)]
+
+
+def pairs() -> Iterator[Known]:
+    return (Known(text, text) for text in TEXTS for _ in range(3))
+
+
+def tokenizers() -> tuple:
+    return TRANSLATOR.checkpoint.source_tokenizer, TRANSLATOR.checkpoint.target_tokenizer
+
+
+def batch() -> object:
+    return TRANSLATOR.source_batch([SOURCE])
+
+
+CASES: dict[str, Callable[[Translator], object]] = {
+    "translate": lambda t: t.translate(TEXTS[0]),
+    "translate_batch": lambda t: t.translate_batch(TEXTS),
+    "trace": lambda t: t.trace(TEXTS[0]),
+    "trace_ids": lambda t: t.trace_ids(SOURCE, TARGET),
+    "transformer.analysis.check": lambda t: check(t.trace_ids(SOURCE, TARGET), t.model),
+    "transformer.analysis.head_importance": lambda t: head_importance(t.model, SOURCE, TARGET),
+    "transformer.analysis.value_weighted_patterns": lambda t: value_weighted_patterns(t.model, SOURCE, TARGET),
+    "transformer.analysis.atlas.atlas": lambda t: atlas(t.model, *tokenizers(), pairs, 9, 2),
+    "transformer.analysis.atlas.faithfulness": lambda t: faithfulness(t.model, SOURCE, TARGET, words()),
+    "transformer.analysis.lens.lens": lambda t: lens(stream(t.model, SOURCE, TARGET)),
+    "transformer.analysis.masks.whole_head": lambda t: whole_head(t.model, [SOURCE], [TARGET], t.model.sites()[0], 0),
+    "transformer.analysis.order.embedded": lambda t: embedded(t.model, SOURCE),
+    "transformer.analysis.order.encoder_states": lambda t: encoder_states(t.model, SOURCE),
+    "transformer.analysis.pruning.checkpoint.study": lambda t: study(t.checkpoint, pairs(), draws=1, every=9),
+    "transformer.analysis.reference.read_reference": lambda t: read_reference(t.prepared, SOURCE, TARGET[1:]),
+    "transformer.analysis.several_heads.several_heads": lambda t: several_heads(
+        t.model, SOURCE, TARGET, t.model.sites()[0]
+    ),
+    "transformer.analysis.stream.stream": lambda t: stream(t.model, SOURCE, TARGET),
+    "transformer.analysis.why.contrast": lambda t: why.contrast(t.model, SOURCE, TARGET, STEP, 5),
+    "transformer.analysis.why.decoder_lens": lambda t: why.decoder_lens(t.model, SOURCE, TARGET),
+    "transformer.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),
+    "transformer.analysis.why.gradient_times_input": lambda t: why.gradient_times_input(t.model, SOURCE, TARGET, STEP),
+    "transformer.analysis.why.measured": lambda t: why.measured(t.model, SOURCE, TARGET),
+    "transformer.analysis.why.patching": lambda t: why.patching(t.model, SOURCE, OTHER, TARGET, STEP, 5),
+    "transformer.analysis.why.restored_by": lambda t: why.restored_by(
+        t.model, SOURCE, OTHER, TARGET, STEP, 5, [[(t.model.sites()[0], 0)]] * 5
+    ),
+    "transformer.decoding.beam": lambda t: list(beam(t.prepared, batch(), 3)),
+    "transformer.decoding.greedy": lambda t: list(greedy(t.prepared, batch())),
+    "transformer.decoding.sample": lambda t: list(sample(t.prepared, batch())),
+    "transformer.decoding.kept.Kept": lambda t: Kept(t.prepared, batch()).sample(seed=1),
+}
+
+
+def called_with_a_model() -> set[str]:
+    """What pages call of the library with a model as an argument, by its full name, and the methods of a translator."""
+    called = set()
+    for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+        tree = ast.parse(path.read_text())
+        names = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("transformer")
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            function = ast.unparse(node.func)
+            root, dot, rest = function.partition(".")
+            arguments = [ast.unparse(one) for one in (*node.args, *(word.value for word in node.keywords))]
+            if root in names and any(map(MODEL.search, arguments)):
+                called.add(names[root] + dot + rest)
+            elif root != "models" and function.rpartition(".")[2] in METHODS:
+                called.add(function.rpartition(".")[2])
+    return called
+
+
+def test_each_function_that_pages_call_with_a_model_is_tried_here() -> None:
+    called = called_with_a_model()
+    assert called - set(CASES) - WITHOUT_A_PASS == set(), "try it in CASES, or say that it runs no pass"
+    assert {"transformer.analysis.why.measured", "transformer.analysis.atlas.faithfulness", "trace_ids"} <= called
+    assert called >= WITHOUT_A_PASS
+
+
+@pytest.fixture
+def small_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence a pass, as if each were as long as a model reads."""
+    monkeypatch.setattr(passes, "PASS_TOKENS", 1)
+    monkeypatch.setattr(passes, "BATCH_BYTES", 1)
+
+
+@pytest.mark.usefixtures("small_passes")
+@pytest.mark.parametrize("name", CASES)
+def test_there_is_no_more_than_a_pass_between_two_yields(name: str) -> None:
+    translator = Translator(small_checkpoint(seed=7))
+    layers = [module for module in translator.model.modules() if isinstance(module, EncoderLayer | DecoderLayer)]
+    yields, ran, most = 0, 0, 0
+
+    def count(module: nn.Module, given: object, result: object) -> None:
+        nonlocal ran, most
+        ran += 1
+        most = max(most, ran)
+
+    def reset() -> None:
+        nonlocal yields, ran
+        yields, ran = yields + 1, 0
+
+    for layer in layers:
+        layer.register_forward_hook(count)
+    with on_yield(reset):
+        CASES[name](translator)
+    assert yields > 0
+    assert most <= len(layers), f"{most} layers ran between two yields; a pass has {len(layers)}"
+
+
+@pytest.mark.usefixtures("small_passes")
+@pytest.mark.parametrize("name", CASES)
+def test_what_yielding_raises_ends_it(name: str) -> None:
+    class Ended(BaseException):
+        pass
+
+    def end() -> None:
+        raise Ended
+
+    with pytest.raises(Ended), on_yield(end):
+        CASES[name](Translator(small_checkpoint(seed=7)))
+
+
+def test_callbacks_end_with_their_context() -> None:
+    calls = list[str]()
+    with on_yield(lambda: calls.append("outer")):
+        with on_yield(lambda: calls.append("inner")):
+            yield_turn()
+        yield_turn()
+    yield_turn()
+    assert calls == ["outer", "inner", "outer"]
