@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from server.attempts import Attempts
 
 COOKIE = "headlight_login"
+SIGN_OUT = "sign-out"  # the path
 LASTS = 7 * 24 * 3600  # seconds until the password is asked for again
 LONGEST = 4096  # bytes of a filled-in form
 PAGE = Template(Path(__file__).with_name("login.html").read_text(encoding="utf-8"))
@@ -36,9 +37,17 @@ class Login:
         self.attempts = attempts or Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == f"{self.base}/{SIGN_OUT}":
+            return await self._signed_out()(scope, receive, send)
         if scope["type"] not in ("http", "websocket") or self._open(scope) or self._known(scope):
             return await self.app(scope, receive, send)
         await (await self._asked(scope, receive))(scope, receive, send)
+
+    def _signed_out(self) -> Response:
+        """To the login page, without the cookie."""
+        away = RedirectResponse(f"{self.base}/", 303)
+        away.delete_cookie(COOKIE, path=self.base or "/", httponly=True, samesite="lax")
+        return away
 
     def _open(self, scope: Scope) -> bool:
         return scope["type"] == "http" and scope["path"] == f"{self.base}/_stcore/health"

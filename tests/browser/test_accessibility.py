@@ -94,6 +94,7 @@ def test_axe_finds_nothing_and_the_policy_refuses_nothing(fresh_page: Page, app_
         if main != [0, 720]:
             found[f"{title}, large, beside the window"] = main
         page.keyboard.press("l")
+        expect(page.get_by_test_id("stSidebar").get_by_text("Large type")).to_be_visible()  # the menu is back too
         if refused := page.evaluate("refused"):
             found[f"{title}, refused by the policy"] = refused
     assert not found, json.dumps(found, indent=1)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from itsdangerous import TimestampSigner
 
-from server.login import COOKIE, LASTS, Login, cookie
+from server.login import COOKIE, LASTS, SIGN_OUT, Login, cookie
 from tests.server.asgi import ask, behind, typed
+from ui.widgets import presenting
 
 PASSWORD = "köstlich & geheim"
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,3 +106,13 @@ def test_the_page_has_the_colours_of_the_app() -> None:
     for name in ("page", "field", "text", "accent"):
         for colour in re.findall(rf"--{name}: (#\w+)", page):
             assert f'"{colour}"' in config
+
+
+def test_signing_out_takes_the_cookie_and_leads_to_the_login(guard: Login) -> None:
+    known = [("host", "localhost"), ("cookie", cookie(PASSWORD))]
+    answer = ask(guard, "/sign-out", headers=known)
+    assert answer.status == 303 and answer.header("location") == "/"
+    gone = answer.header("set-cookie")
+    assert gone.startswith(f'{COOKIE}=""') and "Max-Age=0" in gone
+    assert ask(guard, "/", headers=[("host", "localhost"), ("cookie", gone.split(";")[0])]).status == 401
+    assert SIGN_OUT == presenting.SIGN_OUT

@@ -6,10 +6,13 @@ It is the browser's matter alone: the tab remembers it, and no address has it.
 
 from __future__ import annotations
 
+import os
+
 import streamlit as st
 
 from headlight.viewer.scripts import script
 
+SIGN_OUT = "sign-out"  # the path, as server/login.py has it
 _ENTRY = st.components.v2.component(
     "headlight_presenting",
     html="""
@@ -42,10 +45,11 @@ export default function ({ parentElement }) {
     button.setAttribute("aria-pressed", large);
     store("sessionStorage", KEPT, large ? "1" : "");
   };
-  // The menu gives its room to the pictures; it can be opened again.
+  // The menu gives its room to the pictures, and takes it back with the usual type.
   const toggle = () => {
     const large = !page.hasAttribute("data-large-type");
-    if (large) document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+    const menu = large ? "stSidebarCollapseButton" : "stExpandSidebarButton";
+    document.querySelector(`[data-testid=${menu}] button, button[data-testid=${menu}]`)?.click();
     show(large);
   };
   show(stored("sessionStorage", KEPT) === "1");
@@ -67,6 +71,9 @@ export default function ({ parentElement }) {
 
 
 def presenting() -> None:
-    """Draws the entry."""
+    """Draws the entry, and where the server asks for a password a way to sign out."""
     with st.sidebar:
         _ENTRY(key="presenting")
+        if os.environ.get("HEADLIGHT_PASSWORD"):
+            with st.container(key="sign-out"):
+                st.html(f'<a href="{SIGN_OUT}" target="_self">Sign out</a>')
