@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 import tokenizers
 import torch
@@ -27,6 +28,7 @@ from transformer.checkpoints.examples import examples
 from transformer.data.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.strategy import Strategy
+from ui.decoding.view import DecodingView
 from ui.widgets.text import signed
 
 ROOT = Path(__file__).parents[2]
@@ -217,7 +219,7 @@ def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str,
     expect(candidate(page, search.tree.nodes[node].token)).to_have_class(re.compile("chosen"))
     expect(page.locator(".facts")).to_contain_text(score_text(search.tree.nodes[node].total))
     expect(page.locator(".fate")).to_contain_text("This is another finished hypothesis")
-    row = search.cross[search.answers[search.tree.nodes[node].parent or 0], 0, 0]
+    row = np.asarray(search.cross)[search.answers[search.tree.nodes[node].parent or 0], 0, 0]
     shown = page.locator('.attention[data-kind="cross"] .words').get_attribute("aria-label") or ""
     assert [float(number) for number in re.findall(r" (\d\.\d{3})(?:,|$)", shown)] == pytest.approx(row, abs=6e-4)
     expect(page).to_have_url(re.compile("path="))
@@ -301,11 +303,11 @@ def test_strategies_are_chosen_live(page: Page, odd_url: str, odd: Translator) -
     seed.fill("4")
     seed.press("Enter")
     expect(page).to_have_url(re.compile("seed=4"))
-    sampled = decoded(odd, Strategy("sampling", seed=4))
+    sampled = decoded(odd, DecodingView(strategy="sampling", seed=4).how)
     ids = sampled.tree.ids(sampled.tree.winner)
     expect(page.locator(".stop")).to_have_text(["[SOS]", *names(odd, ids)], timeout=30_000)
     go(page, odd_url, "?strategy=sampling&temperature=0.5&top_k=2&seed=4")
-    cut = decoded(odd, Strategy("sampling", temperature=0.5, top_k=2, seed=4))
+    cut = decoded(odd, Strategy("sampling", temperature=0.5, top_k=2, top_p=0.9, seed=4))
     expect(page.locator(".candidate .p").get_by_text("cut")).to_have_count(
         sum(c.seen == -torch.inf for c in cut.candidates[0][:6])
     )

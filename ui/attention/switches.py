@@ -119,6 +119,7 @@ def _layers(shown: Shown, view: AttentionView, kind: Kind, action: str, factor: 
                 heads,
                 selection_mode="multi",
                 default=[head for head in heads if (layer, head) in mine],
+                format_func=lambda head: f"head {head}",
                 key=key,
                 label_visibility="collapsed",
                 on_change=_take_layer,

@@ -102,7 +102,7 @@ def _slider(field: str, label: str, least: float, most: float, step: float, help
         label,
         least,
         most,
-        getattr(view, field),
+        view.warmth if field == "temperature" else getattr(view, field),
         step,
         key=key,
         help=help,

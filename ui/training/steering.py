@@ -63,7 +63,7 @@ def header(run: Status, others: list[str], view: TrainingView) -> None:
                 help=act.help or None,
                 on_click=attempt,
                 args=(act.do,),
-                disabled=run.doing in ("pausing", "stopping") and act.label in ("Pause", "Stop"),
+                disabled=run.doing in ("pausing", "stopping") and act.label == "Pause",
             )
         if not public():
             _more(run)
@@ -90,7 +90,6 @@ def acts(run: Status) -> list[Act]:
                     partial(pause, path),
                     "Saves a checkpoint and pauses; resume it later.",
                 ),
-                Act("Stop", ":material/stop:", partial(stop, path), "Saves a checkpoint and stops; it can be resumed."),
             ]
         case "stalled":
             return [Act("End the worker", ":material/dangerous:", partial(kill, path))]
@@ -121,6 +120,18 @@ def _more(run: Status) -> None:
     if not menu.open:
         return
     with menu:
+        if run.state in ("queued", "running"):
+            # Not beside Pause, where a second click after Resume would meet it.
+            st.button(
+                "Stop",
+                icon=":material/stop:",
+                key="stop",
+                on_click=attempt,
+                args=(partial(stop, run.folder),),
+                disabled=run.doing in ("pausing", "stopping"),
+                help="Saves a checkpoint and stops; it can be resumed.",
+                width="stretch",
+            )
         if not run.alive and run.saved_step is not None:
             _longer(run)
         st.button(

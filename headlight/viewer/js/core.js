@@ -102,8 +102,10 @@ function percent(share) {
   return `${Math.round(share * 100)}${NBSP}%`;
 }
 
+// Three decimals, or two digits of a smaller weight, written out as people write numbers.
 function weightText(value) {
-  return value === 0 || value >= 0.0005 ? value.toFixed(3) : value.toExponential(1).replace("-", "\u2212");
+  if (value === 0 || value >= 0.0005) return value.toFixed(3);
+  return value < 1e-6 ? "under 0.000001" : value.toFixed(1 - Math.floor(Math.log10(value)));
 }
 
 // Two decimals, or two digits of a smaller number, so that none reads as nothing; what is below a millionth is

@@ -22,7 +22,7 @@ def test_switching_a_head_off_changes_everything_that_depends_on_it(
     page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
 ) -> None:
     go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
-    page.get_by_role("button", name="1", exact=True).first.click()  # layer 1, head 1
+    page.get_by_role("button", name="head 1", exact=True).first.click()  # layer 1, head 1
     page.get_by_text("Log-probability of the original").wait_for(timeout=30_000)
     wait_until_idle(page)
     expect(page).to_have_url(re.compile(r"changes=cross\.1\.1"))
@@ -48,7 +48,7 @@ def test_changing_a_head_of_another_kind_keeps_the_picture_and_the_tab(page: Pag
     chart = page.locator(HEAD).element_handle()
     page.get_by_role("tab", name="Encoder").click()
     wait_until_idle(page)
-    page.get_by_role("button", name="2", exact=True).first.click()
+    page.get_by_role("button", name="head 2", exact=True).first.click()
     page.get_by_text("Changed: 1 encoder.").wait_for()
     wait_until_idle(page)
     expect(page).to_have_url(re.compile(r"changes=encoder\.1\.2"))

@@ -179,6 +179,6 @@ def _named(page: Page, which: int) -> str:
 
 
 def _value(text: str) -> float:
-    match = re.search(r"(\d\.\d+(?:e−\d+)?) \d+\w\w in its row", text)
+    match = re.search(r"(\d\.\d+) \d+\w\w in its row", text)
     assert match is not None, text
     return float(match[1].replace("−", "-"))

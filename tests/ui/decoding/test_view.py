@@ -45,7 +45,7 @@ def test_the_default_view_has_an_empty_address() -> None:
 @given(st.dictionaries(st.sampled_from([*DecodingView.__dataclass_fields__, "other"]), st.text(max_size=30)))
 def test_no_address_is_too_strange(query: dict[str, str]) -> None:
     view = DecodingView.from_query(query)
-    assert 1 <= view.size <= 10 and 0 <= view.penalty <= 2 and 0.1 <= view.temperature <= 2
+    assert 1 <= view.size <= 10 and 0 <= view.penalty <= 2 and 0.1 <= view.warmth <= 2
     assert len(view.branches) <= 8
 
 
@@ -76,7 +76,7 @@ def test_a_strategy_has_only_its_own_settings() -> None:
     assert mixed.how == Strategy("beam", size=5, penalty=0.5, temperature=0.7)
     assert DecodingView(strategy="greedy", size=5, seed=4).how == Strategy("greedy")
     assert DecodingView(strategy="sampling", size=5, temperature=0.7, seed=4).how == Strategy(
-        "sampling", temperature=0.7, seed=4
+        "sampling", temperature=0.7, top_p=0.9, seed=4
     )
 
 
@@ -116,3 +116,12 @@ def test_a_branch_changes_the_rows_that_it_names_at_its_step_alone() -> None:
     assert every is not None
     assert every(0) == replaced(*((layer, head) for layer in range(3) for head in range(2)))
     assert Branch((4, 5)).tap_at(CONFIG, 4) is None
+
+
+def test_sampling_keeps_to_words_and_a_beam_to_the_model() -> None:
+    """At temperature 1 over the whole vocabulary a first sample read "une pomme rougeZbe.iennes."."""
+    assert (DecodingView(strategy="sampling").how.temperature, DecodingView(strategy="sampling").how.top_p) == (0.7, 0.9)
+    assert DecodingView(strategy="beam").how.temperature == 1.0
+    chosen = DecodingView.from_query({"strategy": "sampling", "temperature": "1", "top_p": "1"})
+    assert (chosen.how.temperature, chosen.how.top_p) == (1.0, 1.0)
+    assert DecodingView.from_query(chosen.to_query()) == chosen

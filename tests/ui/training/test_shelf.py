@@ -40,8 +40,8 @@ def test_each_state_has_an_icon_a_word_and_a_next_step(state: str) -> None:
         assert ". " in item.rest  # and what to do about it
     labels = [act.label for act in acts(at(state))]
     assert labels == {
-        "queued": ["Pause", "Stop"],
-        "running": ["Pause", "Stop"],
+        "queued": ["Pause"],
+        "running": ["Pause"],
         "stalled": ["End the worker"],
         "diverged": ["Start again"],
         "finished": [],
