@@ -43,7 +43,8 @@ class Recipe:
     bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. A word or merge is in
     it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
     more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `vary` is the share
-    of the sources to train on that are changed to how people type. `watch` are sentences that are translated at each
+    of the sources to train on that are changed to how people type, `slots` that of the pairs with names or numbers in
+    which these are replaced on both sides. `watch` are sentences that are translated at each
     evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and tokenizers are where
     the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
     `transformer.broken.TRAINABLE`, which is in the network or in how it is trained.
@@ -61,6 +62,7 @@ class Recipe:
     max_characters: int = MAX_CHARACTERS
     max_tokens: int = 0
     vary: float = 0.0
+    slots: float = 0.0
     watch: tuple[str, ...] = ()
     start: str | None = None
     threads: int | None = None
@@ -81,6 +83,7 @@ class Recipe:
         check_whole("max_characters", self.max_characters, 1, 100_000)
         check_whole("max_tokens", self.max_tokens, 0, LARGEST["length"])
         check_share("vary", self.vary)
+        check_share("slots", self.slots)
         if self.threads is not None:
             check_whole("threads", self.threads, 1, 1024)
         for name in ("separate", "tensorboard"):
