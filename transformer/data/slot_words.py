@@ -30,7 +30,7 @@ _CITIES_TEXT = (
     "Yekaterinburg Yerevan Zagreb Zurich"
 )
 CITIES = frozenset(_CITIES_TEXT.split())
-SAME_CITIES = ("Boston", "Bordeaux", "Frankfurt", "Hamburg", "Kobe", "Kyoto", "Lyon", "Manchester", "Nagoya", "Osaka")
+SAME_CITIES = ("Boston", "Bordeaux", "Kobe", "Kyoto", "Lyon", "Manchester", "Nagoya", "Osaka")
 # Places, makes and the holy among the first names.
 _NEVER_TEXT = (
     "Allah Asia Augusta Austin Carolina Chelsea Christ Claus Dallas Eva Florence Georgia Houston India Israel Jesus "
@@ -203,6 +203,11 @@ def elided(before: str, name: str) -> str:
     return _ELIDED.sub(lambda match: f"{match[1]}e ", before)
 
 
+def has_plain_genitive(name: str) -> bool:
+    """Whether the genitive of a name is written with s alone, in English as in German."""
+    return not name.endswith(("s", "ß", "x", "z", "ce"))
+
+
 def genitive(name: str) -> str:
-    """The German genitive of a name."""
-    return f"{name}'" if name.endswith(("s", "ß", "x", "z")) else f"{name}s"
+    """Return the German genitive of a name that has a plain one: "Annas"."""
+    return f"{name}s"

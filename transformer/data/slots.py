@@ -16,6 +16,7 @@ from transformer.data.slot_words import (
     elided,
     elides_surely,
     genitive,
+    has_plain_genitive,
     in_words,
     is_invariable,
     may_elide,
@@ -175,7 +176,7 @@ class Replacer:
         if language == "fr" and may_elide(text[: slot.start]) and not elides_surely(name):
             return False
         has_genitive = bool(slot.ending) or text[slot.end : slot.end + 2] in ("'s", "’s")
-        return not (has_genitive and name.endswith(("s", "ß", "x", "z", "ce")))
+        return has_plain_genitive(name) or not has_genitive
 
     @staticmethod
     def _written(slots: tuple[Slot, Slot], values: tuple[str, str], texts: tuple[str, str]) -> tuple[str, str]:

@@ -54,8 +54,7 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
 
 
 def recipe_corpora(recipe: Recipe) -> Splits:
-    """What is trained on and, if anything else is, what is validated on; the former is mixed evenly, given new names and
-    numbers, and varied, as the recipe asks.
+    """What is trained on, mixed evenly, with new names and numbers, and varied, and what is validated on, if anything.
 
     Once the former was read, the latter has no pair of it.
     """

@@ -21,10 +21,11 @@ from transformer.config import (
     check_share,
     check_whole,
 )
-from transformer.data.about import about
+from transformer.data.about import NAMES_TERMS, about
 from transformer.data.corpora import open_parts
 from transformer.data.pairs import MAX_CHARACTERS, First
 from transformer.data.preview import READ
+from transformer.data.slots import Slots, slot_languages
 from transformer.data.tokenizers import TokenizerKind
 from transformer.files import read_json
 from transformer.presets import PRESETS, RECIPES, preset
@@ -155,6 +156,8 @@ class Recipe:
     def check(self) -> None:
         """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
+        if self.slots:
+            corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
         if self.validation is not None:
             whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
             if split is None and self.validation == self.data:
@@ -194,6 +197,8 @@ class Recipe:
     def card(self) -> dict[str, Any]:
         """The card of the checkpoints of this run, before there are scores."""
         facts = about(self.data)
+        if self.slots and NAMES_TERMS not in facts["terms"]:
+            facts = {**facts, "terms": f"{facts['terms']} {NAMES_TERMS}"}
         if self.broken is not None:
             facts = {**facts, "title": f"{facts['title']}, broken: {self.broken}", "broken": self.broken}
         return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}
