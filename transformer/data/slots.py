@@ -42,6 +42,7 @@ _HOLIDAYS = frozenset(_HOLIDAYS_TEXT.split())
 _PAIRED = re.compile(r"(?i)\b(the|these|those|us|you|of|in) two\b|\b(each|both|either|neither|other|half|twins?)\b")
 _MARY = {"Mary": ("Marie", "Maria"), "Marie": ("Mary",), "Maria": ("Mary",)}
 _WORD = re.compile(r"[^\W\d_]+")
+_ARTICLE = re.compile(r"(?i)\ban? [$€£]?$")  # "an 8" would have to become "a 9"
 _DIGITS = re.compile(r"(?<![\w.,:/'’#-])(?<!\d )\d{1,4}(?![\w:/’'-]|[.,]\d| \d)")
 _TIMES = {
     "en": re.compile(r"(?<![\w.,:/-])(\d{1,2})(:)(\d\d)(?![\w:/-]|[.,]\d)"),
@@ -196,7 +197,7 @@ class Replacer:
         found = []
         for match in _TIMES[language].finditer(text):
             hour, minute = int(match[1]), int(match[3])
-            good = 1 <= hour <= 23 and minute < 60
+            good = 1 <= hour <= 23 and minute < 60 and not _follows_article(text[: match.start()], language)
             found.append(Slot("time", f"{hour}:{minute}", match.start(), match.end() * good))
         times = [(slot.start, slot.end) for slot in found]
         tokens = list(_WORD.finditer(text))
@@ -207,7 +208,11 @@ class Replacer:
             before, after = _around(tokens, match.start(), match.end())
             value = int(match[0])
             blocked = (
-                value < 2 or match[0].startswith("0") or before in ("a", "an") or after in parts or before in parts
+                value < 2
+                or match[0].startswith("0")
+                or _follows_article(text[: match.start()], language)
+                or after in parts
+                or before in parts
             )
             found.append(Slot("digits", str(value), match.start(), match.end() * (not blocked)))
         found += self._find_numbers(text, tokens, language)
@@ -245,7 +250,8 @@ class Replacer:
                 value in (None, 100)
                 or text[start - 1 : start] in tuple("'’-")
                 or text[end : end + 1] in tuple("'’-")
-                or before in {"a", "an", *_HALF_PAST} | joiners & {"point", "virgule", "komma"}
+                or _follows_article(text[:start], language)
+                or before in _HALF_PAST | joiners & {"point", "virgule", "komma"}
                 or after in joiners & {"point", "virgule", "komma"}
                 or bool(re.search(r"\d ?$", text[:start]))
                 or bool(re.match(r" ?\d", text[end:]))
@@ -274,7 +280,9 @@ class Replacer:
             if kind == "city":
                 blocked = blocked or not spelling[0].isupper() or before in _BLOCKED_BEFORE
             else:
-                blocked = blocked or before in ("a", "an") or before in _HOLIDAYS or after in _HOLIDAYS
+                blocked = blocked or _follows_article(text[: token.start()], language)
+                blocked = blocked or before in _HOLIDAYS or after in _HOLIDAYS
+                blocked = blocked or spelling in ("may", "march")
             found.append(Slot(kind, str(number), token.start(), token.end() * (not blocked), ending))
         return found
 
@@ -347,6 +355,10 @@ def _around(tokens: list[re.Match[str]], start: int, end: int) -> tuple[str, str
     before = next((token[0].lower() for token in reversed(tokens) if token.end() == start - 1), "")
     after = next((token[0].lower() for token in tokens if token.start() == end + 1), "")
     return before, after
+
+
+def _follows_article(before: str, language: str) -> bool:
+    return language == "en" and bool(_ARTICLE.search(before))
 
 
 def _joined(text: str, tokens: list[re.Match[str]], index: int) -> bool:
