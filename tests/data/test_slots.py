@@ -6,16 +6,20 @@ import random
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.small_run import MODEL, TRAINING
 from transformer.data import slot_words
 from transformer.data.about import NAMES_TERMS, about
 from transformer.data.corpora import Pair, Pairs, open_corpus, open_parts
 from transformer.data.framed import FRAMES, fill, read_frames
 from transformer.data.slot_words import elided, held_out_slots, in_words, read_slot_words
 from transformer.data.slots import Replacer, Slots, slot_languages
+from transformer.training.preparing import recipe_corpora
+from transformer.training.recipe import Recipe
 
 TABLE = Path(__file__).parent / "names.tsv"
 
@@ -89,6 +93,7 @@ def test_number_words_become_the_same_number() -> None:
         ("en-fr", "The Tom I know.", "Le Tom que je connais."),
         ("en-fr", "I like Rose tea.", "J'aime le thé rose."),
         ("en-fr", "St. Peter", "Saint Peter"),
+        ("en-fr", "São Peter", "São Peter"),
         ("en-fr", "Anna-Maria", "Anna-Maria"),
         ("en-fr", "Yes, Tom' is odd.", "Oui, Tom est bizarre."),
         ("en-fr", "Jackson is here.", "Jackson est là."),  # a surname or a first name
@@ -221,3 +226,20 @@ def test_the_generated_corpus_has_a_card_and_as_many_pairs_as_it_says() -> None:
     assert list(open_parts("slots:en-fr:30", seed=1)[0]) != list(open_parts("slots:en-fr:30", seed=2)[0])
     card = about("slots:en-fr:300")
     assert card["title"] == "English to French" and NAMES_TERMS in card["terms"]
+
+
+def test_a_recipe_replaces_in_what_is_trained_on_alone(tmp_path: Path) -> None:
+    (tmp_path / "en-fr.train.tsv").write_text("".join(f"Tom has {n} cats.\tTom a {n} chats.\n" for n in range(2, 99)))
+    (tmp_path / "en-fr.validation.tsv").write_text("Tom sleeps.\tTom dort.\n")
+    recipe = Recipe(f"{tmp_path}:en-fr", MODEL, TRAINING, slots=0.99)
+    recipe.check()
+    splits = recipe_corpora(recipe)
+    assert sum("Tom " in pair.source for pair in splits.train) < 10
+    assert splits.validation is not None and [pair.source for pair in splits.validation] == ["Tom sleeps."]
+    assert list(splits.train) == list(recipe_corpora(recipe).train)
+    assert NAMES_TERMS in recipe.card()["terms"] and NAMES_TERMS not in replace(recipe, slots=0.0).card()["terms"]
+    with pytest.raises(ValueError, match="names and numbers cannot be replaced"):
+        replace(recipe, data="reverse").check()
+    (tmp_path / "names.tsv").unlink()
+    with pytest.raises(ValueError, match="set HEADLIGHT_EVERYDAY"):
+        recipe.check()

@@ -38,6 +38,12 @@ _NEVER_TEXT = (
     "Roman Salem Santa Satan Savannah Siena Sofia Sydney Valencia Van Venus Verona Victoria Virginia"
 )
 NEVER = frozenset(_NEVER_TEXT.split())
+# Given to women and men alike, whatever the table says.
+_UNISEX_TEXT = (
+    "Alexis Andrea Camille Chris Claude Dominique Jackie Jessie Joan Kim Lee Marion Maxime Nicola Pat Robin Sam Sandy "
+    "Sascha Sasha Simone Toni"
+)
+UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
 LARGEST_WRITTEN = 999  # the largest number that is written in words
 
@@ -113,16 +119,18 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
     female, male = (latin(kind) - words for kind in ("first name f", "first name m"))
     surnames = {name for name in latin("surname") - never if len(name) > 3}
     held_out = held_out_slots()[0]
+    ambiguous = (female & male) | UNISEX
+    female, male = female - ambiguous, male - ambiguous
     return SlotWords(
         languages,
-        tuple(sorted(female - male - held_out)),
-        tuple(sorted(male - female - held_out)),
+        tuple(sorted(female - held_out)),
+        tuple(sorted(male - held_out)),
         tuple(sorted(surnames - held_out)),
         tuple(cities),
         both("weekday"),
         both("month"),
-        {**dict.fromkeys(female - male, "f"), **dict.fromkeys(male - female, "m")},
-        frozenset(female & male),
+        {**dict.fromkeys(female, "f"), **dict.fromkeys(male, "m")},
+        ambiguous,
         frozenset(surnames),
     )
 
