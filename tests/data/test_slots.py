@@ -164,6 +164,14 @@ def test_what_is_held_out_is_never_drawn(everyday: Path, monkeypatch: pytest.Mon
     assert numbers.isdisjoint(map(int, re.findall(r"\d+", generated)))
 
 
+def test_the_texts_of_the_repository_have_no_held_out_name() -> None:
+    folder = Path(slot_words.__file__).parent
+    texts = [*folder.glob("phrases/*.tsv"), *folder.glob("slot_frames/*.tsv"), *folder.glob("grammars/**/*.py")]
+    assert len(texts) > 4
+    words = {word for text in texts for word in re.findall(r"\w+", text.read_text("utf-8"))}
+    assert held_out_slots()[0].isdisjoint(words)
+
+
 def test_errors_say_what_to_do(everyday: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="Slots are between two of en, fr, de"):
         read_slot_words(("en", "hi"))
