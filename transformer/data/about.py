@@ -24,6 +24,14 @@ _PHRASES = {
     "data": "A phrase book written for Headlight: greetings, introductions, the clock, the classroom",
     "terms": "The phrase book: free of terms.",
 }
+_SLOTS = {
+    "data": "Short sentences written for Headlight, with names, numbers, days and times in them",
+    "terms": "The short sentences: free of terms.",
+}
+NAMES_TERMS = (
+    "First names, surnames: popular-names-by-country-dataset (CC0), Faker (MIT); places, months, units: Unicode CLDR "
+    "(Unicode License v3)."
+)
 # The tables of the folder of everyday text by name: what they are, and their terms.
 _EVERYDAY_TABLES = {
     "tatoeba-more": (
@@ -140,6 +148,9 @@ def about(spec: str) -> dict[str, Any]:
     if kind in _NAMED and "-" in rest:
         facts, sentences = _NAMED[kind]
         return _between(rest, sentences, facts)
+    if kind == "slots" and "-" in rest:
+        facts = {**_SLOTS, "terms": f"{_SLOTS['terms']} {NAMES_TERMS}"}
+        return _between(rest.partition(":")[0], _EVERYDAY, facts)
     name, _, languages = rest.partition(":")
     if kind == "everyday" and name in _EVERYDAY_TABLES and "-" in languages:
         data, terms = _EVERYDAY_TABLES[name]

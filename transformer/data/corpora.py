@@ -7,6 +7,7 @@ from typing import NamedTuple
 from transformer.access import require_private
 from transformer.data.encoded import Encoded
 from transformer.data.files import JsonLines, Table, TextPair
+from transformer.data.framed import Framed
 from transformer.data.generated import TASKS, Generated
 from transformer.data.gold import GoldCorpus
 from transformer.data.grammars import GRAMMARS
@@ -25,9 +26,9 @@ __all__ = [
 ]  # fmt: skip
 
 FORMS = (
-    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, toy, reverse, copy, dates, english-french, "
-    "english-hindi (with :20000 for that many pairs, or :combinations to test on combinations of words that training "
-    "never has), "
+    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, slots:en-fr, toy, reverse, copy, dates, "
+    "english-french, english-hindi (with :20000 for that many pairs, or :combinations to test on combinations of words "
+    "that training never has), "
     "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as en-fr.train.tsv.gz, "
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
@@ -90,7 +91,9 @@ def written(spec: str) -> tuple[int, ...]:
     times = []
     for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
         kind = part.partition(":")[0]
-        place = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder()}.get(kind, Path(kind))
+        place = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder(), "slots": everyday_folder()}.get(
+            kind, Path(kind)
+        )
         path = next((path for path in (Path(part), place) if path.is_file()), None)
         files = [path] if path else place.glob("*.tsv*") if kind and place.is_dir() else []
         times.append(max((file.stat().st_mtime_ns for file in files), default=0))
@@ -122,6 +125,8 @@ def _open_one(
         return _open_folder(tatoeba_folder(), pair[1], pair[2], "Tatoeba", max_characters)
     if kind == "phrases" and (pair := _LANGUAGES.fullmatch(rest)):
         return NamedTable(_PHRASES, "{}-{}.tsv", "Phrase book", pair[1], pair[2], max_characters), None, None
+    if kind == "slots" and (pair := re.fullmatch(rf"{_LANGUAGES.pattern}(?::({_SIZE.pattern}))?", rest)):
+        return Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed), None, None
     if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(rest)):
         name, source, target = table.groups()
         pattern = f"{name}.{{}}-{{}}.tsv"

@@ -55,6 +55,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--folder", help=HELP["folder"])
     sub.add_argument("--out", type=folders.written, required=True, help="the run folder to create, such as runs/en-fr")
     _add_fields(sub, Recipe, VOCABULARY)
+    sub.add_argument("--slots", type=float, default=0.0, metavar="SHARE", help=HELP["slots"])
     sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=HELP["vary"])
     sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
     sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])

@@ -17,6 +17,7 @@ from transformer.data.corpora import Corpus, Splits, open_corpus
 from transformer.data.encoded import Encoded, learn_tokenizers
 from transformer.data.held_out import FEWEST, IN_BOTH, kept_apart
 from transformer.data.packed import pack
+from transformer.data.slots import Slots, slot_languages
 from transformer.data.varied import Varied
 from transformer.files import read_json, remove, set_aside, write_json, write_text
 from transformer.model import Transformer
@@ -53,7 +54,7 @@ def prepare(folder: RunFolder, speaker: Speaker) -> None:
 
 
 def recipe_corpora(recipe: Recipe) -> Splits:
-    """What is trained on, evenly mixed and varied as the recipe asks, and what is validated on, if anything else is.
+    """What is trained on, mixed evenly, with new names and numbers, and varied, and what is validated on, if anything.
 
     Once the former was read, the latter has no pair of it.
     """
@@ -62,6 +63,8 @@ def recipe_corpora(recipe: Recipe) -> Splits:
     train, validation = splits.train, splits.validation
     if validation is not None:
         train, validation = kept_apart(train, validation)
+    if recipe.slots:
+        train = Slots(train, recipe.slots, slot_languages(recipe.data), recipe.training.seed)
     if recipe.vary:
         train = Varied(train, recipe.vary, recipe.training.seed)
     return Splits(train, validation, splits.test)

@@ -21,10 +21,11 @@ from transformer.config import (
     check_share,
     check_whole,
 )
-from transformer.data.about import about
+from transformer.data.about import NAMES_TERMS, about
 from transformer.data.corpora import open_parts
 from transformer.data.pairs import MAX_CHARACTERS, First
 from transformer.data.preview import READ
+from transformer.data.slots import Slots, slot_languages
 from transformer.data.tokenizers import TokenizerKind
 from transformer.files import read_json
 from transformer.presets import PRESETS, RECIPES, preset
@@ -43,7 +44,8 @@ class Recipe:
     bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. A word or merge is in
     it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
     more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `vary` is the share
-    of the sources to train on that are changed to how people type. `watch` are sentences that are translated at each
+    of the sources to train on that are changed to how people type, `slots` that of the pairs with names or numbers in
+    which these are replaced on both sides. `watch` are sentences that are translated at each
     evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and tokenizers are where
     the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
     `transformer.broken.TRAINABLE`, which is in the network or in how it is trained.
@@ -61,6 +63,7 @@ class Recipe:
     max_characters: int = MAX_CHARACTERS
     max_tokens: int = 0
     vary: float = 0.0
+    slots: float = 0.0
     watch: tuple[str, ...] = ()
     start: str | None = None
     threads: int | None = None
@@ -81,6 +84,7 @@ class Recipe:
         check_whole("max_characters", self.max_characters, 1, 100_000)
         check_whole("max_tokens", self.max_tokens, 0, LARGEST["length"])
         check_share("vary", self.vary)
+        check_share("slots", self.slots)
         if self.threads is not None:
             check_whole("threads", self.threads, 1, 1024)
         for name in ("separate", "tensorboard"):
@@ -152,6 +156,8 @@ class Recipe:
     def check(self) -> None:
         """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
+        if self.slots:
+            corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
         if self.validation is not None:
             whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
             if split is None and self.validation == self.data:
@@ -191,6 +197,8 @@ class Recipe:
     def card(self) -> dict[str, Any]:
         """The card of the checkpoints of this run, before there are scores."""
         facts = about(self.data)
+        if self.slots and NAMES_TERMS not in facts["terms"]:
+            facts = {**facts, "terms": f"{facts['terms']} {NAMES_TERMS}"}
         if self.broken is not None:
             facts = {**facts, "title": f"{facts['title']}, broken: {self.broken}", "broken": self.broken}
         return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}

@@ -87,6 +87,8 @@ HELP: dict[str, str] = {
     "max_tokens": "Pairs with a side of more tokens are left out, special tokens included. 0 is as many as the model "
     "reads.",
     "vary": "The share of source sentences changed to how people type: no capital, no full stop, dont, curly quotes.",
+    "slots": "The share of pairs with names or numbers in which these are replaced by others on both sides, so that "
+    "the model learns to copy them. The names are in names.tsv of the folder HEADLIGHT_EVERYDAY.",
     "watch": "A sentence that is translated at each evaluation.",
     "start": "A checkpoint folder, or a model that ships such as en-fr, from whose weights and vocabulary the "
     "training starts.",

@@ -28,8 +28,8 @@ NETWORK = [f"model.{name}" for name in _MODEL[:1]]
 NETWORK += [f"model.{stack}.{f.name}" for stack in STACKS for f in fields(StackConfig)]
 NETWORK += [f"model.{name}" for name in _MODEL[1:]]
 TRAINING = [f"training.{f.name}" for f in fields(TrainConfig)]
-CORPUS = ["tokenizer", "vocabulary", "min_frequency", "separate", "max_characters", "max_tokens", "vary", "validation"]
-CORPUS += ["folder", "threads", "tensorboard"]
+CORPUS = ["tokenizer", "vocabulary", "min_frequency", "separate", "max_characters", "max_tokens", "vary", "slots"]
+CORPUS += ["validation", "folder", "threads", "tensorboard"]
 # Training techniques that the tutorials teach, under the names that they use.
 SWITCHES: dict[str, str] = {
     "training.scheduled_sampling": "Scheduled sampling instead of teacher forcing alone",

@@ -1,0 +1,125 @@
+"""`python -m tools.copying CHECKPOINT`: how many names and numbers that no training draws a model copies exactly.
+
+The held-out names and numbers of `transformer/data/held_out_slots.tsv` stand in twenty frames, two for each; a number
+below 1,000 stands once in digits and once in words. A name is copied if it stands in the translation as a whole word, a
+number if its digits or its words do. The model writes as the app lets it: by beam search of 5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from transformer import Translator
+from transformer.checkpoints.native import CARD
+from transformer.data.about import LANGUAGES
+from transformer.data.slot_words import held_out_slots, in_words
+from transformer.files import read_json, write_json
+from transformer.quoting import short
+
+KEY = "copying"  # in the card
+# Frames of a name and of a number. The first ones are so usual that training has them too, with other names.
+NAME_FRAMES = {
+    "en": (
+        "My name is X.", "X is my friend.", "I met X at the station.", "X wants to go home.", "Have you seen X today?",
+        "Give the key to X, please.", "X has a new job.", "We had lunch with X.", "Tell X that I am late.",
+        "Is X at school?",
+    ),
+    "de": (
+        "Mein Name ist X.", "Ich heiße X.", "Ich habe X am Bahnhof getroffen.", "X will nach Hause gehen.",
+        "Hast du X heute gesehen?", "Gib X bitte den Schlüssel.", "X hat eine neue Arbeit.",
+        "Wir haben mit X zu Mittag gegessen.", "Sag X, dass ich zu spät komme.", "Ist X in der Schule?",
+    ),
+}  # fmt: skip
+NUMBER_FRAMES = {
+    "en": (
+        "He has N apples.", "They sold N cars.", "I read N pages today.", "There are N trees in the park.",
+        "The bike costs N euros.", "We counted N birds.", "She wrote N letters.", "You have N points.",
+        "The school has N pupils.", "The box weighs N kilos.",
+    ),
+    "de": (
+        "Er hat N Äpfel.", "Sie haben N Autos verkauft.", "Ich habe heute N Seiten gelesen.",
+        "Im Park stehen N Bäume.", "Das Fahrrad kostet N Euro.", "Wir haben N Vögel gezählt.",
+        "Sie hat N Briefe geschrieben.", "Du hast N Punkte.", "Die Schule hat N Schüler.", "Die Kiste wiegt N Kilo.",
+    ),
+}  # fmt: skip
+
+
+class Probe(NamedTuple):
+    """A sentence with what has to stand in its translation: one of `accepted`, as whole words."""
+
+    kind: str  # names or numbers
+    source: str
+    accepted: tuple[str, ...]
+
+
+def probes(source: str, target: str) -> list[Probe]:
+    """Two sentences for each held-out name and number. Raises ValueError where there are no frames in the language."""
+    if source not in NAME_FRAMES:
+        raise ValueError(f"There are no frames in {short(source)}; choose a model that reads English or German.")
+    held_out, sentences = held_out_slots(), []
+    for index, name in enumerate(sorted(held_out[0])):
+        for frame in _two(NAME_FRAMES[source], index):
+            sentences.append(Probe("names", re.sub(r"\bX\b", name, frame), (name,)))
+    for index, number in enumerate(sorted(held_out[1])):
+        accepted = str(number), *({in_words(number, target), in_words(number, target).replace(" and ", " ")})
+        for frame, in_digits in zip(_two(NUMBER_FRAMES[source], index), (True, number >= 1000), strict=True):
+            written = str(number) if in_digits else in_words(number, source)
+            sentences.append(Probe("numbers", re.sub(r"\bN\b", written, frame), accepted))
+    return sentences
+
+
+def _two(frames: Sequence[str], index: int) -> tuple[str, str]:
+    """Two different frames; ten items in a row have each frame twice."""
+    return frames[index % len(frames)], frames[(index + 1 + index // len(frames) % 9) % len(frames)]
+
+
+def is_copied(probe: Probe, written: str) -> bool:
+    """Whether a translation has what it should, as whole words; numbers in capitals or not."""
+    flags = re.IGNORECASE if probe.kind == "numbers" else 0
+    return any(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", written, flags) for text in probe.accepted)
+
+
+def judged(folder: str | Path) -> dict[str, Any]:
+    """How many "names" and "numbers" are "exact" "of" how many, and which "failed". Raises ValueError."""
+    translator = Translator.load(folder)
+    codes = {name: code for code, name in LANGUAGES.items()}
+    languages = (codes.get(str(translator.card.get(side)), "") for side in ("source", "target"))
+    tried = probes(*languages)
+    written = [translation.text for translation in translator.translate_batch([p.source for p in tried], beam_size=5)]
+    failed = [(probe, text) for probe, text in zip(tried, written, strict=True) if not is_copied(probe, text)]
+    judgement: dict[str, Any] = {}
+    for kind in ("names", "numbers"):
+        count = sum(probe.kind == kind for probe in tried)
+        judgement[kind] = {"exact": count - sum(probe.kind == kind for probe, _ in failed), "of": count}
+    return {**judgement, "failed": [{"source": probe.source, "written": text} for probe, text in failed]}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.copying", description=__doc__)
+    parser.add_argument("checkpoint", help="a checkpoint's folder")
+    parser.add_argument("--card", action="store_true", help="write the counts into the card")
+    given = parser.parse_args(arguments)
+    card = Path(given.checkpoint) / CARD
+    try:
+        judgement = judged(given.checkpoint)
+        counts = {kind: judgement[kind] for kind in ("names", "numbers")}
+        if given.card:
+            facts = read_json(card) if card.exists() else {}
+            write_json(card, facts | {KEY: {**counts, "command": f"python -m tools.copying {given.checkpoint}"}})
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for failure in judgement["failed"]:
+        print(f"{failure['source']}\t{failure['written']}")
+    for kind, count in counts.items():
+        print(f"{count['exact']} of {count['of']} sentences with {kind} exact ({count['exact'] / count['of']:.1%}).")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
