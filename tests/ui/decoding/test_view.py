@@ -120,7 +120,8 @@ def test_a_branch_changes_the_rows_that_it_names_at_its_step_alone() -> None:
 
 def test_sampling_keeps_to_words_and_a_beam_to_the_model() -> None:
     """At temperature 1 over the whole vocabulary a first sample read "une pomme rougeZbe.iennes."."""
-    assert (DecodingView(strategy="sampling").how.temperature, DecodingView(strategy="sampling").how.top_p) == (0.7, 0.9)
+    usual = DecodingView(strategy="sampling").how
+    assert (usual.temperature, usual.top_p) == (0.7, 0.9)
     assert DecodingView(strategy="beam").how.temperature == 1.0
     chosen = DecodingView.from_query({"strategy": "sampling", "temperature": "1", "top_p": "1"})
     assert (chosen.how.temperature, chosen.how.top_p) == (1.0, 1.0)
