@@ -17,8 +17,8 @@ from transformer.quoting import short
 
 SLOT_LANGUAGES = ("en", "fr", "de")
 NAMES = "names.tsv"
-# 120 first names and 80 surnames that no corpus, phrase book or grammar of the shipped models has, chosen by a hash; 100
-# numbers below 1,000 and 100 below 10,000 whose digits stand in none of them.
+# 120 first names and 80 surnames that no corpus, phrase book or grammar of the shipped models has, chosen by a hash;
+# 100 numbers below 1,000 and 100 below 10,000 whose digits stand in none of them.
 HELD_OUT = Path(__file__).parent / "held_out_slots.tsv"
 NOT_NAMES = Path(__file__).parent / "names_that_are_words.txt"
 # Cities of one word that take no article in any of the languages and are no first names; names.tsv also has islands.

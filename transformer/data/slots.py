@@ -31,8 +31,8 @@ TITLES = frozenset(_TITLES_TEXT.split())
 # A name after one of these is no plain name of a person or a city, or the word would have to agree with it.
 _BLOCKED_BEFORE_TEXT = (
     "a an the un une le la les au aux du l der die das den dem des ein eine einen einem einer san são santa santo "
-    "saint sainte sankt st lake mount vieux vieil vieille beau bel nouveau nouvel mon ton son ma ta sa ce cet cette virgin "
-    "vierge jungfrau von van"
+    "saint sainte sankt st lake mount vieux vieil vieille beau bel nouveau nouvel mon ton son ma ta sa ce cet cette "
+    "virgin vierge jungfrau von van"
 )
 _BLOCKED_BEFORE = frozenset(_BLOCKED_BEFORE_TEXT.split())
 # "Good Friday" is "Vendredi saint"; "Easter Monday" is "Ostermontag".
