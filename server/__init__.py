@@ -47,6 +47,8 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
         message = "Metrics are switched off: set HEADLIGHT_METRICS=1 to serve them."
         guards.append(Middleware(Closed, path=f"{base}/_stcore/metrics", message=message))
+    message = "The interface for agents is switched off."
+    guards.append(Middleware(Closed, path=f"{base}/_stcore/agent", message=message))
     if public:  # any session could fill the memory with files, even if no page offers an upload
         message = "This is a public demonstration: uploads are switched off."
         guards.append(Middleware(Closed, path=f"{base}/_stcore/upload_file", message=message))

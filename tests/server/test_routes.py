@@ -1,0 +1,166 @@
+"""Every route of the running server has a stated rule, for whoever asks: a route that is new fails until it has one."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+
+from server.login import COOKIE, cookie
+from tools.serving import serve
+
+pytestmark = pytest.mark.slow  # starts three servers
+ROOT = Path(__file__).parents[2]
+PASSWORD = "a long password"
+# What a route is for: for the health check of whoever runs the server, for users of the app, for pupils; or for nobody.
+EVERYONE, USERS, PUPILS, NOBODY = "everyone", "users", "pupils", "nobody"
+RULES = {
+    "/_stcore/health": EVERYONE,
+    "/sign-out": EVERYONE,
+    "/_stcore/metrics": NOBODY,  # without HEADLIGHT_METRICS=1
+    "/_stcore/host-config": USERS,
+    "/_stcore/upload_file/{session_id}/{file_id}": USERS,  # but nobody of a public server
+    "/_stcore/bidi-components/{path:path}": USERS,
+    "/_stcore/stream": USERS,
+    "/media/{file_id:path}": USERS,
+    "/component/{path:path}": USERS,
+    "/app/static/{path:path}": USERS,
+    "/plotly/{version}.js": USERS,
+    "/{path}": USERS,  # Streamlit's own files
+    # Streamlit's login by other services and its API for agents, neither of which is configured.
+    "/auth/login": NOBODY,
+    "/auth/logout": NOBODY,
+    "/oauth2callback": NOBODY,
+    "/_stcore/agent/interact": NOBODY,
+    "/_stcore/agent/openapi.json": NOBODY,
+    "/_stcore/agent/mcp": NOBODY,
+    "/join": PUPILS,
+    "/join/me": PUPILS,
+    "/join/stream": PUPILS,
+    "/join/answer": PUPILS,
+    "/join/picture": PUPILS,
+    "/join/{name}": PUPILS,
+}
+ENUMERATE = """
+import json, os, sys
+sys.argv = ["app.py"]
+from streamlit import config
+config.set_option("server.address", "127.0.0.1")
+import app
+from classroom.routes import Classroom
+from server.attempts import Attempts
+from starlette.routing import WebSocketRoute
+
+def walk(routes, before=""):
+    for route in routes:
+        path = before + route.path
+        if getattr(route, "routes", None):
+            yield from walk(route.routes, path)
+        else:
+            usual = ["WEBSOCKET"] if isinstance(route, WebSocketRoute) else ["GET"]
+            yield path or "/{path}", sorted(getattr(route, "methods", None) or usual)
+
+served = app.app._build_starlette_app()
+pupils = Classroom(served, Attempts()).router.routes
+print(json.dumps([*walk(served.routes), *walk(pupils)]))
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+class Live(NamedTuple):
+    path: str
+    method: str
+
+    @property
+    def rule(self) -> str:
+        return RULES[re.sub(r"/plotly/[\d.]+\.js", "/plotly/{version}.js", self.path)]
+
+    @property
+    def asked(self) -> str:
+        """An address of the route, whose parts name nothing."""
+        return re.sub(r"\{[^}]*\}", "nothing", self.path)
+
+
+@pytest.fixture(scope="module")
+def live() -> list[Live]:
+    found = subprocess.run([sys.executable, "-c", ENUMERATE], capture_output=True, text=True, check=True, cwd=ROOT)
+    return [Live(path, method) for path, methods in json.loads(found.stdout.splitlines()[-1]) for method in methods]
+
+
+def test_every_route_has_a_rule(live: list[Live]) -> None:
+    assert len(live) > 40
+    known = {re.sub(r"/plotly/[\d.]+\.js", "/plotly/{version}.js", one.path) for one in live}
+    assert sorted(known - RULES.keys()) == [], "say in RULES whom these routes are for"
+    assert sorted(RULES.keys() - known - {"/sign-out"}) == [], "these are no routes any more"
+
+
+def status(url: str, method: str, path: str, **headers: str) -> int:
+    """What is answered; an upgrade to a websocket is asked for as browsers do."""
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    if method == "WEBSOCKET":
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+        method, given = "GET", {**upgrade, "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", **given}
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection.request(method, path, headers=given)
+    answered = connection.getresponse().status
+    connection.close()
+    return answered
+
+
+@pytest.fixture(scope="module", params=["alone", "password", "public"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Its address, and how it was started."""
+    folder = tmp_path_factory.mktemp(request.param)
+    settings = {"alone": {}, "password": {"HEADLIGHT_PASSWORD": PASSWORD}, "public": {"HEADLIGHT_PUBLIC": "1"}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADLIGHT_RUNS", str(folder / "runs"))
+        for name in ("PASSWORD", "PUBLIC", "METRICS"):
+            patch.delenv(f"HEADLIGHT_{name}", raising=False)
+        for name, value in settings[request.param].items():
+            patch.setenv(name, value)
+        with serve(ROOT / "app.py", folder / "log.txt") as url:
+            yield url, request.param
+
+
+def test_another_sites_name_reaches_nothing(server: tuple[str, str], live: list[Live]) -> None:
+    url, _ = server
+    for one in live:
+        assert status(url, one.method, one.asked, Host="evil.example") == 403, one
+        here = urlsplit(url).netloc
+        assert status(url, one.method, one.asked, Host=here, Origin="http://evil.example") == 403, one
+
+
+def test_each_route_is_for_whom_its_rule_says(server: tuple[str, str], live: list[Live]) -> None:
+    url, mode = server
+    visitors = {"nobody": {}, "a pupil": {"Cookie": "headlight_pupil=12345678.x"}}
+    visitors["a forger"] = {"Cookie": f"{COOKIE}=in.xxxx.yyyy"}
+    if mode == "password":
+        visitors["a user"] = {"Cookie": cookie(PASSWORD)}
+    for who, headers in visitors.items():
+        inside = mode != "password" or who == "a user"
+        for one in live:
+            answered = status(url, one.method, one.asked, **headers)
+            told = (who, one, answered)
+            assert answered < 500, told
+            if one.rule == EVERYONE:
+                assert answered < 400, told
+            elif one.rule == PUPILS:  # none of these has a class: they get the page, or are refused
+                assert answered == 200 if one.path in ("/join", "/join/me") and one.method == "GET" else True, told
+                assert answered >= 400 or one.path in ("/join", "/join/me"), told
+            elif one.rule == NOBODY:
+                assert answered >= 300 or (inside and one.method == "OPTIONS"), told
+            elif mode == "public" and "upload_file" in one.path:
+                assert answered == 404, told
+            elif not inside:
+                assert answered == 401, told
+            else:  # an upload without a token of its page is refused too
+                assert answered != 401 and (answered != 403 or "upload_file" in one.path), told
