@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from ipaddress import IPv6Address, IPv6Network
 
-from server.access import as_ip
+from classroom.addresses import whose
 
 # A class behind one address mistypes a few times in its first minute; an attacker gets six guesses a minute.
 EACH, EACH_AGAIN = 20, 10.0  # wrong passwords that one address may enter in a burst; seconds until it may try once more
@@ -50,11 +49,3 @@ def _limits(address: str, browser: str) -> list[tuple[str, int, float]]:
     """Under which names an attempt is counted, with the burst and the seconds of each."""
     limits = [(whose(address), EACH, EACH_AGAIN)]
     return [*limits, (f"browser {browser}", OWN, OWN_AGAIN)] if browser else limits
-
-
-def whose(address: str) -> str:
-    """The network that an address belongs to: of IPv6, one household has 2**64 addresses."""
-    ip = as_ip(address)
-    if not isinstance(ip, IPv6Address):
-        return address
-    return str(ip.ipv4_mapped or IPv6Network((ip.packed, 64), strict=False))

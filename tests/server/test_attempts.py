@@ -1,6 +1,7 @@
 """Guessing is slow, and keeps nobody else out for long."""
 
-from server.attempts import ALL, EACH, EACH_AGAIN, OWN, OWN_AGAIN, Attempts, whose
+from classroom.addresses import whose
+from server.attempts import ALL, EACH, EACH_AGAIN, OWN, OWN_AGAIN, Attempts
 
 
 class Clock:

@@ -17,7 +17,9 @@ import segno
 import streamlit as st
 
 from classroom import codes
-from classroom.classes import Asked, Classes, Question, Refused, rows
+from classroom.addresses import whose
+from classroom.classes import Asked, Classes, Question, Refused, require_small, rows
+from classroom.quota import Quota
 from classroom.store import AWAY, Full, Gone, store
 from classroom.tally import in_words, is_right, share_right, split
 from transformer import folders
@@ -26,6 +28,7 @@ from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
 from ui.state import class_secrets
+from ui.state.public import public
 from ui.state.view import update
 from ui.widgets.copy_link import copy_link
 from ui.widgets.download import download
@@ -35,6 +38,7 @@ from ui.widgets.text import literal
 REFUSED = "class-refused"  # in the session: why the last act was not done
 ACTED = "class-acted"  # something was done in the fragment
 EVERY = timedelta(seconds=1)  # between two counts
+_QUOTA = Quota()
 _COMMANDS = ("headlight class", "headlight serve")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -42,9 +46,14 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 def start_class(lesson: Lesson, step: Step) -> None:
     """A button's callback: a new class, in which this step is open."""
     with _said():
+        question = _question(lesson, step)  # a class whose question can't be posed is not made
+        require_small(question)
         classes = Classes(store())
-        code, secret = classes.start(lesson.title)
-        classes.open(code, secret, _question(lesson, step))
+        if public():
+            code, secret = _QUOTA.start(classes, lesson.title, whose(st.context.ip_address or "localhost"))
+        else:
+            code, secret = classes.start(lesson.title)
+        classes.open(code, secret, question)
         class_secrets.hold(code, secret)
         update(code=code, teacher=None)
 

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from classroom.classes import Classes
+from classroom.quota import Quota
 from classroom.store import store
 from transformer.lessons import Measuring, base, read, truth
 from ui.lessons import teaching
@@ -177,3 +178,37 @@ def test_each_kind_of_pick_does_what_it_says(classes: Classes) -> None:
         assert done(), act
     teaching._picked(LESSON, STEP, code, "wrong", {"act": "lock"})
     assert not classes.shown(code).state.locked
+
+
+def test_a_class_is_made_only_where_its_question_can_be_posed(
+    classes: Classes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_classes: list[str] = []
+    monkeypatch.setattr(Classes, "start", lambda self, title: started_classes.append(title) or ("12345678", "secret"))
+
+    def fails(*_: object) -> None:
+        raise ValueError("There is no model of that name.")
+
+    with monkeypatch.context() as missing:
+        missing.setattr(teaching.shelf, "asked", fails)
+        app = started()
+    assert "no model" in app.warning[0].value
+    monkeypatch.setattr("classroom.classes.LONGEST_QUESTION", 10)
+    assert "too large" in started().warning[0].value
+    assert started_classes == []
+
+
+def test_a_visitor_of_a_public_server_has_two_classes(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teaching, "_QUOTA", Quota())
+    monkeypatch.setattr(teaching, "public", lambda: True)
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "2001:db8::1"))
+    places = [place(started()) for _ in range(2)]
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "2001:db8::2"))
+    refused = started()
+    assert "code" not in refused.query_params and "2 classes from your network" in refused.warning[0].value
+    classes.end(*places[0])
+    assert "code" in started().query_params
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "192.0.2.1"))
+    assert "code" in started().query_params
+    monkeypatch.setattr(teaching, "public", lambda: False)
+    assert all("code" in started().query_params for _ in range(3))
