@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from classroom import codes
-from classroom.store import Act, Json, State, Store
+from classroom.store import IDLE_SECONDS, Act, Json, State, Store, now
 from classroom.tally import in_words, is_right, tally, without_emphasis
 from transformer.lessons.judging import check_guess, judge
 
@@ -76,7 +75,7 @@ class Shown:
 class Classes:
     """All classes of a server. Where a class is not there, or the code is wrong, each method raises Gone."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.time):
+    def __init__(self, store: Store, clock: Callable[[], float] = now):
         self.store, self.clock = store, clock
 
     # ---- the pupils'
@@ -106,7 +105,7 @@ class Classes:
         question = truth = None
         answers: dict[str, Any] = {}
         if state.step is not None:
-            question = Question(**self.store.document(code, f"question {state.step}"))
+            question = self._question(code, state.step)
             answers = self.store.answers(code, (state.step, state.round))
             if state.step in state.revealed:
                 truth = self.store.document(code, f"truth {state.step}")
@@ -127,16 +126,16 @@ class Classes:
         """A new class's code and the teacher's secret. Raises Full."""
         self.store.sweep()
         secret = codes.new_secret()
-        state = State(title[:200], codes.digest(secret), self.clock() + LASTS)
+        ends = self.clock() + LASTS
+        state = State(title[:200], codes.digest(secret), min(ends, now() + IDLE_SECONDS), ends)
         while not self.store.add(code := codes.new_code(), state, MOST_CLASSES):
             pass
         return code, secret
 
     def open(self, code: str, secret: str, question: Question) -> None:
         """Shows a question. One that was opened before is as it was left, with the question that was asked then."""
+        require_small(question)
         body = asdict(question)
-        if len(json.dumps(body)) > LONGEST_QUESTION:
-            raise Refused("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
 
         def act(state: State) -> tuple[State, Mapping[str, Json]]:
             known = question.step in state.rounds
@@ -208,7 +207,7 @@ class Classes:
         return [{**one.tally, "guesses": one.guesses} for one in asked.rounds]
 
     def _asked(self, code: str, state: State, step: str) -> Asked:
-        question = Question(**self.store.document(code, f"question {step}"))
+        question = self._question(code, step)
         rounds = []
         for number in range(1, state.rounds[step] + 1):
             # Sorted, so that the same place in two questions is not the same person.
@@ -216,6 +215,17 @@ class Classes:
             rounds.append(Round(number, guesses, tally(question.posed, guesses)))
         truth = self.store.document(code, f"truth {step}") if step in state.revealed else None
         return Asked(question, rounds, truth)
+
+    def _question(self, code: str, step: str) -> Question:
+        body = self.store.document(code, f"question {step}")
+        try:
+            question = Question(**body)
+            if not isinstance(question.posed, Mapping):
+                raise TypeError
+        except TypeError:
+            self.store.set_aside(code, f"no question for its step {step}")
+            raise self.store.gone(code) from None
+        return question
 
     def _change(self, code: str, secret: str, act: Act) -> None:
         def checked(state: State) -> tuple[State, Mapping[str, Json]]:
@@ -263,6 +273,12 @@ def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> li
     if posed["ask"] == "number":
         return [[None, guess, posed.get("unit") or None, right]]
     return [[None, in_words(posed, guess), None, None if right is None else in_words(posed, right)]]
+
+
+def require_small(question: Question) -> None:
+    """Raises Refused for a question that is too large for pupils' phones."""
+    if len(json.dumps(asdict(question))) > LONGEST_QUESTION:
+        raise Refused("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
 
 
 def _is_open(state: State, step: str) -> None:

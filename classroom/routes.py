@@ -33,6 +33,8 @@ from headlight.viewer.scripts import style, viewer_script
 from transformer.lessons.judging import judge
 
 COOKIE = "headlight_pupil"
+BROWSER = "headlight_browser"  # the cookie by which wrong codes of one browser are counted
+NOT_YOURS = "This browser is in no class: join one with its code."
 LONGEST = 64 * 1024  # bytes of an answer: a row over a thousand words
 STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not heard of yet
 BEAT = 10.0  # seconds of silence after which the page is told that the connection stands
@@ -45,10 +47,18 @@ _FONTS = _HERE.parent / "static" / "fonts"
 
 
 class Attempts(Protocol):
-    """How many wrong codes an address may try: server/attempts.py."""
+    """How many wrong codes a browser and an address may try: server/attempts.py."""
 
-    def wait(self, address: str) -> int: ...
-    def wrong(self, address: str) -> None: ...
+    def wait(self, address: str, browser: str = "") -> int: ...
+    def wrong(self, address: str, browser: str = "") -> None: ...
+
+
+class NotYours(Exception):
+    """The browser is no pupil of the class that it asks for, or tried too often: then `wait` is in seconds."""
+
+    def __init__(self, wait: int):
+        super().__init__(NOT_YOURS)
+        self.wait = wait
 
 
 class Classroom:
@@ -104,8 +114,14 @@ class Classroom:
         async def answer(request: Request) -> Response:
             try:
                 return await act(request)
-            except Gone as error:
-                return _refusal(410, str(error.args[0]))
+            except NotYours as error:
+                if error.wait:
+                    return _too_many(error.wait)
+                refusal = _refusal(410, NOT_YOURS)
+                refusal.delete_cookie(COOKIE, self.path)  # the browser of a class that has ended asks once
+                return refusal
+            except Gone:
+                return _refusal(410, NOT_YOURS)
             except (Refused, Full) as error:
                 return _refusal(409, str(error))
             except ValueError as error:
@@ -129,7 +145,10 @@ class Classroom:
     # ---- what is asked
 
     async def _page(self, request: Request) -> Response:
-        return HTMLResponse(self.page, headers={"Cache-Control": "no-store"})
+        page = HTMLResponse(self.page, headers={"Cache-Control": "no-store"})
+        if not _browser(request):
+            self._give_cookie(request, page, BROWSER, codes.new_secret())
+        return page
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -142,40 +161,39 @@ class Classroom:
         return _refusal(404, "There is nothing here.")
 
     async def _join(self, request: Request) -> Response:
-        code = codes.read(_field(await _json(request), "code"))
-        address, watch = request.client.host if request.client else "", self._watch()
-        if wait := self.attempts.wait(address):
-            refusal = _refusal(429, f"Too many wrong codes. Try again in {wait} s.")
-            refusal.headers["Retry-After"] = str(wait)
-            return refusal
-        known = _cookie(request)
-        try:
-            if code is None:
-                raise Gone
-            inside = known is not None and known[0] == code and known[1] in await watch.apart(self._pupils, code)
-            pupil = known[1] if known and inside else await watch.apart(watch.classes.join, code)
-        except Gone:
-            self.attempts.wrong(address)
-            return _refusal(404, "No class has this code. Look at the eight digits again.")
-        answer = JSONResponse({"code": codes.spelt(code)})
+        code, watch = codes.read(_field(await _json(request), "code")), self._watch()
+        known = await self._known(request)
+        if known is None or known[0] != code:
+            # Whoever is in a class gets in although others at this address tried too many codes.
+            guesser = (f"pupil {known[1]}", "") if known else _guesser(request)
+            if wait := self.attempts.wait(*guesser):
+                return _too_many(wait)
+            try:
+                if code is None:
+                    raise Gone
+                known = code, await watch.apart(watch.classes.join, code)
+            except Gone:
+                self.attempts.wrong(*guesser)
+                return _refusal(404, "No class has this code. Look at the eight digits again.")
+        answer = JSONResponse({"code": codes.spelt(known[0])})
+        self._give_cookie(request, answer, COOKIE, ".".join(known))
+        return answer
+
+    def _give_cookie(self, request: Request, answer: Response, name: str, value: str) -> None:
         answer.set_cookie(
-            COOKIE,
-            f"{code}.{pupil}",
+            name,
+            value,
             max_age=int(LASTS),
             path=self.path,
             secure=request.url.scheme == "https",
             httponly=True,
             samesite="strict",
         )
-        return answer
 
     async def _me(self, request: Request) -> Response:
         """Which class the browser is in; None is no answer that a browser would report as an error."""
-        try:
-            code, _ = await self._pupil(request)
-        except Gone:
-            return JSONResponse({"code": None})
-        return JSONResponse({"code": codes.spelt(code)})
+        known = await self._known(request)
+        return JSONResponse({"code": codes.spelt(known[0]) if known else None})
 
     async def _answer(self, request: Request) -> Response:
         code, pupil = await self._pupil(request)
@@ -248,11 +266,28 @@ class Classroom:
 
     # ---- what follows from the cookie
 
-    async def _pupil(self, request: Request) -> tuple[str, str]:
-        """The class and the pupil that a browser is. Raises Gone for anybody else."""
+    async def _known(self, request: Request) -> tuple[str, str] | None:
+        """The class and the pupil that a browser is, or None for anybody else."""
         known = _cookie(request)
-        if known is None or known[1] not in await self._watch().apart(self._pupils, known[0]):
-            raise Gone("This browser is in no class: join one with its code.")
+        with contextlib.suppress(Gone):
+            if known and known[1] in await self._watch().apart(self._pupils, known[0]):
+                return known
+        return None
+
+    async def _pupil(self, request: Request) -> tuple[str, str]:
+        """The class and the pupil that a browser is. Raises NotYours for anybody else.
+
+        A cookie that no pupil of that class has is a code that was guessed: it is counted as one, and the answer does
+        not tell whether there is such a class.
+        """
+        known = await self._known(request)
+        if known is None:
+            if _cookie(request):
+                guesser = _guesser(request)
+                if wait := self.attempts.wait(*guesser):
+                    raise NotYours(wait)
+                self.attempts.wrong(*guesser)
+            raise NotYours(0)
         return known
 
     def _pupils(self, code: str) -> set[str]:
@@ -276,6 +311,22 @@ def _cookie(request: Request) -> tuple[str, str] | None:
     code, _, pupil = request.cookies.get(COOKIE, "").partition(".")
     read = codes.read(code)
     return (read, pupil) if read and pupil else None
+
+
+def _browser(request: Request) -> str:
+    browser = request.cookies.get(BROWSER, "")
+    return browser if len(browser) <= 40 else ""
+
+
+def _guesser(request: Request) -> tuple[str, str]:
+    """The address and the browser under which a wrong code is counted."""
+    return request.client.host if request.client else "", _browser(request)
+
+
+def _too_many(wait: int) -> Response:
+    refusal = _refusal(429, f"Too many wrong codes. Try again in {wait} s.")
+    refusal.headers["Retry-After"] = str(wait)
+    return refusal
 
 
 def _refusal(status: int, sentence: str) -> Response:

@@ -156,6 +156,32 @@ def test_the_results_follow_a_pick_outlasts_a_lock_and_the_split_is_private(app_
     window.value.close()
 
 
+def test_a_teacher_s_link_teaches_elsewhere_and_a_false_one_takes_nothing(app_url: str, pages: list[Page]) -> None:
+    teacher, other, *_ = pages
+    code = start(teacher, app_url, "which-word")
+    name = f"headlight-class-{code}"
+    secret = teacher.evaluate("name => localStorage.getItem(name)", name)
+    address = f"{app_url}/lessons?lesson={LESSON.name}&step=which-word&code={code}"
+    teacher.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    teacher.get_by_role("button", name="Teach elsewhere").click()
+    teacher.get_by_role("button", name="Copy the teacher’s link").click()
+    expect(teacher.get_by_role("button", name="Copied")).to_be_visible()
+    link = teacher.evaluate("navigator.clipboard.readText()")
+    assert link.endswith(f"#teacher={secret}") and secret not in link.partition("#")[0] and f"code={code}" in link
+    other.goto(f"{address}#teacher=false")
+    expect(other.get_by_text("There is no class of this code and this teacher’s link")).to_be_visible(timeout=30_000)
+    sent: list[str] = []
+    other.on("request", lambda request: sent.append(request.url))
+    for given in (secret, "false", ""):  # the false one, where the browser has the real one
+        other.goto("about:blank")
+        other.goto(f"{address}#teacher={given}" if given else address)
+        expect(other.locator(".class-code")).to_be_visible(timeout=30_000)
+        wait_until_idle(other)
+        assert "#" not in other.url and secret not in other.url
+        assert other.evaluate("name => localStorage.getItem(name)", name) == secret
+    assert not [url for url in sent if secret in url.partition("#")[0]]
+
+
 # A tab that is shared, as far as the script can tell.
 SHARED = """navigator.mediaDevices.getDisplayMedia = async () => {
   const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");

@@ -21,7 +21,7 @@ from classroom.classes import Classes, Question
 from classroom.routes import Classroom
 from classroom.store import Store
 from server.access import Access
-from server.attempts import EACH, Attempts
+from server.attempts import EACH, OWN, Attempts
 from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login
@@ -136,6 +136,52 @@ def test_codes_are_not_found_by_trying(classes: Classes, url: str) -> None:
         assert [(await pupil.join(wrong)).status for _ in range(EACH)] == [404] * EACH
         refused = await pupil.join(code)  # the right one is not told apart either
         assert refused.status == 429 and int(refused.headers["retry-after"]) > 0
+
+    run(acts())
+
+
+@pytest.mark.parametrize("path", ["/join/stream", "/join/picture", "/join/answer"])
+def test_no_address_tells_which_codes_there_are(classes: Classes, url: str, path: str) -> None:
+    async def acts() -> None:
+        code, _ = classes.start("A lesson")
+        wrong = f"{(int(code) + 1) % 10**8:08d}"
+        method, body = ("POST", {"step": "first", "round": 1, "guess": 0}) if "answer" in path else ("GET", None)
+        answers = []
+        for tried in [code, wrong] * (EACH // 2):
+            reply = await Pupil(url, cookie=f"{routes.COOKIE}={tried}.made-up").ask(method, path, body)
+            answers.append((reply.status, reply.body, reply.headers.get("set-cookie")))
+        assert len(set(answers)) == 1 and answers[0][0] == 410
+        for cookie in (f"{routes.COOKIE}={code}.made-up", f"{routes.COOKIE}={wrong}.made-up"):
+            assert (await Pupil(url, cookie=cookie).ask(method, path, body)).status == 429
+        assert (await Pupil(url).join(code)).status == 429  # they were counted as wrong codes are
+        assert (await Pupil(url).ask(method, path, body)).status == 410  # whoever names no class guesses none
+
+    run(acts())
+
+
+def test_one_pupil_s_wrong_codes_keep_no_other_out(classes: Classes, url: str) -> None:
+    async def acts() -> None:
+        code, _ = classes.start("A lesson")
+        wrong = f"{(int(code) + 1) % 10**8:08d}"
+        browser = (await Pupil(url).ask("GET", "/join")).headers["set-cookie"].partition(";")[0]
+        statuses = [(await Pupil(url, cookie=browser).join(wrong)).status for _ in range(30)]
+        assert statuses == [404] * OWN + [429] * (30 - OWN)
+        assert (await Pupil(url).join(code)).status == 200
+
+    run(acts())
+
+
+def test_who_is_in_a_class_gets_in_although_the_address_is_locked(classes: Classes, url: str) -> None:
+    async def acts() -> None:
+        (one, _), (two, _) = classes.start("One"), classes.start("Two")
+        wrong = next(code for code in ("00000001", "00000002", "00000003") if code not in (one, two))
+        pupil = Pupil(url)
+        await pupil.join(one)
+        for _ in range(EACH):
+            await Pupil(url).join(wrong)
+        assert (await Pupil(url).join(two)).status == 429
+        assert (await pupil.join(one)).status == 200 and (await pupil.join(two)).status == 200
+        assert [(await pupil.join(wrong)).status for _ in range(EACH + 1)] == [404] * EACH + [429]
 
     run(acts())
 

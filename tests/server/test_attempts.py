@@ -1,6 +1,7 @@
 """Guessing is slow, and keeps nobody else out for long."""
 
-from server.attempts import ALL, EACH, EACH_AGAIN, Attempts, whose
+from classroom.addresses import whose
+from server.attempts import ALL, EACH, EACH_AGAIN, OWN, OWN_AGAIN, Attempts
 
 
 class Clock:
@@ -65,3 +66,16 @@ def test_it_forgets() -> None:
 def test_a_home_has_one_limit() -> None:
     assert whose("2001:db8::1") == whose("2001:db8::ffff:1") != whose("2001:db8:0:1::1")
     assert whose("::ffff:192.0.2.1") == whose("192.0.2.1") != whose("::ffff:192.0.2.2")
+
+
+def test_one_browser_never_uses_up_what_its_address_may_try() -> None:
+    clock = Clock()
+    attempts = Attempts(clock)
+    for second in range(3600):
+        clock.now += 1
+        if not attempts.wait("192.0.2.1", "a browser"):
+            attempts.wrong("192.0.2.1", "a browser")
+        assert attempts.wait("192.0.2.1", "another") == attempts.wait("192.0.2.1") == 0, second
+        assert attempts.wait("192.0.2.1", "a browser") <= OWN_AGAIN
+    clock.now += OWN * OWN_AGAIN
+    assert attempts.wait("192.0.2.1", "a browser") == 0

@@ -1,6 +1,11 @@
-"""The teacher's browser keeps the secret of a class, so that a reload or a restart of the server asks for nothing."""
+"""The teacher's browser keeps the secret of a class, so that a reload or a restart of the server asks for nothing.
+
+A teacher's link has the secret behind its #, which browsers send to no server: it is in no log of a proxy.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -8,30 +13,41 @@ from headlight.viewer.scripts import script
 from ui.state import class_secrets
 
 _KEY = "secret-keeper"
+_LONGEST = 80  # characters of what a browser brings
 _KEEPER = st.components.v2.component(
     "headlight_secret_keeper",
     js=script("storage")
     + """
 export default function ({ data, setTriggerValue }) {
   const { code, secret, wrong } = data, name = `headlight-class-${code}`;
-  if (wrong) store("localStorage", name, null);
+  const kept = stored("localStorage", name), link = new URLSearchParams(location.hash.slice(1)).get("teacher");
+  if (link !== null) history.replaceState(history.state, "", location.pathname + location.search);
+  if (wrong && kept === wrong) store("localStorage", name, null);
   else if (secret) store("localStorage", name, secret);
-  else if (stored("localStorage", name)) setTriggerValue("found", stored("localStorage", name));
+  if (link || (kept && !secret && !wrong)) setTriggerValue("found", { link, kept });
 }
 """,
 )
 
 
-def keep(code: str, *, wrong: bool = False) -> None:
-    """Gives the browser what this session holds, or asks for what the browser has; what is `wrong` it forgets."""
+def keep(code: str, is_teacher: Callable[[str], bool], *, wrong: str = "") -> None:
+    """Gives the browser what this session holds, or asks for what the browser has; what is `wrong` it forgets.
+
+    What the browser has is held if `is_teacher` says so of it. A wrong link displaces no secret.
+    """
     _KEEPER(
         data={"code": code, "secret": class_secrets.held(code), "wrong": wrong},
         key=_KEY,
-        on_found_change=lambda: _found(code),
+        on_found_change=lambda: _found(code, is_teacher),
     )
 
 
-def _found(code: str) -> None:
+def _found(code: str, is_teacher: Callable[[str], bool]) -> None:
     match st.session_state[_KEY].get("found"):
-        case str(secret) if len(secret) <= 80:
-            class_secrets.hold(code, secret)
+        case {"link": link, "kept": kept}:
+            brought = [each for each in (link, kept) if isinstance(each, str) and 0 < len(each) <= _LONGEST]
+            right = next(filter(is_teacher, brought), None)
+            if right is not None:
+                class_secrets.hold(code, right)
+            elif brought and not class_secrets.held(code):
+                class_secrets.hold(code, brought[-1])  # the page says why it is refused

@@ -1,7 +1,7 @@
 """The teacher's side of a class: it starts one, asks the steps of a lesson, and shows what came back.
 
-The class's secret is in the session and in the teacher's browser, and in no address. What may be done is decided in
-classroom/classes.py; what was refused there is said here.
+The class's secret is in the session and in the teacher's browser, and in no address that a server is sent. What may be
+done is decided in classroom/classes.py; what was refused there is said here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import segno
 import streamlit as st
 
 from classroom import codes
-from classroom.classes import Asked, Classes, Question, Refused, rows
+from classroom.addresses import whose
+from classroom.classes import Asked, Classes, Question, Refused, require_small, rows
+from classroom.quota import Quota
 from classroom.store import AWAY, Full, Gone, store
 from classroom.tally import in_words, is_right, share_right, split
 from transformer import folders
@@ -26,15 +28,19 @@ from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
 from ui.state import class_secrets
+from ui.state.public import public
 from ui.state.view import update
 from ui.widgets.copy_link import copy_link
 from ui.widgets.download import download
 from ui.widgets.spreadsheet import csv_text
 from ui.widgets.text import literal
 
+# The same whether there is such a class or not: no page tells which codes there are.
+NOT_TAUGHT = "There is no class of this code and this teacher’s link. If it has ended, what was not downloaded is gone."
 REFUSED = "class-refused"  # in the session: why the last act was not done
 ACTED = "class-acted"  # something was done in the fragment
 EVERY = timedelta(seconds=1)  # between two counts
+_QUOTA = Quota()
 _COMMANDS = ("headlight class", "headlight serve")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -42,41 +48,60 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 def start_class(lesson: Lesson, step: Step) -> None:
     """A button's callback: a new class, in which this step is open."""
     with _said():
+        question = _question(lesson, step)  # a class whose question can't be posed is not made
+        require_small(question)
         classes = Classes(store())
-        code, secret = classes.start(lesson.title)
-        classes.open(code, secret, _question(lesson, step))
+        if public():
+            code, secret = _QUOTA.start(classes, lesson.title, whose(st.context.ip_address or "localhost"))
+        else:
+            code, secret = classes.start(lesson.title)
+        classes.open(code, secret, question)
         class_secrets.hold(code, secret)
-        update(code=code, teacher=None)
+        update(code=code)
 
 
 def section(lesson: Lesson, step: Step, view: LessonsView) -> None:
     """The class at one step of the lesson. Raises ValueError where the step's model can't answer."""
     refusal()
     code = view.code or ""
-    if view.teacher:
-        class_secrets.hold(code, view.teacher)
+    is_teacher = partial(_is_teacher, code)
     secret = class_secrets.held(code)
     if not secret:
-        secret_keeper.keep(code)
+        secret_keeper.keep(code, is_teacher)
         st.info("Open this class by its teacher’s link, or in the browser that started it.", icon=":material/info:")
         st.button("Leave the class", on_click=leave)
         return
     try:
         classes = Classes(store())
         classes.counts(code, secret)
-    except (Gone, Refused, *AWAY) as error:
-        if not isinstance(error, AWAY):
-            class_secrets.drop(code)
-            secret_keeper.keep(code, wrong=True)
-        st.info(f"{_sentence(error)} What was not downloaded is gone.", icon=":material/info:")
-        st.button("Leave the class", on_click=leave)
+    except (Gone, Refused) as error:
+        class_secrets.drop(code)
+        secret_keeper.keep(code, is_teacher, wrong=secret)
+        _not_taught(_sentence(error) if store().set_aside_as else NOT_TAUGHT)
         return
-    secret_keeper.keep(code)
+    except AWAY as error:
+        _not_taught(_sentence(error))
+        return
+    secret_keeper.keep(code, is_teacher)
     if view.private:
         st.fragment(_split, run_every=EVERY)(classes, lesson, code, secret)
         return
     st.fragment(_screen, run_every=EVERY)(classes, lesson, step, code, secret)
     _below(classes, lesson, step, code, secret)
+
+
+def _is_teacher(code: str, secret: str) -> bool:
+    """Whether this is the secret of a class that goes on."""
+    try:
+        Classes(store()).counts(code, secret)
+    except (Gone, Refused, *AWAY):
+        return False
+    return True
+
+
+def _not_taught(reason: str) -> None:
+    st.info(reason, icon=":material/info:")
+    st.button("Leave the class", on_click=leave)
 
 
 def refusal() -> None:
@@ -87,7 +112,7 @@ def refusal() -> None:
 
 def leave() -> None:
     """A button's callback: the lesson goes on without the class, which goes on by itself until it ends."""
-    update(code=None, teacher=None, private=False)
+    update(code=None, private=False)
 
 
 def _screen(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str) -> None:
@@ -233,12 +258,12 @@ def _below(classes: Classes, lesson: Lesson, step: Step, code: str, secret: str)
             where = f"in a window that the class does not see{phone}"
             st.write(f"Before you reveal, the split of the answers is shown to you alone: {where}.")
             if server:
-                copy_link("Copy the private link", "copy-private", server, teacher=secret, private="1")
+                copy_link("Copy the private link", "copy-private", server, secret=secret, private="1")
             window = {"lesson": lesson.name, "step": step.name, "code": code, "private": "1"}
             st.link_button("Open in a second window", f"lessons?{urlencode(window)}", icon=":material/open_in_new:")
         with st.popover("Teach elsewhere", icon=":material/key:"):
             st.write("Whoever has this link teaches the class. It is not in the address bar.")
-            copy_link("Copy the teacher’s link", "copy-teacher", server, teacher=secret)
+            copy_link("Copy the teacher’s link", "copy-teacher", server, secret=secret)
         with st.popover("End the class"):
             st.write("Everything of it is deleted, on all screens too. Download the results before.")
             st.button("End it now", type="primary", on_click=_end, args=(code, secret))

@@ -27,7 +27,6 @@ class LessonsView(View):
     done: str = ""  # progress that a link brings to this browser; from then on the browser keeps it
 
     code: str | None = None  # of a class that does this lesson
-    teacher: str | None = None  # the secret of whoever teaches it, which a link brings to this browser
     private: bool = False  # the split before the reveal, on a phone or in a window that the class does not see
 
     @classmethod
@@ -40,12 +39,11 @@ class LessonsView(View):
             "only": lesson is not None and query.get("only") == "1",
             "done": query.get("done", "")[:LONGEST_PROGRESS],
             "code": code,
-            "teacher": _name(query.get("teacher")) if lesson else None,
             "private": code is not None and query.get("private") == "1",
         }
 
     def to_query(self) -> dict[str, str]:
-        shared = {field.name for field in fields(View)} | {"done", "teacher"}
+        shared = {field.name for field in fields(View)} | {"done"}
         return {name: value for name, value in super().to_query().items() if name not in shared}
 
     def to_keep(self) -> dict[str, str]:

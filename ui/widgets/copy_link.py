@@ -26,10 +26,11 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button"), text = parentElement.querySelector(".text");
   const say = (words) => { text.textContent = words; };
-  const { label, more, server } = data, link = () => {
+  const { label, more, server, secret } = data, link = () => {
     const url = new URL(location.href);
     if (server) Object.assign(url, { protocol: new URL(server).protocol, host: new URL(server).host });
     for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
+    url.hash = secret ? new URLSearchParams({ teacher: secret }) : "";
     return url.href;
   };
   say(label);
@@ -41,7 +42,7 @@ export default function ({ parentElement, data }) {
       const field = document.body.appendChild(document.createElement("textarea"));
       field.value = link();
       field.select();
-      const other = Object.keys(more).length ? "It could not be copied" : "Copy it from the address bar";
+      const other = secret || Object.keys(more).length ? "It could not be copied" : "Copy it from the address bar";
       say(document.execCommand("copy") ? "Copied" : other);
       field.remove();
     }
@@ -52,7 +53,10 @@ export default function ({ parentElement, data }) {
 )
 
 
-def copy_link(label: str = "Copy link to this view", key: str = "copy-link", server: str = "", **more: str) -> None:
-    """`more` are parameters of the link that the address bar doesn't show; `server` begins it in place of the address
-    bar's scheme, host and port ("http://192.168.1.5:8501")."""
-    _BUTTON(data={"label": label, "more": more, "server": server}, key=key)
+def copy_link(
+    label: str = "Copy link to this view", key: str = "copy-link", server: str = "", secret: str = "", **more: str
+) -> None:
+    """`more` are parameters of the link that the address bar doesn't show; `secret`, a teacher's, stands behind its #,
+    which browsers send to no server; `server` begins it in place of the address bar's scheme, host and port
+    ("http://192.168.1.5:8501")."""
+    _BUTTON(data={"label": label, "more": more, "server": server, "secret": secret}, key=key)

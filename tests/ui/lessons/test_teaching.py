@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from classroom.classes import Classes
+from classroom.quota import Quota
 from classroom.store import store
 from transformer.lessons import Measuring, base, read, truth
-from ui.lessons import teaching
+from ui.lessons import secret_keeper, teaching
 from ui.state import models
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,11 +104,7 @@ def test_the_private_view_has_the_split_and_the_cue(classes: Classes) -> None:
     first = [100.0, *[0.0] * (len(answer) - 1)]
     for guess in (answer, first):
         classes.answer(code, classes.join(code), STEP.name, 1, guess)
-    private = AppTest.from_file(PAGE, default_timeout=300)
-    given = {"lesson": LESSON.name, "step": LESSON.steps[0].name, "code": code, "private": "1", "teacher": secret}
-    for name, value in given.items():
-        private.query_params[name] = value
-    private.run()
+    private = opened_with(code, secret, step=LESSON.steps[0].name, private="1")
     assert "teacher" not in private.query_params and private.query_params["private"] == "1"
     shown = screen(private, "headlight_class_split")
     assert shown["number"] == 3  # it follows the class, not its own address
@@ -129,20 +127,44 @@ def test_the_table_of_results_does_not_say_what_most_answered_before_the_reveal(
     assert teaching._line(classes.results(code, secret)[1])["Most said"] == "The"
 
 
+def opened_with(code: str, secret: str, **more: str) -> AppTest:
+    """The page in another browser, which brought a secret by a link."""
+    app = AppTest.from_file(PAGE, default_timeout=300)
+    for name, value in ({"lesson": LESSON.name, "step": STEP.name, "code": code} | more).items():
+        app.query_params[name] = value
+    app.session_state["class-secrets"] = {code: secret}
+    return app.run()
+
+
 def test_the_link_opens_the_class_again_and_another_s_does_not(classes: Classes) -> None:
-    app = started()
-    code, secret = place(app)
-    for given, opens in ((secret, True), ("another-secret", False)):
-        again = AppTest.from_file(PAGE, default_timeout=300)
-        for name, value in (("lesson", LESSON.name), ("step", STEP.name), ("code", code), ("teacher", given)):
-            again.query_params[name] = value
-        again.run()
-        assert not again.exception
-        assert "teacher" not in again.query_params
-        if opens:
-            assert screen(again)["open"]
-        else:
-            assert "not the teacher" in again.info[0].value
+    code, secret = place(started())
+    assert screen(opened_with(code, secret))["open"]
+    refused = opened_with(code, "another-secret")
+    assert not refused.exception and refused.session_state["class-secrets"] == {}
+    nowhere = opened_with(f"{(int(code) + 1) % 10**8:08d}", "another-secret")
+    assert [one.value for one in refused.info] == [one.value for one in nowhere.info] == [teaching.NOT_TAUGHT]
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_link_with_a_false_secret_displaces_none(
+    classes: Classes, monkeypatch: pytest.MonkeyPatch, held: bool
+) -> None:
+    code, secret = place(started())
+    secrets = {code: secret} if held else {}
+    monkeypatch.setattr(
+        st, "session_state", {"class-secrets": secrets, "secret-keeper": {"found": {"link": "false", "kept": secret}}}
+    )
+    secret_keeper._found(code, partial(teaching._is_teacher, code))
+    assert secrets == {code: secret}
+    for brought in (
+        {"link": "x" * 81, "kept": None},
+        {"link": ["a"], "kept": 1},
+        {"link": "false", "kept": ""},
+        "false",
+    ):
+        st.session_state["secret-keeper"] = {"found": brought}
+        secret_keeper._found(code, partial(teaching._is_teacher, code))
+    assert secrets == {code: secret}
 
 
 def test_the_address_alone_does_not_teach() -> None:
@@ -177,3 +199,37 @@ def test_each_kind_of_pick_does_what_it_says(classes: Classes) -> None:
         assert done(), act
     teaching._picked(LESSON, STEP, code, "wrong", {"act": "lock"})
     assert not classes.shown(code).state.locked
+
+
+def test_a_class_is_made_only_where_its_question_can_be_posed(
+    classes: Classes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_classes: list[str] = []
+    monkeypatch.setattr(Classes, "start", lambda self, title: started_classes.append(title) or ("12345678", "secret"))
+
+    def fails(*_: object) -> None:
+        raise ValueError("There is no model of that name.")
+
+    with monkeypatch.context() as missing:
+        missing.setattr(teaching.shelf, "asked", fails)
+        app = started()
+    assert "no model" in app.warning[0].value
+    monkeypatch.setattr("classroom.classes.LONGEST_QUESTION", 10)
+    assert "too large" in started().warning[0].value
+    assert started_classes == []
+
+
+def test_a_visitor_of_a_public_server_has_two_classes(classes: Classes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teaching, "_QUOTA", Quota())
+    monkeypatch.setattr(teaching, "public", lambda: True)
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "2001:db8::1"))
+    places = [place(started()) for _ in range(2)]
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "2001:db8::2"))
+    refused = started()
+    assert "code" not in refused.query_params and "2 classes from your network" in refused.warning[0].value
+    classes.end(*places[0])
+    assert "code" in started().query_params
+    monkeypatch.setattr(type(st.context), "ip_address", property(lambda _: "192.0.2.1"))
+    assert "code" in started().query_params
+    monkeypatch.setattr(teaching, "public", lambda: False)
+    assert all("code" in started().query_params for _ in range(3))
