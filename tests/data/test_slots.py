@@ -115,6 +115,8 @@ def test_number_words_become_the_same_number() -> None:
         ("en-fr", "on Mondays", "le lundi"),
         ("de-en", "Es ist halb acht.", "It is half past seven."),
         ("de-en", "Es ist halb acht.", "It is half eight."),
+        ("de-en", "um zwei Uhr nachmittags", "at two p.m."),
+        ("en-fr", "at 8:30 in the morning", "à 8 h 30 du matin"),
         ("de-en", "ein Hund", "one dog"),
         ("de-en", "Montagmorgen", "Monday morning"),
         ("de-en", "der dritte Mann", "the third man"),

@@ -42,8 +42,8 @@ _NEVER_TEXT = (
 NEVER = frozenset(_NEVER_TEXT.split())
 # Given to women and men alike, whatever the table says.
 _UNISEX_TEXT = (
-    "Alexis Andrea Camille Chris Claude Dominique Jackie Jessie Joan Kim Lee Marion Maxime Nicola Pat Robin Sam Sandy "
-    "Sascha Sasha Simone Toni"
+    "Alexis Andrea Camille Chris Claude Dominique Jackie Jessie Joan Kim Lee Marion Maxime Nicola Nikita Pat Robin Sam "
+    "Sandy Sascha Sasha Simone Toni"
 )
 UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")

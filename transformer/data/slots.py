@@ -40,7 +40,13 @@ _HOLIDAYS_TEXT = "good ash easter palm holy black bloody shrove maundy whit fool
 _HOLIDAYS = frozenset(_HOLIDAYS_TEXT.split())
 # Where "two" is not any number: "the two of us", "both", "each other".
 _PAIRED = re.compile(r"(?i)\b(the|these|those|us|you|of|in) two\b|\b(each|both|either|neither|other|half|twins?)\b")
+# These go with some hours only: "acht Uhr nachmittags" is wrong, and "12 a.m." is midnight.
+_DAYTIME = re.compile(
+    r"(?i)\b([ap]\.? ?m\b|morning|afternoon|evening|night|noon|midnight|matin|après-midi|soir|nuit|midi|minuit"
+    r"|vormittags?|nachmittags?|mittags?|abends?|nachts?|morgens|früh)\b"
+)
 _MARY = {"Mary": ("Marie", "Maria"), "Marie": ("Mary",), "Maria": ("Mary",)}
+_NUMBERS = ("word", "digits")
 _WORD = re.compile(r"[^\W\d_]+")
 _ARTICLE = re.compile(r"(?i)\ban? [$€£]?$")  # "an 8" would have to become "a 9"
 _DIGITS = re.compile(r"(?<![\w.,:/'’#-])(?<!\d )\d{1,4}(?![\w:/’'-]|[.,]\d| \d)")
@@ -96,13 +102,13 @@ class Replacer:
                     counts[1][kind, name] = counts[1].pop((kind, other))
                     break
         both = [(key, (slot, by_key[1][key])) for key, slot in by_key[0].items() if key in by_key[1]]
-        paired = _PAIRED.search(source) or _PAIRED.search(target)
+        fixed = {("word", "2")} if _PAIRED.search(source) or _PAIRED.search(target) else set()
+        if _DAYTIME.search(source) or _DAYTIME.search(target):
+            fixed |= {key for key, _ in both if key[0] == "time" or (key[0] in _NUMBERS and int(key[1]) <= 24)}
         return [
             slots
             for key, slots in both
-            if counts[0][key] == counts[1][key] == 1
-            and all(slot.end for slot in slots)
-            and not (key == ("word", "2") and paired)
+            if counts[0][key] == counts[1][key] == 1 and all(slot.end for slot in slots) and key not in fixed
         ]
 
     def replace(self, source: str, target: str, rng: random.Random) -> tuple[str, str]:
@@ -135,7 +141,7 @@ class Replacer:
             return self._draw_time(slots, texts, rng)
         names = {"female": words.female, "male": words.male, "surname": words.surnames}
         for _ in range(50):
-            if kind in ("word", "digits"):
+            if kind in _NUMBERS:
                 values = self._draw_number(kind, int(slots[0].value), rng)
             elif kind in self.tables:
                 values = rng.choice(self.tables[kind])
@@ -146,7 +152,7 @@ class Replacer:
                 and not any(
                     re.search(rf"(?i)\b{re.escape(value)}", text) for value, text in zip(values, texts, strict=True)
                 )
-                and (kind in ("word", "digits") or all(map(self._fits, slots, values, texts, (0, 1))))
+                and (kind in _NUMBERS or all(map(self._fits, slots, values, texts, (0, 1))))
             ):
                 used.update(values)
                 return self._written(slots, values, texts)
@@ -154,7 +160,7 @@ class Replacer:
 
     def _draw_number(self, kind: str, old: int, rng: random.Random) -> tuple[str, str]:
         """Another number of the same order, so that a clock, a day or a year stays one."""
-        ends = (12, 31, 99, 999, 2099, 9999) if kind == "digits" else (12, 99, 999)
+        ends = (12, 31, 99, 999, 2030, 9999) if kind == "digits" else (12, 99, 999)
         high = min(end for end in ends if old <= end)
         low = max([2, *(end + 1 for end in ends if end < old)])
         number = self.words.draw_number(rng, low, high, (old,))
