@@ -60,12 +60,16 @@ def answer_by_keyboard(page: Page, ask: str) -> None:
         ]
     elif ask == "number":
         page.get_by_role("slider").press("ArrowRight")
+        page.keyboard.press("Enter")  # the button is far away by the Tab key
+        return
     elif ask == "order":
         page.get_by_role("button", name=re.compile("^Move .* down$")).first.press("Enter")
     else:
         page.get_by_role("radio").first.focus()
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("radio").nth(1)).to_be_checked()
+        page.keyboard.press("Enter")
+        return
     reveal(page).press("Enter")
 
 

@@ -116,6 +116,16 @@ class LessonView {
       reveal.disabled = given === null;
     };
     take(null);
+    reveal.setAttribute("aria-keyshortcuts", "Enter");
+    reveal.title = "Enter";
+    // From where the guess is made: by the Tab key the button is dozens of stops away. Enter on what is not chosen yet, or
+    // on another button, is for that.
+    this.view.onkeydown = event => {
+      const own = event.target.closest?.("button") && event.target.getAttribute("aria-checked") !== "true";
+      if (event.key !== "Enter" || own || reveal.disabled) return;
+      event.preventDefault();
+      reveal.click();
+    };
     const earlier = this.done[steps[at].name]?.guess ?? null;
     this.view.replaceChildren(el("div"));
     this.lesson = lesson.name;
