@@ -35,6 +35,9 @@ def truth(step: Step, measuring: Measuring) -> Json:
     return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
 
 
+IN_WORDS = {"encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
+
+
 def introduction(step: Step, measuring: Measuring) -> str:
     """What stands before the question."""
     return _text(step.text, measuring)
@@ -50,11 +53,12 @@ def _text(text: str, measuring: Measuring) -> str:
 
 
 def written(named: Named, value: Any) -> str:
-    """A value as a text says it: "35 %", "0.98", "encoder 2.2", the words themselves."""
+    """A value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Extreme):
-        return f"{named.kind} {'.'.join(map(str, value.head))}"
+        layer, head = value.head
+        return f"{IN_WORDS[named.kind]} layer {layer}, head {head}"
     if isinstance(value, str | Row):
         return str(comparable(value))
     if named.share:
@@ -137,7 +141,13 @@ def _pose_head(step: Step, measuring: Measuring) -> Json:
     named = step.answer
     assert named is not None
     _answer(step, measuring)
-    return _thumbnails(measuring.trace(named.run), named.kind)
+    trace = measuring.trace(named.run)
+    posed = _thumbnails(trace, named.kind)
+    if named.words:  # one cell of every head is compared
+        row = measuring.words(named.words[0], trace.row_tokens(named.kind))
+        column = measuring.words(named.words[1], trace.column_tokens(named.kind))
+        posed["asked"] = {"row": row, "column": column}
+    return posed
 
 
 def _thumbnails(trace: Trace, kind: str) -> Json:

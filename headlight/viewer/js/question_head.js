@@ -23,7 +23,12 @@ function tellHead(element, posed, truth, guess, tally) {
 }
 
 function ofHeads(posed) {
-  const about = posed.kind === "cross" ? "rows are what is written, columns what is read" : "rows look at columns";
+  const { asked, rows, columns } = posed;
+  const about = asked
+    ? `outlined: the row of \u201c${isolated(rows[asked.row])}\u201d and the column of \u201c${isolated(columns[asked.column])}\u201d`
+    : posed.kind === "cross"
+      ? "rows are what is written, columns what is read"
+      : "rows look at columns";
   return el(
     "div",
     { class: "of-which" },
@@ -46,10 +51,13 @@ function headGrid(element, posed, tag) {
       const cell = el(
         tag,
         { "aria-label": `Layer ${layer + 1}, head ${head + 1}` },
-        painted(
-          weights.map((one, i) => one.map((value, j) => (posed.masked[i][j] ? null : value))),
-          theme,
-          rightToLeft(posed.columns),
+        withAsked(
+          painted(
+            weights.map((one, i) => one.map((value, j) => (posed.masked[i][j] ? null : value))),
+            theme,
+            rightToLeft(posed.columns),
+          ),
+          posed,
         ),
       );
       if (tag === "button") {
@@ -61,6 +69,20 @@ function headGrid(element, posed, tag) {
     });
   });
   return { node, cells };
+}
+
+// A picture with the row and the column that are asked about, where a question is about one cell of every head.
+function withAsked(picture, { asked, rows, columns }) {
+  if (!asked) return picture;
+  const node = el("span", { class: "picture-of" }, picture),
+    row = el("i", { class: "asked-of" }),
+    column = el("i", { class: "asked-of" }),
+    share = (at, count) => `${(100 * at) / count}%`;
+  row.style.cssText = `inset: ${share(asked.row, rows.length)} 0 auto 0; height: ${share(1, rows.length)}`;
+  const from = rightToLeft(columns) ? columns.length - 1 - asked.column : asked.column;
+  column.style.cssText = `inset: 0 auto 0 ${share(from, columns.length)}; width: ${share(1, columns.length)}`;
+  node.append(row, column);
+  return node;
 }
 
 // What there is to look at beside a slider or a list, if anything: a head without the row that is asked for, or all heads.
