@@ -87,6 +87,11 @@ appeler: appelle appelles appelle appelons appelez appellent appelé appeller
 acheter: achète achètes achète achetons achetez achètent acheté achèter
 lever: lève lèves lève levons levez lèvent levé lèver
 envoyer: envoie envoies envoie envoyons envoyez envoient envoyé enverr
+construire: construis construis construit construisons construisez construisent construit construir
+dormir: dors dors dort dormons dormez dorment dormi dormir
+voir: vois vois voit voyons voyez voient vu verr
+nourrir: nourris nourris nourrit nourrissons nourrissez nourrissent nourri nourrir
+comprendre: comprends comprends comprend comprenons comprenez comprennent compris comprendr
 nettoyer: nettoie nettoies nettoie nettoyons nettoyez nettoient nettoyé nettoier
 essayer: essaie essaies essaie essayons essayez essaient essayé essaier
 payer: paie paies paie payons payez paient payé paier
@@ -282,14 +287,16 @@ _FREQUENCIES = (("every day", "tous les jours"), ("every morning", "tous les mat
                 ("on Mondays", "le lundi"), ("", ""))  # fmt: skip
 _PAST_TIMES = (("yesterday", "*hier"), ("this morning", "ce matin"), ("last week", "la semaine dernière"),
                ("two days ago", "il y a deux jours"), ("on Monday", "lundi"), ("last night", "*hier soir"),
-               ("last year", "l'année dernière"), ("", ""))  # fmt: skip
+               ("", ""))  # fmt: skip
 _FUTURE_TIMES = (("tomorrow", "demain"), ("tonight", "ce soir"), ("next week", "la semaine prochaine"),
                  ("on Saturday", "samedi"), ("later", "plus tard"), ("this afternoon", "cet après-midi"),
-                 ("next summer", "l'été prochain"), ("", ""))  # fmt: skip
+                 ("", ""))  # fmt: skip
 _NOW = (("now", "maintenant"), ("at the moment", "en ce moment"), ("", ""))
 _DURATIONS = (("an hour", "une heure"), ("two hours", "deux heures"), ("ten minutes", "dix minutes"),
               ("half an hour", "une demi-heure"))  # fmt: skip
-_SINCE = (("this morning", "ce matin"), ("yesterday", "*hier"), ("two o'clock", "deux heures"), ("noon", "midi"))
+_SINCE = (("this morning", "ce matin"), ("two o'clock", "deux heures"), ("noon", "midi"))
+_YEARS = (("a year", "un an"), ("two years", "deux ans"), ("three months", "trois mois"), ("a long time", "longtemps"))
+_SINCE_YEARS = (("January", "janvier"), ("last year", "l'année dernière"), ("2015", "2015"), ("September", "septembre"))
 
 
 def _timed(pair: Pair, times: tuple[Pair, ...], rng: random.Random, end: str = ".") -> Pair:
@@ -301,23 +308,61 @@ def _timed(pair: Pair, times: tuple[Pair, ...], rng: random.Random, end: str = "
 
 Scheme = Callable[[Subject, VerbPhrase, random.Random], Pair | None]
 
+# Which verb phrases and subjects a scheme does not suit.
+_HABITS = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes", "_used_to", "_that")
+_WISHES = ("_imperative", "_polite", "_let_us", "_want_you", "_should", "_must", "_need_not", "_wants", "_would_like",
+           "_want_question", "_likes", "_to", "_would", "_if", "_can", "_can_question")  # fmt: skip
+_QUESTIONS = ("_question", "_word_question", "_progressive_question", "_past_question", "_why_not", "_ever",
+              "_will_question", "_want_question", "_how_long")  # fmt: skip
+
+
+_STATES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long", "_used_to", "_would_like", "_wants", "_that")
+
+
+def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    """Return a pair, or None where the scheme does not suit the verb phrase or the subject."""
+    name = scheme.__name__
+    unsuited = (
+        ("e" in phrase.flags and name in _HABITS)
+        or ("w" in phrase.flags and name in _WISHES)
+        or (("x" in phrase.flags or "d" in phrase.flags) and name in ("_already", "_ever"))
+        or ("y" in phrase.flags and name in ("_progressive", "_en_train", "_was_doing", "_progressive_question"))
+        or ("l" in phrase.flags and name not in _STATES)
+        or (subject.english in ("I", "we") and name in _QUESTIONS)
+    )
+    return None if unsuited else scheme(subject, phrase, rng)
+
 
 def _habit(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    return _timed((f"{s.english} {_present_english(s, p)}", finite(s, p, "present")), _FREQUENCIES, r)
+    # "I read a book" without a time is present or past.
+    times = _FREQUENCIES[:-1] if _is_unclear(s, p) else _frequencies(p)
+    return _timed((f"{s.english} {_present_english(s, p)}", finite(s, p, "present")), times, r)
 
 
-def _adverb(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _frequencies(p: VerbPhrase) -> tuple[Pair, ...]:
+    return _FREQUENCIES[-1:] if "l" in p.flags else _FREQUENCIES
+
+
+def _is_unclear(s: Subject, p: VerbPhrase) -> bool:
+    return english.past(_en(s, p)) == _present_english(s, p)
+
+
+def _adverb(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if _is_unclear(s, p):
+        return None
     source, target = r.choice((("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"), ("rarely", "rarement")))
     return f"{s.english} {source} {_present_english(s, p)}.", f"{finite(s, p, 'present', adverb=target)}."
 
 
-def _never(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+def _never(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if _is_unclear(s, p):
+        return None
     return f"{s.english} never {_present_english(s, p)}.", f"{finite(s, p, 'present', 'jamais')}."
 
 
 def _not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
     pair = f"{s.english} {_do(s)}n't {_en(s, p)}", finite(s, p, "present", "pas")
-    return _timed(pair, _FREQUENCIES, r)
+    return _timed(pair, _frequencies(p), r)
 
 
 def _no_longer(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
@@ -326,11 +371,11 @@ def _no_longer(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
 
 def _question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
     pair = f"{_do(s)} {s.english} {_en(s, p)}", f"est-ce que {finite(s, p, 'present')}"
-    return _timed(pair, _FREQUENCIES, r, "?")
+    return _timed(pair, _frequencies(p), r, "?")
 
 
 def _word_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    source, target = r.choice((("when", "quand"), ("why", "pourquoi"), ("how often", "combien de fois")))
+    source, target = r.choice((("when", "quand"), ("why", "pourquoi"), ("how often", "à quelle fréquence")))
     return f"{source} {_do(s)} {s.english} {_en(s, p)}?", f"{target} est-ce que {finite(s, p, 'present')} ?"
 
 
@@ -344,7 +389,7 @@ def _progressive(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
 def _en_train(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
-    source = f"{s.english} {_be(s)} just {english.progressive(_en(s, p))}."
+    source = f"{_short_be(s)} {english.progressive(_en(s, p))} right now."
     return source, f"{s.french} {conjugate('être', 'present', s.person)} en train de {infinitive(s, p)}."
 
 
@@ -356,7 +401,8 @@ def _progressive_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair |
 
 
 def _past(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    return _timed((f"{s.english} {english.past(_en(s, p))}", perfect(s, p)), _PAST_TIMES, r)
+    times = _PAST_TIMES[:-1] if _is_unclear(s, p) else _PAST_TIMES
+    return _timed((f"{s.english} {english.past(_en(s, p))}", perfect(s, p)), times, r)
 
 
 def _not_past(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
@@ -439,7 +485,7 @@ def _should(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
 
 def _wants(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
     want = "wants" if _is_third(s) else "want"
-    return _timed((f"{s.english} {want} to {_en(s, p)}", modal(s, "vouloir", "present", p)), _FUTURE_TIMES, r)
+    return _timed((f"{s.english} {want} to {_en(s, p)}", modal(s, "vouloir", "present", p)), _future(p), r)
 
 
 def _does_not_want(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
@@ -452,7 +498,11 @@ def _want_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
 
 def _would_like(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
     pair = f"{s.english} would like to {_en(s, p)}", modal(s, "aimer", "conditional", p)
-    return _timed(pair, _FUTURE_TIMES, r)
+    return _timed(pair, _future(p), r)
+
+
+def _future(p: VerbPhrase) -> tuple[Pair, ...]:
+    return _FUTURE_TIMES[-1:] if "l" in p.flags else _FUTURE_TIMES
 
 
 def _likes(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
@@ -474,7 +524,8 @@ def _likes(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
 def _for_long(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     if "d" not in p.flags:
         return None
-    word, times = r.choice((("for", _DURATIONS), ("since", _SINCE)))
+    durations, points = (_YEARS, _SINCE_YEARS) if "y" in p.flags else (_DURATIONS, _SINCE)
+    word, times = r.choice((("for", durations), ("since", points)))
     source, target = r.choice(times)
     doing = english.progressive(_en(s, p))
     return f"{s.english} {_have(s)} been {doing} {word} {source}.", f"{finite(s, p, 'present')} depuis {target}."
@@ -495,7 +546,7 @@ def _was_doing(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
     source, target = r.choice((("the phone rang", "le téléphone a sonné"), ("it began to rain", "il a commencé à pleuvoir"),
-                               ("I saw them", "je les ai vus"), ("the teacher came in", "le professeur est entré")))  # fmt: skip
+                               ("I arrived", "je suis arrivé"), ("the teacher came in", "le professeur est entré")))  # fmt: skip
     doing = english.progressive(_en(s, p))
     if s.english == "I" and source.startswith("I "):
         return None
@@ -504,7 +555,7 @@ def _was_doing(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
 
 def _if(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
     source, target = r.choice((("it rains", "s'il pleut"), ("the weather is nice", "s'il fait beau"), ("it's cold", "s'il fait froid"),
-                               ("there is no school", "s'il n'y a pas d'école")))  # fmt: skip
+                               ("it snows", "s'il neige")))  # fmt: skip
     return f"if {source}, {s.english} will {_en(s, p)}.", f"{target}, {finite(s, p, 'future')}."
 
 
@@ -512,7 +563,7 @@ def _would(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     pronoun = {"he": "il", "she": "elle", "I": "je", "you": s.french, "we": "nous", "they": "ils"}.get(s.english)
     if pronoun is None:
         return None
-    had, what = r.choice((("time", "le temps"), ("money", "de l'argent"), ("more time", "plus de temps")))
+    had, what = r.choice((("time", "le temps"), ("a little time", "un peu de temps"), ("more time", "plus de temps")))
     si = "s'" if pronoun.startswith("il") else "si "
     condition = f"{si}{pronoun} {conjugate('avoir', 'imperfect', s.person)} {what}"
     return f"if {s.english} had {had}, {s.english} would {_en(s, p)}.", f"{condition}, {finite(s, p, 'conditional')}."
@@ -541,9 +592,11 @@ def _let_us(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
     return f"let's {_en(we, p)}{end[0]}", f"{imperative(p, 'nous')}{end[1]}"
 
 
-def _that(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    source, target = r.choice((("I know that", "je sais que"), ("I think that", "je pense que"), ("he says that", "il dit que"),
-                               ("Anna knows that", "Anna sait que")))  # fmt: skip
+def _that(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    source, target = r.choice((("I know that", "je sais que"), ("I think that", "je pense que"),
+                               ("he says that", "il dit que"), ("Lucy knows that", "Lucy sait que")))  # fmt: skip
+    if _is_unclear(s, p):
+        return None
     return f"{source} {s.english} {_present_english(s, p)}.", f"{target} {finite(s, p, 'present')}."
 
 
@@ -552,12 +605,11 @@ def _want_you(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     objects = {"you": "you", "he": "him", "she": "her", "they": "them", "we": "us"}
     if s.english == "I":
         return None
-    object = objects.get(s.english, s.english)
-    subjects = [("I want", "je veux"), ("my father wants", "mon père veut"), ("would you like", "")][:2]
-    source, target = r.choice(subjects)
+    person = objects.get(s.english, s.english)
+    source, target = r.choice((("I want", "je veux"), ("my father wants", "mon père veut")))
     if s.english == "we" and source == "I want":
         return None
-    return f"{source} {object} to {_en(s, p)}.", f"{target} que {finite(s, p, 'subjunctive')}."
+    return f"{source} {person} to {_en(s, p)}.", f"{target} que {finite(s, p, 'subjunctive')}."
 
 
 def _to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
