@@ -43,7 +43,10 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=10, help="in how many pairs each should stand (10)")
     arguments = parser.parse_args()
     words = frequent_words(arguments.language, arguments.words)
-    counts = count_pairs(open_parts(arguments.data)[0], arguments.language)
+    try:
+        counts = count_pairs(open_parts(arguments.data)[0], arguments.language)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
     rare = [word for word in words if counts[word] < arguments.least]
     print(
         f"{len(words) - len(rare):,} of {len(words):,} words stand in at least {arguments.least:,} pairs; "

@@ -153,14 +153,14 @@ def random_pair(rng: random.Random) -> tuple[str, str]:
         elif choice < 0.55:
             pair = _fill_slots(rng.choice(_frames()), rng)
         else:
-            pair = _clause(rng.choice(_verb_phrases()), rng)
+            pair = _random_clause(rng)
         if not _is_left_out(pair[0]):
             return pair
 
 
-def _clause(phrase: VerbPhrase, rng: random.Random) -> tuple[str, str]:
+def _random_clause(rng: random.Random) -> tuple[str, str]:
     while True:
-        if pair := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), phrase, rng):
+        if pair := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), rng.choice(_verb_phrases()), rng):
             return _spelled(pair)
 
 
@@ -190,8 +190,8 @@ def _covering() -> Iterator[tuple[str, str]]:
         rng = random.Random(phrase.french)
         for scheme in SCHEMES:
             for _ in range(2):
-                if pair := make_clause(scheme, rng.choice(SUBJECTS), phrase, rng):
-                    yield _spelled(pair)
+                if clause := make_clause(scheme, rng.choice(SUBJECTS), phrase, rng):
+                    yield _spelled(clause)
 
 
 def _fill_slots(template: Template, rng: random.Random, fixed: dict[str, Entry] | None = None) -> tuple[str, str]:
@@ -247,7 +247,9 @@ def _french_slot(slot: str, chosen: dict[str, Entry]) -> str:
     if words == ["en"]:
         return _in_country(entry)
     form = _form(noun, chosen)
-    before, after, determiners = [], [], []
+    before: list[str] = []
+    after: list[str] = []
+    determiners: list[str] = []
     for word in words:
         if word in chosen:
             text = _agreeing(word, form, chosen)
@@ -257,10 +259,8 @@ def _french_slot(slot: str, chosen: dict[str, Entry]) -> str:
     phrase = " ".join([*before, _noun_text(entry, form), *after])
     if before and not form.is_plural and not form.is_feminine:
         phrase = _before_vowel_adjective(chosen, words, entry, phrase)
-    if _category(noun) == "country" and "de" in determiners and "le" not in determiners:
-        # "de France", but "du Japon", "des États-Unis"
-        if form.is_plural or not (form.is_feminine or _starts_with_vowel(entry.french) or entry.gender == "-"):
-            determiners.append("le")
+    if _category(noun) == "country" and determiners == ["de"] and _has_article_after_de(entry):
+        determiners.append("le")
     return " ".join([*_determined(determiners, phrase, form, bool(before), entry), phrase])
 
 
@@ -342,13 +342,18 @@ def _noun_text(entry: Entry, form: _Form) -> str:
     return entry.plural or french.plural(entry.french)
 
 
+def _has_article_after_de(country: Entry) -> bool:
+    """Tell "du Japon" and "des États-Unis" from "de France" and "d'Iran"."""
+    return country.gender.endswith("p") or (country.gender == "m" and not _starts_with_vowel(country.french))
+
+
 def _in_country(entry: Entry) -> str:
     """Write "en France", "au Japon", "aux États-Unis", "en Israël", "à Cuba"."""
     if entry.gender == "-":
         return f"{'en' if _starts_with_vowel(entry.french) else 'à'} {entry.french}"
     if entry.gender.endswith("p"):
         return f"aux {entry.french}"
-    return f"{'en' if entry.gender == 'f' or _starts_with_vowel(entry.french) else 'au'} {entry.french}".replace("*", "")
+    return f"{'en' if entry.gender == 'f' or _starts_with_vowel(entry.french) else 'au'} {entry.french}"
 
 
 def _starts_with_vowel(text: str) -> bool:

@@ -182,18 +182,16 @@ def _rest(phrase: VerbPhrase, person: str, negative: bool = False) -> str:
     return f" {rest.replace('~', '')}" if rest else ""
 
 
-def finite(
-    subject: Subject, phrase: VerbPhrase, tense: str, negation: str = "", adverb: str = "", subject_text: str | None = None
-) -> str:
+def finite(subject: Subject, phrase: VerbPhrase, tense: str, negation: str = "", adverb: str = "") -> str:
     """Return a French clause; `negation` is "pas" or "jamais", `adverb` stands after the verb."""
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
     verb = conjugate(phrase.verb, tense, subject.person)
-    return _clause(subject, se + verb, phrase, negation, adverb, subject_text)
+    ne = "ne " if negation else ""
+    after = "".join(f" {word}" for word in (negation, adverb) if word)
+    return f"{subject.french} {ne}{se}{verb}{after}{_rest(phrase, subject.person, bool(negation))}"
 
 
-def perfect(
-    subject: Subject, phrase: VerbPhrase, negation: str = "", adverb: str = "", subject_text: str | None = None
-) -> str:
+def perfect(subject: Subject, phrase: VerbPhrase, negation: str = "", adverb: str = "") -> str:
     """Return a French clause in the passé composé."""
     with_etre = phrase.is_reflexive or phrase.verb in _WITH_ETRE
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
@@ -202,12 +200,10 @@ def perfect(
     if with_etre and "n" not in phrase.flags:
         # "vous" is one person here.
         participle += "e" * (subject.gender == "f") + "s" * (subject.person in ("nous", "ils"))
-    # With adverb or negation between auxiliary and participle.
     middle = "".join(f" {word}" for word in (negation, adverb) if word)
     ne = "ne " if negation else ""
-    text = subject.french if subject_text is None else subject_text
     rest = _rest(phrase, subject.person, bool(negation))
-    return f"{text} {ne}{se}{auxiliary}{middle} {participle}{rest}".strip()
+    return f"{subject.french} {ne}{se}{auxiliary}{middle} {participle}{rest}"
 
 
 def infinitive(subject: Subject, phrase: VerbPhrase, negative: bool = False) -> str:
@@ -233,15 +229,6 @@ def imperative(phrase: VerbPhrase, person: str, negative: bool = False) -> str:
     if negative:
         return f"ne {form} pas{_rest(phrase, person, True)}"
     return form + _rest(phrase, person)
-
-
-def _clause(
-    subject: Subject, verb: str, phrase: VerbPhrase, negation: str, adverb: str, subject_text: str | None
-) -> str:
-    ne = "ne " if negation else ""
-    after = "".join(f" {word}" for word in (negation, adverb) if word)
-    text = subject.french if subject_text is None else subject_text
-    return f"{text} {ne}{verb}{after}{_rest(phrase, subject.person, bool(negation))}".strip()
 
 
 # English
@@ -273,7 +260,7 @@ def _have(subject: Subject) -> str:
 
 def _short_be(subject: Subject) -> str:
     if subject.english in ("I", "you", "he", "she", "we", "they"):
-        return {"am": f"{subject.english}'m", "is": f"{subject.english}'s", "are": f"{subject.english}'re"}[_be(subject)]
+        return subject.english + {"am": "'m", "is": "'s", "are": "'re"}[_be(subject)]
     return f"{subject.english} {_be(subject)}"
 
 
@@ -309,14 +296,16 @@ def _timed(pair: Pair, times: tuple[Pair, ...], rng: random.Random, end: str = "
 Scheme = Callable[[Subject, VerbPhrase, random.Random], Pair | None]
 
 # Which verb phrases and subjects a scheme does not suit.
-_HABITS = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes", "_used_to", "_that")
+_HABITS = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes", "_used_to",
+           "_that")  # fmt: skip
 _WISHES = ("_imperative", "_polite", "_let_us", "_want_you", "_should", "_must", "_need_not", "_wants", "_would_like",
            "_want_question", "_likes", "_to", "_would", "_if", "_can", "_can_question")  # fmt: skip
 _QUESTIONS = ("_question", "_word_question", "_progressive_question", "_past_question", "_why_not", "_ever",
               "_will_question", "_want_question", "_how_long")  # fmt: skip
 
 
-_STATES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long", "_used_to", "_would_like", "_wants", "_that")
+_STATES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long", "_used_to", "_would_like", "_wants",
+           "_that")  # fmt: skip
 
 
 def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
@@ -350,7 +339,9 @@ def _is_unclear(s: Subject, p: VerbPhrase) -> bool:
 def _adverb(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     if _is_unclear(s, p):
         return None
-    source, target = r.choice((("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"), ("rarely", "rarement")))
+    source, target = r.choice(
+        (("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"), ("rarely", "rarement"))
+    )
     return f"{s.english} {source} {_present_english(s, p)}.", f"{finite(s, p, 'present', adverb=target)}."
 
 
@@ -453,7 +444,9 @@ def _going_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
 
 
 def _not_going_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    return _timed((f"{_short_be(s)} not going to {_en(s, p)}", modal(s, "aller", "present", p, "pas")), _FUTURE_TIMES, r)
+    return _timed(
+        (f"{_short_be(s)} not going to {_en(s, p)}", modal(s, "aller", "present", p, "pas")), _FUTURE_TIMES, r
+    )
 
 
 def _can(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
@@ -545,8 +538,9 @@ def _used_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
 def _was_doing(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
     if "p" in p.flags:
         return None
-    source, target = r.choice((("the phone rang", "le téléphone a sonné"), ("it began to rain", "il a commencé à pleuvoir"),
-                               ("I arrived", "je suis arrivé"), ("the teacher came in", "le professeur est entré")))  # fmt: skip
+    events = (("the phone rang", "le téléphone a sonné"), ("it began to rain", "il a commencé à pleuvoir"),
+              ("I arrived", "je suis arrivé"), ("the teacher came in", "le professeur est entré"))  # fmt: skip
+    source, target = r.choice(events)
     doing = english.progressive(_en(s, p))
     if s.english == "I" and source.startswith("I "):
         return None
@@ -554,8 +548,9 @@ def _was_doing(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
 
 
 def _if(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    source, target = r.choice((("it rains", "s'il pleut"), ("the weather is nice", "s'il fait beau"), ("it's cold", "s'il fait froid"),
-                               ("it snows", "s'il neige")))  # fmt: skip
+    conditions = (("it rains", "s'il pleut"), ("the weather is nice", "s'il fait beau"),
+                  ("it's cold", "s'il fait froid"), ("it snows", "s'il neige"))  # fmt: skip
+    source, target = r.choice(conditions)
     return f"if {source}, {s.english} will {_en(s, p)}.", f"{target}, {finite(s, p, 'future')}."
 
 
@@ -613,8 +608,9 @@ def _want_you(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
 
 
 def _to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
-    source, target = r.choice((("it's time to", "il est temps de"), ("it's easy to", "il est facile de"),
-                               ("it's important to", "il est important de"), ("it's fun to", "c'est amusant de")))  # fmt: skip
+    openings = (("it's time to", "il est temps de"), ("it's easy to", "il est facile de"),
+                ("it's important to", "il est important de"), ("it's fun to", "c'est amusant de"))  # fmt: skip
+    source, target = r.choice(openings)
     we = Subject("we", "nous", "nous", "our")
     if "MY" in p.english or p.is_reflexive:
         return _let_us(s, p, r)

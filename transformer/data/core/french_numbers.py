@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-_ENGLISH = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_ENGLISH_TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
+from transformer.data.core.german_numbers import english_number
+
 # The asterisk marks a first letter before which nothing is elided ("le huit", "le onze").
 _FRENCH = (
-    "zéro un deux trois quatre cinq six sept *huit neuf dix *onze douze treize quatorze quinze seize dix-sept dix-huit "
-    "dix-neuf"
-).split()
-_FRENCH_TENS = "_ _ vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt".split()
-
-
-def english_number(number: int) -> str:
-    """Write a number below 1,000 in English words."""
-    if number < 20:
-        return _ENGLISH[number]
-    if number < 100:
-        unit = number % 10
-        return _ENGLISH_TENS[number // 10] + (f"-{_ENGLISH[unit]}" if unit else "")
-    rest = number % 100
-    return f"{_ENGLISH[number // 100]} hundred" + (f" and {english_number(rest)}" if rest else "")
+    "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "*huit", "neuf", "dix", "*onze", "douze",
+    "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",
+)  # fmt: skip
+_FRENCH_TENS = (
+    "", "", "vingt", "trente", "quarante", "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt",
+)  # fmt: skip
 
 
 def french_number(number: int) -> str:
