@@ -32,6 +32,10 @@ NAMES_TERMS = (
     "First names, surnames: popular-names-by-country-dataset (CC0), Faker (MIT); places, months, units: Unicode CLDR "
     "(Unicode License v3)."
 )
+_CORE = {
+    "data": "Sentences written and generated for Headlight around the 3,000 most frequent words, and everyday grammar",
+    "terms": "The core vocabulary: written for Headlight, free of terms.",
+}
 # The tables of the folder of everyday text by name: what they are, and their terms.
 _EVERYDAY_TABLES = {
     "tatoeba-more": (
@@ -155,6 +159,8 @@ def about(spec: str) -> dict[str, Any]:
     if kind == "everyday" and name in _EVERYDAY_TABLES and "-" in languages:
         data, terms = _EVERYDAY_TABLES[name]
         return _between(languages, _EVERYDAY, {"data": data, "terms": terms})
+    if kind == "core" and "-" in rest:
+        return _between(name, _EVERYDAY, _CORE)
     if kind in _TASKS:
         return {**_TASKS[kind], "data": f"The generated task {kind!r}", "terms": "Generated: free of terms."}
     if kind in _GRAMMARS:

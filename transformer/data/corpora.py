@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transformer.access import require_private
+from transformer.data.core import CoreSentences
 from transformer.data.encoded import Encoded
 from transformer.data.files import JsonLines, Table, TextPair
 from transformer.data.framed import Framed
@@ -26,9 +27,9 @@ __all__ = [
 ]  # fmt: skip
 
 FORMS = (
-    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, slots:en-fr, toy, reverse, copy, dates, "
-    "english-french, english-hindi (with :20000 for that many pairs, or :combinations to test on combinations of words "
-    "that training never has), "
+    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, core:en-fr, slots:en-fr, toy, reverse, copy, "
+    "dates, english-french, english-hindi (with :20000 for that many pairs, as after core:en-fr, or :combinations to "
+    "test on combinations of words that training never has), "
     "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as en-fr.train.tsv.gz, "
     "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
@@ -37,6 +38,7 @@ PARTS = ("train", "validation", "test", "combinations")  # the last of grammars 
 _SIZE = re.compile(r"[1-9][0-9]{0,11}")
 _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
 _NAMED_TABLE = re.compile(r"([\w-]+):([\w]+)-([\w]+)")
+_CORE = re.compile(r"(\w+-\w+)(?::([1-9][0-9]{0,6}))?")
 _PHRASES = Path(__file__).parent / "phrases"
 
 
@@ -131,6 +133,8 @@ def _open_one(
         name, source, target = table.groups()
         pattern = f"{name}.{{}}-{{}}.tsv"
         return NamedTable(everyday_folder(), pattern, name, source, target, max_characters), None, None
+    if kind == "core" and (core := _CORE.fullmatch(rest)):
+        return CoreSentences(core[1], int(core[2]) if core[2] else None, seed), None, None
     if kind == "hub" and 2 <= rest.count(":") <= 3:
         return _open_hub(*rest.split(":"), max_characters=max_characters)
     require_private()

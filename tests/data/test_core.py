@@ -1,0 +1,276 @@
+"""The generated English-French pairs of the core vocabulary, and the corpus of such pairs."""
+
+import csv
+import random
+import re
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import wordfreq
+
+from tools.coverage import frequent_words
+from transformer.data.about import about
+from transformer.data.core import CoreSentences, english, english_french
+from transformer.data.core.french_clauses import (
+    SUBJECTS,
+    Subject,
+    VerbPhrase,
+    conjugate,
+    finite,
+    imperative,
+    modal,
+    perfect,
+    read_verb_phrase,
+)
+from transformer.data.core.french_numbers import french_number, generated_slots
+from transformer.data.core.templates import parse_template
+from transformer.data.corpora import open_corpus, open_parts
+from transformer.data.pairs import Pair
+
+EVERYDAY = Path(__file__).parents[1] / "everyday"
+SUBJECT = {subject.english: subject for subject in reversed(SUBJECTS)}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[Pair]:
+    return list(CoreSentences("en-fr"))
+
+
+def test_the_corpus_is_the_same_for_the_same_seed(pairs: list[Pair]) -> None:
+    assert pairs == list(CoreSentences("en-fr"))
+    n_covering = sum(1 for _ in english_french.covering())
+    other = list(islice(CoreSentences("en-fr", seed=1), n_covering + 100))
+    assert other[:n_covering] == pairs[:n_covering]
+    assert other[n_covering:] != pairs[n_covering : n_covering + 100]
+
+
+def test_pairs_are_distinct_and_as_many_as_asked_for(pairs: list[Pair]) -> None:
+    assert len(pairs) == len({pair[1:3] for pair in pairs}) == 40_000
+    assert len(list(CoreSentences("en-fr", 700))) == 700
+
+
+def test_the_corpus_opens_by_name() -> None:
+    train, validation, test = open_parts("core:en-fr:500")
+    assert len(list(train)) == 500
+    assert validation is test is None
+    assert about("core:en-fr:500")["title"] == "English to French"
+    with pytest.raises(ValueError, match="no core vocabulary 'en-xx'; choose one of en-fr, de-en"):
+        open_corpus("core:en-xx")
+
+
+def test_french_is_spelled_by_the_rules(pairs: list[Pair]) -> None:
+    wrong = re.compile(
+        r"  | [.,]|[\w'][?!]"  # spaces
+        r"|\b(?:je|me|te|se|le|la|de|ne|que) [aàâeéèêiîoôuœ](?!\w* ?h)"  # elision
+        r"|\b[sS]i ils?\b|\b[cC]e est\b|\b[mts]a [aeéèêio]"
+        r"|\b(?:un|mon|ton|son|ce) (?:beau|nouveau|vieux) [aeéiou]"
+        r"|[§*~\[\]{}|]|'[ bcdfgjklmnpqrstvwxz]",
+    )
+    assert [pair.target for pair in pairs if wrong.search(pair.target)] == []
+    contracted = re.compile(r"\b(?:de|à) (?:le|les)\b(?! \w+(?:er|ir|re|oir)\b)")
+    assert [pair.target for pair in pairs if contracted.search(pair.target)] == []
+
+
+def test_english_has_the_right_articles_and_no_marks(pairs: list[Pair]) -> None:
+    wrong = re.compile(r"  | [.,?!]|\ba [aeio]|\ban [bcdfgjklmnpqrstvwxyz]|[§*~\[\]{}|]|\bMY\b")
+    assert [pair.source for pair in pairs if wrong.search(pair.source)] == []
+
+
+def test_sentences_begin_and_end_alike_on_both_sides(pairs: list[Pair]) -> None:
+    for pair in pairs:
+        if pair.source[0].isupper():
+            assert pair.target[0].isupper() or pair.target[0].isdigit(), pair
+        if pair.source[-1] in "?!":
+            assert pair.target.endswith(f" {pair.source[-1]}"), pair
+
+
+def test_no_sentence_of_the_everyday_lists_is_in_it(pairs: list[Pair]) -> None:
+    sources = {english_french._folded(pair.source) for pair in pairs}
+    for path in EVERYDAY.glob("*en-fr.tsv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            tested = [row[0] for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        assert [text for text in tested if english_french._folded(text) in sources] == []
+
+
+def test_each_word_of_the_lexicon_is_in_ten_pairs() -> None:
+    counts: Counter[str] = Counter()
+    for source, _ in english_french.covering():
+        words = re.sub(r"'s\b|[^\w' -]", "", source.casefold()).split()
+        phrases = {" ".join(words[start : start + n]) for n in (1, 2, 3, 4) for start in range(len(words))}
+        counts.update(phrases)
+    for category, entries in english_french._lexicon().items():
+        if category not in generated_slots():
+            for entry in entries:
+                words = re.sub(r"'s\b", "", entry.english.casefold())
+                assert counts[words] + counts[english.pluralize(words)] >= 10, entry
+
+
+# Words that stood in fewer than ten pairs of Tatoeba, Multi30k and the tables of everyday text, with their French.
+RARE = {
+    "includes": "comprend", "thus": "donc", "overall": "dans l'ensemble", "via": "via", "therefore": "donc",
+    "previously": "auparavant", "users": "utilisateurs", "housing": "logement", "approximately": "environ",
+    "unlike": "contrairement", "somehow": "d'une façon", "worldwide": "monde entier", "widely": "largement",
+    "automatically": "automatiquement", "hopefully": "espérons", "ultimately": "en fin de compte",
+    "ireland": "irlande", "israel": "israël", "theatre": "théâtre", "favourite": "préféré", "regarding": "au sujet",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("word", RARE)
+def test_rare_words_are_in_ten_pairs_in_the_right_sense(word: str, pairs: list[Pair]) -> None:
+    targets = [pair.target.casefold() for pair in pairs if word in wordfreq.tokenize(pair.source, "en")]
+    assert sum(RARE[word] in target for target in targets) >= 10
+
+
+def test_exceptions_are_frequent_words_and_no_others() -> None:
+    exceptions = set(wordfreq.top_n_list("en", 3000)) - set(frequent_words("en", 3000))
+    path = Path(english_french.__file__).with_name("exceptions.en.txt")
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    assert sorted(exceptions) == sorted(lines)
+
+
+def fill(frame: str, **words: str) -> tuple[str, str]:
+    """Return the pair of the frame that begins so, with these English words in its slots."""
+    template = next(frame_ for frame_ in english_french._frames() if frame_.fill(0)[0].startswith(frame))
+    lexicon = english_french._lexicon()
+    fixed = {
+        slot: next(entry for entry in lexicon[english_french._category(slot)] if entry.english == word)
+        for slot, word in words.items()
+    }
+    return english_french._fill_slots(template, random.Random(0), fixed)
+
+
+@pytest.mark.parametrize(
+    ("frame", "words", "source", "target"),
+    [
+        ("I live in [country]", {"country": "France"}, "I live in France.", "J'habite en France."),
+        ("I live in [country]", {"country": "Japan"}, "I live in Japan.", "J'habite au Japon."),
+        ("I live in [country]", {"country": "Iran"}, "I live in Iran.", "J'habite en Iran."),
+        ("I live in [country]", {"country": "Cuba"}, "I live in Cuba.", "J'habite à Cuba."),
+        ("I live in [country]", {"country": "Israel"}, "I live in Israel.", "J'habite en Israël."),
+        ("I live in [country]", {"country": "Wales"}, "I live in Wales.", "J'habite au pays de Galles."),
+        ("I received a letter from [country]", {"country": "the United States"},
+         "I received a letter from the United States.", "J'ai reçu une lettre des États-Unis."),
+        ("I received a letter from [country]", {"country": "Italy"},
+         "I received a letter from Italy.", "J'ai reçu une lettre d'Italie."),
+        ("I received a letter from [country]", {"country": "Morocco"},
+         "I received a letter from Morocco.", "J'ai reçu une lettre du Maroc."),
+        ("What is the capital of [country]", {"country": "Ukraine"},
+         "What is the capital of Ukraine?", "Quelle est la capitale de l'Ukraine ?"),
+        ("It's [time].", {"time": "half past seven"}, "It's half past seven.", "Il est sept heures et demie."),
+        ("It's [time].", {"time": "half past twelve"}, "It's half past twelve.", "Il est midi et demi."),
+        ("It's [time].", {"time": "a quarter to twelve"}, "It's a quarter to twelve.", "Il est midi moins le quart."),
+        ("It's [time].", {"time": "one o'clock"}, "It's one o'clock.", "Il est une heure."),
+        ("It's [time].", {"time": "twenty to nine"}, "It's twenty to nine.", "Il est neuf heures moins vingt."),
+        ("It's [time].", {"time": "6:45"}, "It's 6:45.", "Il est 6 h 45."),
+        ("I get up at [time]", {"time": "eight o'clock"}, "I get up at eight o'clock.", "Je me lève à huit heures."),
+        ("I'm [number] years old", {"number": "eighty"}, "I'm eighty years old.", "J'ai quatre-vingts ans."),
+        ("I'm [number] years old", {"number": "71"}, "I'm 71 years old.", "J'ai 71 ans."),
+        ("I bought [a color clothes]", {"color": "white", "clothes": "dress"},
+         "I bought a white dress.", "J'ai acheté une robe blanche."),
+        ("I bought [a color clothes]", {"color": "brown", "clothes": "skirt"},
+         "I bought a brown skirt.", "J'ai acheté une jupe marron."),
+        ("I need [a quality clothes]", {"quality": "old", "clothes": "scarf"},
+         "I need an old scarf.", "J'ai besoin d'une vieille écharpe."),
+        ("I can see [a size animal]", {"size": "beautiful", "animal": "bird"},
+         "I can see a beautiful bird in the picture.", "Je vois un bel oiseau sur l'image."),
+        ("There are many [animal+]", {"animal": "hedgehog"},
+         "There are many hedgehogs in this country.", "Il y a beaucoup de hérissons dans ce pays."),
+        ("Are you afraid of [animal+]", {"animal": "horse"},
+         "Are you afraid of horses?", "Est-ce que tu as peur des chevaux ?"),
+        ("There isn't [a animal]", {"animal": "elephant"},
+         "There isn't an elephant in the garden.", "Il n'y a pas d'éléphant dans le jardin."),
+        ("We don't have any [food]", {"food": "bread"}, "We don't have any bread.", "Nous n'avons pas de pain."),
+        ("Do you want some [food]", {"food": "salad"}, "Do you want some salad?", "Est-ce que tu veux de la salade ?"),
+        ("I'm drinking [drink]", {"drink": "water"}, "I'm drinking water.", "Je bois de l'eau."),
+        ("He drank all [the drink]", {"drink": "beer"}, "He drank all the beer.", "Il a bu toute la bière."),
+        ("Which [thing]", {"thing": "letter"}, "Which letter do you want?", "Quelle lettre est-ce que tu veux ?"),
+        ("Give me [the thing]", {"thing": "umbrella"},
+         "Give me the umbrella, please.", "Donne-moi le parapluie, s'il te plaît."),
+        ("[girl] is [taller] than [boy]", {"girl": "Anna", "taller": "lazier", "boy": "Hugo"},
+         "Anna is lazier than Hugo.", "Anna est plus paresseuse que Hugo."),
+        ("My [relative] is a [job]", {"relative": "aunt", "job": "farmer"},
+         "My aunt is a farmer.", "Ma tante est agricultrice."),
+        ("My parents are [nation]", {"nation": "Turkish"}, "My parents are Turkish.", "Mes parents sont turcs."),
+        ("My [body] hurts", {"body": "ear"}, "My ear hurts.", "J'ai mal à l'oreille."),
+        ("Our [subject] teacher", {"subject": "history"}, None, None),
+        ("We're going to [country] in [season]", {"country": "the Netherlands", "season": "spring"},
+         "We're going to the Netherlands in spring.", "Nous allons aux Pays-Bas au printemps."),
+        ("I work from [day]", {"day": "Monday", "day2": "Friday"},
+         "I work from Monday to Friday.", "Je travaille du lundi au vendredi."),
+        ("[The venue] is next to", {"venue": "school", "venue2": "hospital"},
+         "The school is next to the hospital.", "L'école est à côté de l'hôpital."),
+        ("[My color pair] are expensive", {"color": "black", "pair": "shoes"},
+         "My black shoes are expensive.", "Mes chaussures noires sont chères."),
+    ],
+)  # fmt: skip
+def test_frames_agree(frame: str, words: dict[str, str], source: str | None, target: str | None) -> None:
+    pair = fill(frame, **words)
+    if source is None:
+        assert pair[0].startswith("Our history teacher is ") and pair[1].startswith("Notre professeur d'histoire est ")
+    else:
+        assert pair == (source, target)
+
+
+def test_clauses_are_conjugated_negated_and_agree() -> None:
+    def phrase(text: str) -> VerbPhrase:
+        return read_verb_phrase(text)
+
+    def spelled(text: str) -> str:
+        return english_french.spell(text)
+
+    eat, rise = phrase("eat an apple = manger ~une pomme"), phrase("get up early = se lever tôt")
+    go, homework = phrase("go to school = aller à l'école"), phrase("do MY homework = faire MES devoirs")
+    hands = phrase("wash MY hands = se laver les mains | n")
+    assert spelled(finite(SUBJECT["we"], eat, "present", "pas")) == "Nous ne mangeons pas de pomme"
+    assert spelled(finite(SUBJECT["I"], eat, "imperfect")) == "Je mangeais une pomme"
+    assert spelled(perfect(SUBJECT["she"], rise, "pas")) == "Elle ne s'est pas levée tôt"
+    assert spelled(perfect(SUBJECT["the girls"], go)) == "Les filles sont allées à l'école"
+    assert spelled(perfect(SUBJECT["she"], hands)) == "Elle s'est lavé les mains"
+    assert spelled(perfect(SUBJECT["I"], eat, adverb="déjà")) == "J'ai déjà mangé une pomme"
+    assert spelled(modal(SUBJECT["they"], "vouloir", "present", homework)) == "Ils veulent faire leurs devoirs"
+    assert spelled(modal(SUBJECT["I"], "pouvoir", "present", eat, "pas")) == "Je ne peux pas manger de pomme"
+    assert spelled(imperative(rise, "tu")) == "Lève-toi tôt"
+    assert spelled(imperative(go, "tu")) == "Va à l'école"
+    assert spelled(imperative(eat, "tu", negative=True)) == "Ne mange pas de pomme"
+    assert spelled(imperative(rise, "nous", negative=True)) == "Ne nous levons pas tôt"
+    tu = Subject("you", "tu", "tu", "your")
+    assert finite(tu, homework, "future") == "tu feras tes devoirs"
+
+
+@pytest.mark.parametrize(
+    ("verb", "tense", "person", "form"),
+    [
+        ("aller", "present", "ils", "vont"),
+        ("acheter", "future", "je", "achèterai"),
+        ("envoyer", "conditional", "nous", "enverrions"),
+        ("commencer", "present", "nous", "commençons"),
+        ("commencer", "imperfect", "nous", "commencions"),
+        ("manger", "imperfect", "vous", "mangiez"),
+        ("faire", "subjunctive", "il", "fasse"),
+        ("prendre", "subjunctive", "nous", "prenions"),
+        ("boire", "subjunctive", "ils", "boivent"),
+        ("aller", "subjunctive", "tu", "ailles"),
+        ("finir", "subjunctive", "je", "finisse"),
+        ("être", "imperfect", "il", "était"),
+    ],
+)
+def test_conjugation(verb: str, tense: str, person: str, form: str) -> None:
+    assert conjugate(verb, tense, person) == form
+
+
+def test_all_verb_phrases_have_a_conjugation() -> None:
+    for phrase in english_french._verb_phrases():
+        assert phrase.verb.endswith("er") or conjugate(phrase.verb, "present", "nous").endswith(("ons", "tes", "mes"))
+
+
+def test_numbers() -> None:
+    numbers = {21: "vingt et un", 71: "soixante et onze", 80: "quatre-vingts", 81: "quatre-vingt-un",
+               99: "quatre-vingt-dix-neuf", 200: "deux cents", 201: "deux cent un", 108: "cent huit"}  # fmt: skip
+    assert {number: french_number(number) for number in numbers} == numbers
+
+
+def test_a_template_with_groups_of_different_sizes_is_refused() -> None:
+    with pytest.raises(ValueError, match="Group a has 2 and 3 alternatives"):
+        parse_template("{A/B} = {A/B/C}")
