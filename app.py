@@ -10,6 +10,7 @@ from importlib import import_module
 import streamlit as st
 
 from server import guards, open_browser, routes
+from server.process import prepare_process
 from ui.state import warming
 from ui.state.public import public
 from ui.state.streamlit_internals import ignore_pages_folder
@@ -41,5 +42,6 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
         yield
 
 
+prepare_process()
 ignore_pages_folder()
 app = st.App("navigation.py", routes=routes(), middleware=guards(public()), lifespan=lifespan)

@@ -27,6 +27,7 @@ from classroom.store import (
     parse,
     repairing,
 )
+from transformer.access import reaching
 
 _CLASSES = "headlight:classes"  # the end of each
 _PARTS = "state", "version", "documents", "pupils", "answers"
@@ -39,11 +40,13 @@ class Shared(Store):
     def __init__(self, address: str):
         super().__init__()
         try:
-            self.redis: Any = redis.Redis.from_url(
+            pool = redis.ConnectionPool.from_url(
                 address, decode_responses=True, socket_timeout=10, socket_connect_timeout=5, health_check_interval=30
             )
         except ValueError as error:
             raise ValueError(f"HEADLIGHT_REDIS can't be read ({error}): give redis://HOST:PORT/NUMBER.") from None
+        pool.connection_class = _let_through(pool.connection_class)
+        self.redis: Any = redis.Redis(connection_pool=pool)
 
     @repairing
     def add(self, code: str, state: State, most: int) -> bool:
@@ -189,6 +192,17 @@ class Shared(Store):
         if state is None or state.over:
             raise self.gone(code)
         return state
+
+
+def _let_through(kind: Any) -> Any:
+    """The same kind of connection, which a public server may open too: its address comes from the settings."""
+
+    class Connection(kind):
+        def _connect(self) -> Any:
+            with reaching():
+                return super()._connect()
+
+    return Connection
 
 
 def _key(code: str, part: str) -> str:

@@ -18,6 +18,7 @@ from server.access import Access, access
 from server.attempts import Attempts
 from server.closed import Closed
 from server.headers import Headers
+from server.health import Health
 from server.hosts import Hosts
 from server.login import Login
 from server.owner import Owner
@@ -44,6 +45,7 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
     ]
     if given.only_here:
         guards.append(Middleware(Owner))
+    guards.append(Middleware(Health, path=f"{base}/_stcore/health"))
     if os.environ.get("HEADLIGHT_METRICS", "") in ("", "0"):
         message = "Metrics are switched off: set HEADLIGHT_METRICS=1 to serve them."
         guards.append(Middleware(Closed, path=f"{base}/_stcore/metrics", message=message))

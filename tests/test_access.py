@@ -103,6 +103,27 @@ def test_no_library_starts_or_reaches_anything(shown: Path) -> None:
         one.connect(("127.0.0.1", 9))
 
 
+def test_what_the_settings_name_is_reached_and_nothing_else_meanwhile(shown: Path) -> None:
+    with socket.socket() as server, socket.socket() as one, socket.socket() as other:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        with access.reaching():
+            one.connect(server.getsockname())
+            with ThreadPoolExecutor(1) as threads, pytest.raises(PermissionError):
+                threads.submit(other.connect, server.getsockname()).result()
+            with pytest.raises(PermissionError):
+                os.system("true")
+        with pytest.raises(PermissionError):
+            other.connect(server.getsockname())
+
+
+def test_only_the_store_of_classes_has_that_right() -> None:
+    root = Path(access.__file__).parents[1]
+    rooms = ("transformer", "ui", "pages", "server", "classroom", "headlight")
+    files = [file for room in rooms for file in (root / room).rglob("*.py")]
+    assert {file.name for file in files if "reaching(" in file.read_text()} == {"access.py", "shared.py"}
+
+
 FOREIGN = {"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -2.0]], "unk_id": 0}}
 
 

@@ -3,7 +3,8 @@
 A notebook and the command line are never confined. A server that strangers reach is, to looking at what lies in some
 folders. Whatever opens a file by its name, reaches a network, starts a process, or makes or removes something of the
 user's asks here itself: it does not matter which page, widget or address led to it. That nothing is started or reached
-by other libraries either, Python itself sees to. One command of the library's own is let through, by `starting`.
+by other libraries either, Python itself sees to. One command of the library's own is let through, by `starting`, and
+the connection to the store of classes, by `reaching`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _REACHES = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "soc
 
 _folders: tuple[Path, ...] | None = None  # None: not confined
 _watched = False
-_own = local()  # `command` is what this thread is about to start for the library itself
+# What this thread does for the library itself: `command` is about to be started, `reaches` lets it open a connection.
+_own = local()
 
 
 def confine(folders: Iterable[str | Path]) -> None:
@@ -41,6 +43,8 @@ def confine(folders: Iterable[str | Path]) -> None:
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:
     if _folders is None or (event not in _STARTS and event not in _REACHES):
+        return
+    if event in _REACHES and getattr(_own, "reaches", False):
         return
     if event != "subprocess.Popen" or args[:2] != getattr(_own, "command", None):
         raise PermissionError(REFUSAL)
@@ -57,6 +61,19 @@ def starting(command: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         del _own.command
+
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Within it, this thread may open a connection, although the process is confined.
+
+    Only to an address from the settings, which no visitor has a part in.
+    """
+    _own.reaches = True
+    try:
+        yield
+    finally:
+        _own.reaches = False
 
 
 def confined() -> bool:

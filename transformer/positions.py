@@ -19,7 +19,12 @@ def sinusoidal(length: int, d_model: int, base: float = 10_000.0) -> Tensor:
     Section 3.5 of "Attention Is All You Need"; wavelengths run from 2π to base * 2π positions. Computed in
     double precision, since an angle of thousands of radians has few digits left in single.
     """
-    position = torch.arange(length, dtype=torch.float64)[:, None]
+    return sinusoidal_rows(torch.arange(length), d_model, base)
+
+
+def sinusoidal_rows(positions: Tensor, d_model: int, base: float = 10_000.0) -> Tensor:
+    """The rows of that table for positions [N], wherever they are, without those between: [N, d_model]."""
+    position = positions.to(torch.float64)[:, None]
     frequency = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angle = position * frequency
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()

@@ -1,5 +1,6 @@
 """The rules of a class, on both stores: what counts, what is refused, what is kept and what is not."""
 
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +11,9 @@ import pytest
 from classroom import classes as rules
 from classroom import codes
 from classroom.classes import LASTS, Classes, Question, Refused, rows
+from classroom.shared import Shared
 from classroom.store import Full, Gone, Store
+from transformer import access
 
 WORD = {"ask": "word", "labels": ["the", "cat", "=sat"], "query": "it"}
 TRUTH = {"answer": 1, "row": [20.0, 70.0, 10.0], "explanation": "It looks at “cat”."}
@@ -262,6 +265,18 @@ def test_processes_see_each_other_and_lose_nothing(opened: Callable[[], Store]) 
     shown, joined = teacher.counts(code, secret)
     assert errors == [] and joined == 60 and shown.answers == taken
     assert versions == sorted(set(versions))
+
+
+def test_a_public_server_reaches_its_redis(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "_folders", None)  # and so again after the test
+    access.confine([])
+    for address in (redis_url, redis_url.replace("127.0.0.1", "localhost")):  # a name is looked up
+        classes = Classes(Shared(address))
+        code, secret = begun(classes)
+        classes.answer(code, classes.join(code), "first", 1, 1)
+        assert classes.counts(code, secret)[1] == 1
+    with pytest.raises(PermissionError):
+        socket.create_connection(("127.0.0.1", 9))
 
 
 @pytest.mark.parametrize("typed", ["1234 5678", "12345678", " 1234-5678 "])

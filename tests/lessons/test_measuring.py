@@ -1,6 +1,7 @@
 """What a lesson names is what the library computes: each against another way to it."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from transformer import Translator, checkpoints
 from transformer.lessons import Measuring
 from transformer.lessons.language import MEASURES, Run, parse
 from transformer.lessons.measuring import Extreme, Row, plain
+from transformer.positions import sinusoidal
 from transformer.taps import Ablate, Site
 
 TEXT = "two dogs are running in the snow ."
@@ -62,6 +64,22 @@ def test_probabilities_are_of_the_words_before(measuring: Measuring, translator:
 @pytest.mark.parametrize("measure", [name for name in MEASURES if name not in ("following", "previous")])
 def test_every_measure_has_a_value(measuring: Measuring, measure: str) -> None:
     assert np.isfinite(measuring(parse(f"{measure} of decoder 1.1")))
+
+
+def test_positions_far_apart_need_no_table_of_all_between(
+    measuring: Measuring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arange = torch.arange
+
+    def short(*given: int, **options: Any) -> torch.Tensor:
+        assert max(given) < 10_000, "a row for each position between"
+        return arange(*given, **options)
+
+    monkeypatch.setattr(torch, "arange", short)
+    near, far = (measuring(parse(f"similarity of positions {at}")) for at in ("3 and 5", "3 and 1000000"))
+    table = sinusoidal(6, measuring.translator(Run()).model.config.d_model)
+    assert near == pytest.approx(float(torch.cosine_similarity(table[3], table[5], dim=0)), abs=1e-6)
+    assert -1 <= far < near
 
 
 @pytest.mark.parametrize(

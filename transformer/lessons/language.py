@@ -29,6 +29,9 @@ from typing import Literal, NamedTuple
 from transformer.broken import RUNNABLE
 from transformer.quoting import quoted
 
+MAX_POSITION = 1_000_000
+MAX_BEAM = 20
+MAX_STEP = 1_000_000_000  # of a training
 MEASURES = ("entropy", "distance", "same position", "previous", "following", "special", "sharpness")
 KINDS = ("encoder", "decoder", "cross")
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "has")
@@ -121,6 +124,13 @@ class _Parser:
             raise self.wrong(expected)
         return self.tokens.pop(0)
 
+    def at_most(self, most: int, what: str) -> int:
+        """The whole number that comes next."""
+        digits = self.next(r"\d+", what)
+        if len(digits) > len(str(most)) or int(digits) > most:
+            raise ValueError(f"{quoted(self.text)}: {quoted(digits)} is too large for {what}; give at most {most:,}.")
+        return int(digits)
+
     # ---- what there is ---------------------------------------------------------------------------------------------
 
     def whole(self) -> Named:
@@ -171,9 +181,9 @@ class _Parser:
         if self.take("effect", "of", "leaving", "out"):
             return self.with_run(Named("effect", words=(self.word(), self.after("on"))))
         if self.take("similarity", "of", "positions"):
-            one = int(self.next(r"\d+", "a position"))
+            one = self.at_most(MAX_POSITION, "a position")
             self.need("and")
-            return self.with_run(Named("similarity", positions=(one, int(self.next(r"\d+", "a position")))))
+            return self.with_run(Named("similarity", positions=(one, self.at_most(MAX_POSITION, "a position"))))
         measure = self.measure()
         self.need("of")
         return self.with_run(Named("measure", measure=measure, head=self.head()))
@@ -193,7 +203,7 @@ class _Parser:
         if self.take("by", "greedy"):
             beam = 1
         elif self.take("by", "beam"):
-            beam = int(self.next(r"\d+", "a beam size"))
+            beam = self.at_most(MAX_BEAM, "a beam size")
         return self.with_run(Named("translation", number=beam))
 
     # ---- its words -------------------------------------------------------------------------------------------------
@@ -239,7 +249,7 @@ class _Parser:
             elif self.take("with"):
                 run = replace(run, broken=self.next("|".join(RUNNABLE), f"a mistake ({', '.join(RUNNABLE)})"))
             elif self.take("at", "step"):
-                run = replace(run, snapshot=int(self.next(r"\d+", "a step")))
+                run = replace(run, snapshot=self.at_most(MAX_STEP, "a step"))
             elif self.take("model"):
                 run = replace(run, model=self.next(r"[\w-]+", "the name of a model"))
             else:

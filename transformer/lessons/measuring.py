@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from transformer import analysis
 from transformer.analysis.heads import following, sharpness
@@ -16,7 +17,7 @@ from transformer.checkpoints import Checkpoint
 from transformer.checkpoints.history import snapshots, step_of
 from transformer.checkpoints.native import load_weights
 from transformer.lessons.language import Head, Named, Run, Word
-from transformer.positions import sinusoidal
+from transformer.positions import sinusoidal_rows
 from transformer.quoting import quoted
 from transformer.taps import Ablate, Site, chain
 from transformer.trace import Tokens, Trace
@@ -247,7 +248,7 @@ class Measuring:
 
     def _similarity(self, named: Named) -> float:
         d_model = self.translator(named.run).model.config.d_model
-        one, other = (sinusoidal(1 + max(named.positions), d_model)[at] for at in named.positions)
+        one, other = sinusoidal_rows(torch.tensor(named.positions), d_model)
         return float(one @ other / (one.norm() * other.norm()))
 
     def _compare(self, named: Named) -> bool:

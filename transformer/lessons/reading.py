@@ -47,7 +47,8 @@ PAGES = ("attention", "decoding", "why", "positions", "anatomy", "training", "he
 _FIELD = re.compile(r"([a-z]+):\s*(.*)")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _CHOICE = re.compile(r"-\s+(.*?)\s*(?:\{(if|by) ([^{}]*)\})?")
-_RANGE = re.compile(r"(-?[\d.]+) to (-?[\d.]+) by ([\d.]+)(?: (\S.*))?")
+_NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
+_RANGE = re.compile(rf"(-?{_NUMBER}) to (-?{_NUMBER}) by ({_NUMBER})(?: (\S.*))?")
 
 
 class Line(NamedTuple):

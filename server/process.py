@@ -1,0 +1,61 @@
+"""What the server's process is given before it answers: files enough for its pages, and log lines with a length."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # Windows, which has no such limit
+    resource = None  # type: ignore[assignment]
+
+OPEN_FILES = 65_536  # a page holds about four
+MESSAGE_CHARACTERS = 2_000
+TRACEBACK_CHARACTERS = 20_000
+
+
+def prepare_process() -> None:
+    """Raises the soft limit of open files, and bounds what is logged: visitors have a part in both."""
+    raise_open_files()
+    logging.setLogRecordFactory(bounded_record)
+
+
+def raise_open_files() -> None:
+    if resource is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (OSError, ValueError) as error:  # a system with a lower limit of its own
+            logging.getLogger("headlight").warning("At most %d files can be open: %s.", soft, error)
+
+
+def bounded_record(*given: Any, **named: Any) -> logging.LogRecord:
+    """A record as logging makes it, its message and its traceback cut in their middle where they are too long."""
+    record = logging.LogRecord(*given, **named)
+    if isinstance(record.args, tuple):  # each by itself, since uvicorn formats them in its own way
+        each = MESSAGE_CHARACTERS // max(2, len(record.args))
+        record.args = tuple(shortened(arg, each) if isinstance(arg, str) else arg for arg in record.args)
+    try:
+        message = record.getMessage()
+    except (TypeError, ValueError):  # logging itself reports a message that does not fit its arguments
+        return record
+    if len(message) > MESSAGE_CHARACTERS:
+        record.msg, record.args = shortened(message, MESSAGE_CHARACTERS), ()
+    if record.exc_info and record.exc_info[0]:
+        text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+        if len(text) > TRACEBACK_CHARACTERS:
+            record.exc_text = shortened(text, TRACEBACK_CHARACTERS)
+    return record
+
+
+def shortened(text: str, most: int) -> str:
+    """At most about `most` characters of a text: its beginning and its end, with the number left out between them."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]} … {len(text) - 2 * half:,} characters … {text[-half:]}"
