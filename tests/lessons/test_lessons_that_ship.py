@@ -71,12 +71,12 @@ def test_no_two_lessons_have_one_number_and_all_kinds_of_question_are_asked() ->
 @pytest.mark.parametrize("name", ["it", "cross"])
 def test_the_cell_that_is_asked_about_is_marked_in_every_head(name: str) -> None:
     """Without it nobody could work out which head it is, among twelve pictures of a few pixels."""
-    lesson = load_lesson(name)
+    lesson = next(one for one in LESSONS if one.name == name)
     step = next(step for step in lesson.steps if step.ask == "head" and step.answer and step.answer.words)
     posed = pose(step, measuring(step))
     row, column = posed["asked"]["row"], posed["asked"]["column"]
     assert step.answer is not None
     assert [posed["rows"][row], posed["columns"][column]] == [word.text for word in step.answer.words]
-    told = truth(step, measuring(step))
+    told = true_answer(step, measuring(step))
     layer, head = told["answer"]
     assert f"layer {layer}, head {head}" in told["explanation"]
