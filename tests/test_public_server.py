@@ -108,7 +108,8 @@ class Public:
             return True
         real = Path(os.path.realpath(self.program / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
-        rooms = ("app.py", "navigation.py", "server", "pages", "ui", "headlight", "transformer", "static", ".streamlit")
+        code = ("server", "classroom", "pages", "ui", "headlight", "transformer")
+        rooms = ("app.py", "navigation.py", *code, "static", ".streamlit")
         program = [self.program / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
         if event == "os.listdir" and real == self.program:  # where Python looks for what is imported

@@ -6,6 +6,7 @@ with the norm before, and one of twelve layers with the norm after and learned p
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,8 +85,9 @@ def numbers(model: Translator, trace: Trace, site: Site, head: int, query: int) 
 
 def written(number: float) -> str:
     """A weight as the page writes it."""
-    text = f"{number:.3f}" if number == 0 or number >= 0.0005 else f"{number:.1e}".replace("e-0", "e-")
-    return text.replace("-", "−")
+    if number == 0 or number >= 0.0005:
+        return f"{number:.3f}"
+    return "under 0.000001" if number < 1e-6 else f"{number:.{1 - math.floor(math.log10(number))}f}"
 
 
 def weights(page: Page) -> list[str]:

@@ -114,5 +114,8 @@ def _starts(translator: Translator, target: list[int], step: int) -> re.Pattern[
 
 def _rival(translator: Translator, source: list[int], target: list[int], step: int) -> int:
     log_probs = translator.log_probs([source], [target[:-1]])[0, step].clone()
-    log_probs[target[step + 1]] = -1e9
+    config, labels = translator.model.config, translator.checkpoint.target_tokenizer.labels
+    never = {config.pad_id, config.sos_id} - {config.eos_id}  # which are never written
+    written = labels([target[step + 1]])
+    log_probs[[id for id in range(len(log_probs)) if id in never or labels([id]) == written]] = -1e9
     return int(log_probs.argmax())

@@ -61,7 +61,7 @@ def test_attention_shows_what_is_gone() -> None:
     assert heads[6] == "Layer 2, head 3, pruned ◂" and heads[4] == "Layer 2, head 1, off"
     assert "all pruned" in said(app)
     pills = {one.label: one.options for one in app.get("button_group") if "to change" in getattr(one, "label", "")}
-    assert pills == {"Heads of encoder layer 2 to change": ["1", "2", "4"]}
+    assert pills == {"Heads of encoder layer 2 to change": ["head 1", "head 2", "head 4"]}
 
 
 @pytest.mark.parametrize("look", ["word", "matrices", "heads", "scaling"])
