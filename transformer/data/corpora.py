@@ -28,10 +28,9 @@ __all__ = [
 
 FORMS = (
     "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, core:en-fr, slots:en-fr, toy, reverse, copy, "
-    "dates, english-french, english-hindi (with :20000 for that many pairs, as after core:en-fr, or :combinations to "
-    "test on combinations of words that training never has), "
-    "hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as en-fr.train.tsv.gz, "
-    "FILE.tsv, FILE.csv or FILE.jsonl (with :SOURCE:TARGET for its columns), or SOURCE_FILE,TARGET_FILE; "
+    "dates, english-french, english-hindi (then :20000 for that many pairs, :combinations for word combinations "
+    "not in training), hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as "
+    "en-fr.train.tsv.gz, FILE.tsv, .csv or .jsonl (:SOURCE:TARGET names its columns), SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
 )
 PARTS = ("train", "validation", "test", "combinations")  # the last of grammars alone
