@@ -36,15 +36,14 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from transformer import Translator
-from transformer.analysis.atlas import atlas
-from transformer.analysis.atlas.over_corpus import BUDGET
-from transformer.analysis.atlas.reading import Left, Reader, batches
-from transformer.analysis.atlas.scoring import losses
-from transformer.checkpoints import Checkpoint
-from transformer.data.batches import collate
-from transformer.data.corpora import open_split
-from transformer.data.truth import Known, known
+from headlight.analysis.atlas import atlas
+from headlight.analysis.atlas.over_corpus import BUDGET
+from headlight.analysis.atlas.reading import Left, Reader, batches
+from headlight.analysis.atlas.scoring import losses
+from headlight.checkpoints import Checkpoint, load_translator
+from headlight.corpora.corpora import open_split
+from headlight.corpora.truth import Known, known
+from transformer.batches import collate
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPORA = {"reverse": "reverse", "english-french": "english-french"}  # a shipped model, and a corpus with gold for it
@@ -94,7 +93,7 @@ def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
 
 
 def _checkpoint(name: str) -> Checkpoint:
-    return Translator.load(ROOT / "checkpoints" / name).checkpoint
+    return load_translator(ROOT / "checkpoints" / name).checkpoint
 
 
 def _plain(checkpoint: Checkpoint, drawn: list[Known]) -> None:

@@ -32,9 +32,10 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from transformer import TrainConfig, Translator, preset
-from transformer.training import Metrics, Recipe, RunFolder, start, status
-from transformer.training.steer import kill
+from headlight.checkpoints import load_translator
+from headlight.runs import Metrics, Recipe, RunFolder, start, status
+from headlight.runs.steer import kill
+from transformer import TrainConfig, preset
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = 0.85  # of the speed of training alone, while its page is watched
@@ -122,7 +123,7 @@ class App:
 
     def choosing(self) -> list[float]:
         """Milliseconds from pressing on a head of the Attention page to its heatmap."""
-        trace = Translator.load(ROOT / "checkpoints" / "en-fr").trace(TEXT)
+        trace = load_translator(ROOT / "checkpoints" / "en-fr").trace(TEXT)
         address = f"/?{urlencode({'model': 'en-fr', 'text': TEXT, 'layer': 1, 'head': 1})}"
         return self._with(address, ".thumb", lambda page: chosen(page, trace))
 

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Locator, Page
 from playwright.sync_api import Error as Broken
 
+from headlight.analysis.layout import descriptions, layout, measures
 from tools.serving import VIEWPORT, wait_until_idle
 from transformer import Trace, Translator
-from transformer.analysis.layout import descriptions, layout, measures
 from transformer.trace import KINDS
 
 WARM_UPS = 3

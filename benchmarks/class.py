@@ -25,8 +25,8 @@ from typing import Any
 from benchmarks.busy import Busy
 from benchmarks.classroom import beside_training
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
-from classroom.classes import Classes, Question
-from classroom.sqlite import Sqlite
+from server.classroom.classes import Classes, Question
+from server.classroom.sqlite import Sqlite
 from tools import production
 from tools.class_client import AWAY, Pupil
 from tools.serving import free_port

@@ -31,10 +31,11 @@ from benchmarks.browser import choose, opened, sentences
 from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import BEAM, LONGEST, MODEL, Register, hostile, huge, pupil, server_of, wrong
+from headlight.checkpoints import load_translator
+from headlight.runs.steer import kill
 from tools import production
 from tools.serving import launch, serve
 from transformer import Translator, preset
-from transformer.training.steer import kill
 
 ROOT = Path(__file__).resolve().parents[1]
 # Milliseconds that 95 of 100 should take at most.
@@ -96,7 +97,7 @@ def run(
             result |= held(url, load, seconds, not no_browser, register)
         result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
     result["busy"] = busy.over()
-    model = Translator.load(ROOT / "checkpoints" / MODEL)
+    model = load_translator(ROOT / "checkpoints" / MODEL)
     result |= summary(register, seconds) | {
         "wrong": len(wrong(register.answers, model)),
         "checked": len(register.answers),
@@ -130,7 +131,7 @@ def held(url: str, load: Load, seconds: float, browser: bool, register: Register
 
 
 async def _class(url: str, load: Load, until: float, register: Register) -> dict[str, Any]:
-    model = Translator.load(ROOT / "checkpoints" / MODEL)
+    model = load_translator(ROOT / "checkpoints" / MODEL)
     texts, over = sentences(model, 20), False
     server, results = server_of(url), dict[str, Any]()
     async with asyncio.TaskGroup() as group:
@@ -196,7 +197,7 @@ def _probe(url: str, until: float, register: Register) -> None:
     from playwright.sync_api import sync_playwright
 
     text = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
-    trace = Translator.load(ROOT / "checkpoints" / MODEL).trace(text)
+    trace = load_translator(ROOT / "checkpoints" / MODEL).trace(text)
     places = [(layer, head) for layer in range(trace.cross.shape[0]) for head in range(trace.cross.shape[1])]
     try:
         with sync_playwright() as playwright:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from transformer.training.steer import worker_environment
+from headlight.runs.steer import worker_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 THREADS = 2

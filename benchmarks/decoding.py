@@ -39,17 +39,18 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from transformer import checkpoints
-from transformer.checkpoints.marian_export import export_marian
-from transformer.checkpoints.native import Checkpoint
-from transformer.data.corpora import open_corpus
-from transformer.data.tokenizers import Tokenizer
+from headlight import checkpoints
+from headlight.checkpoints import load_tokenizer
+from headlight.corpora.corpora import open_corpus
+from headlight.importers.marian_export import export_marian
+from headlight.memory import keep_freed
+from headlight.runs import Evaluator
+from transformer.checkpoint.native import Checkpoint
 from transformer.decoding import beam, finish, greedy
-from transformer.memory import keep_freed
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 from transformer.presets import preset
-from transformer.training import Evaluator
+from transformer.tokenizers import Tokenizer
 from transformer.translator import in_precision
 
 BATCH, BEAM = 64, 5
@@ -205,7 +206,7 @@ def sources(shape: str, multi30k: Path | None, count: int) -> list[list[int]]:
         draw = random.Random(0)
         sentences = [[draw.randrange(2, start) for _ in range(draw.randint(8, 22))] for _ in range(count)]
     else:
-        tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
+        tokenizer = load_tokenizer(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
         test = open_corpus("multi30k:en-fr", folder=multi30k).test
         assert test is not None
         texts = [pair.source for pair in list(test)[:count]]

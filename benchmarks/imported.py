@@ -26,11 +26,12 @@ from benchmarks.busy import Busy
 from benchmarks.contest import ROOT
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import server_of
-from transformer import Transformer, Translator, checkpoints
-from transformer.checkpoints import Checkpoint
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint, load_tokenizer, load_translator
+from transformer import Transformer
 from transformer.config import StackConfig
-from transformer.data.tokenizers import Tokenizer
 from transformer.positions import sinusoidal
+from transformer.tokenizers import Tokenizer
 from ui.state.sweep import EVERY
 
 SWEPT = EVERY + 5  # seconds after which the server has returned what it freed
@@ -114,7 +115,7 @@ def with_more_words(small: Tokenizer) -> Tokenizer:
         vocabulary = facts["model"]["vocab"]
         vocabulary |= {f"<unused {id}>": id for id in range(len(vocabulary), WORDS)}
         path.write_text(json.dumps(facts))
-        return Tokenizer.load(path)
+        return load_tokenizer(path)
 
 
 # ---- what it takes --------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ import sys, time, torch
 from transformer import Translator
 torch.set_num_threads(1)
 start = time.perf_counter()
-Translator.load(sys.argv[1], shares=True).prepared
+load_translator(sys.argv[1], shares=True).prepared
 print(time.perf_counter() - start)
 """
 
@@ -144,13 +145,13 @@ def in_the_browser(folder: Path, sentences: int) -> dict[str, Any]:
 
     models, shipped = folder / "checkpoints", ROOT / "checkpoints" / "en-fr"
     (models / shipped.name).symlink_to(shipped, target_is_directory=True)
-    large = Translator.load(models / "large")
+    large = load_translator(models / "large")
     text = next(browser.sentences(large, TOKENS))
     trace = large.trace(text)
     with sync_playwright() as playwright, patch.dict(os.environ, HEADLIGHT_CHECKPOINTS=str(models)):
         chromium = launch(playwright)
         with serve(ROOT / "app.py", folder / "log.txt") as url:
-            browser.typing(chromium, url, Translator.load(shipped), 2)
+            browser.typing(chromium, url, load_translator(shipped), 2)
             server = server_of(url)
             time.sleep(SWEPT)
             before = server.memory_info().rss

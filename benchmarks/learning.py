@@ -20,15 +20,15 @@ from torch import Tensor, nn
 
 from benchmarks.contest import ROOT, THREADS, compete
 from benchmarks.peers import LONGEST, SMOOTHING, VOCABULARY, Joey, Marian, Peer
+from headlight.checkpoints import Checkpoint, load_tokenizer
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.encoded import Encoded
 from transformer import Translator
-from transformer.checkpoints import Checkpoint
+from transformer.batches import Batch, BatchStream, Example, bucket, collate
 from transformer.config import TrainConfig
-from transformer.data.batches import Batch, BatchStream, Example, bucket, collate
-from transformer.data.corpora import open_corpus
-from transformer.data.encoded import Encoded
-from transformer.data.tokenizers import EOS, PAD, SOS, Tokenizer
 from transformer.model import Transformer, count_parameters
 from transformer.presets import preset
+from transformer.tokenizers import EOS, PAD, SOS, Tokenizer
 from transformer.training.loop import Trainer, train_dtype
 from transformer.training.schedule import learning_rate
 
@@ -112,7 +112,7 @@ class Learner:
         corpus = open_corpus(f"multi30k:{pair}", folder=multi30k)
         assert corpus.test is not None
         self.name = name
-        self.tokenizer = Tokenizer.load(ROOT / "checkpoints" / pair / "tokenizer.json")
+        self.tokenizer = load_tokenizer(ROOT / "checkpoints" / pair / "tokenizer.json")
         self.pairs = self._examples(corpus.train)
         self.sources = [each.source for each in corpus.test]
         self.references = [each.target for each in corpus.test]

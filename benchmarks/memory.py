@@ -66,10 +66,10 @@ def _measure(count: int, folder: Path) -> dict[str, Any]:
 
 def _go_through(path: str, folder: str) -> dict[str, Any]:
     """What a worker does with a corpus, and the peak memory (MB) and the seconds after each stage."""
-    from transformer.data.batches import BatchStream
-    from transformer.data.corpora import open_corpus
-    from transformer.data.encoded import Encoded, learn_tokenizers
-    from transformer.data.packed import pack
+    from headlight.corpora.corpora import open_corpus
+    from headlight.corpora.encoded import Encoded, learn_tokenizers
+    from headlight.corpora.packed import pack
+    from transformer.batches import BatchStream
 
     begun, peak, seconds = time.perf_counter(), {}, {}
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer.data.batches import Batch
-from transformer.data.tokenizers import EOS, PAD, SOS
+from transformer.batches import Batch
+from transformer.tokenizers import EOS, PAD, SOS
 
 VOCABULARY, D_MODEL, LAYERS, HEADS, D_FF, SMOOTHING = 8000, 256, 3, 4, 1024, 0.1
 LONGEST = 50  # tokens that a translation may have; the longest reference has 43

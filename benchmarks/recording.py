@@ -38,8 +38,8 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from transformer.memory import keep_freed
-from transformer.prepared import Prepared
+from headlight.memory import keep_freed
+from transformer.inference.prepared import Prepared
 from transformer.taps import Recorder
 
 LENGTHS = [32, 128, 512, 1024]

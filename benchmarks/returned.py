@@ -23,10 +23,10 @@ from benchmarks.browser import sentences
 from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, table
 from benchmarks.pupils import MODEL, Register, huge, server_of
+from headlight.checkpoints import load_translator
 from tools import production
 from tools.serving import serve
 from tools.streamlit_client import opened
-from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[1]
 VISITORS = 8  # who come before the huge requests, each with a sentence of 20 tokens
@@ -124,7 +124,7 @@ class Server:
 
 
 async def _go(url: str, server: Server, count: int, rested: float) -> list[str]:
-    model, register = Translator.load(ROOT / "checkpoints" / MODEL), Register()
+    model, register = load_translator(ROOT / "checkpoints" / MODEL), Register()
     texts = sentences(model, 20)
     for _ in range(VISITORS):
         async with opened(url, model=MODEL, text=next(texts), layer="1", head="1") as page:

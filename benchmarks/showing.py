@@ -43,13 +43,14 @@ from benchmarks.measure import (
     spread,
     table,
 )
+from headlight import checkpoints
+from headlight.analysis.layout import descriptions, layout, measures
+from headlight.checkpoints import Checkpoint, load_translator
 from headlight.viewer.export import KindView, standalone_html
-from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator, checkpoints
-from transformer.analysis.layout import descriptions, layout, measures
+from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator
 from transformer.attention import MultiHeadAttention
-from transformer.checkpoints import Checkpoint
-from transformer.data.tokenizers import Tokenizer
 from transformer.files import write_text
+from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS
 from ui.attention.heads import every_head
 from ui.attention.picture import Shown
@@ -137,7 +138,7 @@ def make_checkpoint(folder: Path) -> Translator:
                 module.query.weight.mul_(4)
     card = {"title": "Random weights", "source": "Words", "target": "Words", "examples": [TEXT]}
     checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder)
-    return Translator.load(folder)
+    return load_translator(folder)
 
 
 def trace_of(model: Translator, tokens: int) -> Trace:
@@ -306,7 +307,7 @@ def in_the_browser(
                 browser.choosing(chromium, url, trace, clicks, "exact"),
                 browser.switching(chromium, url, trace, clicks),
                 browser.hovering(chromium, url, trace, rounds),
-                browser.typing(chromium, url, Translator.load(shipped), clicks),
+                browser.typing(chromium, url, load_translator(shipped), clicks),
             ]
         app = {name: spread(values) for name, values in zip(TARGETS, times, strict=True)}
         return {"chromium": chromium.version, "opened": opened, "app": app}

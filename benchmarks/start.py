@@ -42,10 +42,10 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from transformer import Translator
+from headlight.checkpoints import load_translator
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("app.py", "navigation.py", "pages", "server", "ui", "transformer", ".streamlit")  # what the app is made of
+PARTS = ("app.py", "navigation.py", "pages", "server", "ui", "headlight", "transformer", ".streamlit")  # what the app is made of
 MODEL = ROOT / "checkpoints" / "en-fr"
 DROP = Path("/proc/sys/vm/drop_caches")
 LIMIT = 120.0  # seconds until a heatmap
@@ -197,7 +197,7 @@ class Peer:
 
     def __init__(self, folder: Path, scripts: Path | None) -> None:
         self.scripts, self.model, self.page = scripts, folder / "marian", folder / "model_view.html"
-        ours = Translator.load(MODEL)
+        ours = load_translator(MODEL)
         self.text = str(ours.card["examples"][0])  # which our app opens with
         self.tokens = len(ours.translate(self.text).ids)
 

@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
-from transformer import Translator
+from headlight.checkpoints import load_translator
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = 200  # milliseconds at the 95th percentile, at most
@@ -38,7 +38,7 @@ def run(rounds: int) -> None:
     busy = Busy()
     torch.set_num_threads(1)
     result: dict[str, Any] = {"machine": machine("streamlit", "playwright"), "rounds": rounds}
-    written = len(Translator.load(ROOT / "checkpoints" / "en-fr").trace(TEXT).writes.labels)
+    written = len(load_translator(ROOT / "checkpoints" / "en-fr").trace(TEXT).writes.labels)
     result["tokens"] = written
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         chromium = launch(playwright)

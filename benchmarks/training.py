@@ -36,13 +36,14 @@ from benchmarks.measure import (
     table,
 )
 from benchmarks.peers import SMOOTHING, VOCABULARY, Joey, Marian, Peer, Torch
+from headlight.checkpoints import load_tokenizer
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.encoded import Encoded
+from transformer.batches import Batch, BatchStream, Example, collate
 from transformer.config import TrainConfig
-from transformer.data.batches import Batch, BatchStream, Example, collate
-from transformer.data.corpora import open_corpus
-from transformer.data.encoded import Encoded
-from transformer.data.tokenizers import PAD, Tokenizer
 from transformer.model import Transformer, count_parameters
 from transformer.presets import preset
+from transformer.tokenizers import PAD
 from transformer.training.loop import Trainer
 
 DROPOUT = 0.1
@@ -140,7 +141,7 @@ def contestant(name: str, multi30k: Path | None, batch_tokens: int, count: int) 
 
 def examples(multi30k: Path | None) -> list[Example]:
     """The training pairs of Multi30k as the shipped English-French model reads them."""
-    tokenizer = Tokenizer.load(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
+    tokenizer = load_tokenizer(ROOT / "checkpoints" / "en-fr" / "tokenizer.json")
     corpus = open_corpus("multi30k:en-fr", folder=multi30k).train
     return list(Encoded(corpus, tokenizer, tokenizer, max_tokens=128))
 

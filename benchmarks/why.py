@@ -36,10 +36,10 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from transformer.checkpoints import Checkpoint, load
-from transformer.checkpoints.marian_export import export_marian
-from transformer.data.tokenizers import Tokenizer
+from headlight.checkpoints import Checkpoint, load
+from headlight.importers.marian_export import export_marian
 from transformer.model import Transformer
+from transformer.tokenizers import Tokenizer
 
 MODEL = ROOT / "checkpoints" / "en-fr"
 INSEQ_AT = ROOT / ".venv-inseq" / "bin" / "python"  # where `make bench` installs it
@@ -130,7 +130,7 @@ def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Ca
 def ours(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
     """Each method over `length` tokens a side, [EOS] and what is written included."""
     # Not above: Inseq's process reads this file, and needs none of it.
-    from transformer.analysis.why import contrast, contributions, decoder_lens, leave_one_out, patching
+    from headlight.analysis.why import contrast, contributions, decoder_lens, leave_one_out, patching
     from transformer.taps import Recorder
 
     draw, config = random.Random(length), model.config

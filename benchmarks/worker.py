@@ -19,9 +19,9 @@ import psutil
 from benchmarks.beside import started
 from benchmarks.busy import Busy
 from benchmarks.measure import OURS, Dot, keep, machine, table
+from headlight.runs import Metrics, Recipe, RunFolder, status
+from headlight.runs.steer import kill
 from transformer import TrainConfig, preset
-from transformer.training import Metrics, Recipe, RunFolder, status
-from transformer.training.steer import kill
 
 TARGET = 1_500.0  # MB at most
 

@@ -9,24 +9,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from headlight import analysis, charts
+    from headlight.checkpoints import load_translator as load
     from headlight.notebook import View, show
     from headlight.watching import watch
-    from transformer import Trace, Transformer, Translator, analysis, charts, load, taps
+    from transformer import Trace, Transformer, Translator, taps
 
 __version__ = "0.3.0"
 
 # Where each name comes from; imported when it is first asked for, since torch alone takes seconds.
 _FROM = {
-    "Trace": "transformer",
-    "Transformer": "transformer",
-    "Translator": "transformer",
-    "View": "headlight.notebook",
-    "analysis": "transformer",
-    "charts": "transformer",
-    "load": "transformer",
-    "show": "headlight.notebook",
-    "taps": "transformer",
-    "watch": "headlight.watching",
+    "Trace": "transformer:Trace",
+    "Transformer": "transformer:Transformer",
+    "Translator": "transformer:Translator",
+    "View": "headlight.notebook:View",
+    "analysis": "headlight.analysis",
+    "charts": "headlight.charts",
+    "load": "headlight.checkpoints:load_translator",
+    "show": "headlight.notebook:show",
+    "taps": "transformer.taps",
+    "watch": "headlight.watching:watch",
 }
 
 __all__ = ["Trace", "Transformer", "Translator", "View", "analysis", "charts", "load", "show", "taps", "watch"]
@@ -35,9 +37,9 @@ __all__ = ["Trace", "Transformer", "Translator", "View", "analysis", "charts", "
 def __getattr__(name: str) -> Any:
     if name not in _FROM:
         raise AttributeError(f"module 'headlight' has no attribute {name!r}")
-    home = _FROM[name]
+    home, _, attribute = _FROM[name].partition(":")
     module = import_module(home)
-    return getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
+    return getattr(module, attribute) if attribute else module
 
 
 def __dir__() -> list[str]:

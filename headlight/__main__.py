@@ -1,5 +1,5 @@
 """`python -m headlight` is the command `headlight`."""
 
-from headlight.command import main
+from headlight.cli.main import main
 
 main()

@@ -12,10 +12,10 @@ from starlette.routing import Route
 from streamlit import App, cli_util, config
 from streamlit.web.server import server_util
 
-from classroom.routes import Classroom
 from server import plotly
 from server.access import Access, access
 from server.attempts import Attempts
+from server.classroom.routes import Classroom
 from server.closed import Closed
 from server.headers import Headers
 from server.health import Health

@@ -14,11 +14,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from headlight import checkpoints
+from headlight.cli.verbs import main
+from headlight.runs import Metrics, RunFolder, export, status, statuses, work
+from headlight.runs.metrics import Journal
 from tests.small_run import finished_run, new_run, small_recipe
-from transformer import checkpoints
-from transformer.__main__ import main
-from transformer.training import Metrics, RunFolder, export, status, statuses, work
-from transformer.training.metrics import Journal
 
 LAST, END = 14, 20
 RECIPE = {"steps": END, "evaluate_every": 10, "checkpoint_every": 6, "snapshots": 2}

@@ -17,10 +17,10 @@ from tools.serving import serve
 
 # Nothing of ui/: it reads the environment when it is imported, and that differs from process to process.
 _IMPORTED = [
-    "transformer.training.worker",
+    "headlight.runs.worker",
     "torch._dynamo",  # the optimizer imports it
-    "transformer.checkpoints.importing",
-    "transformer.charts",
+    "headlight.importers.importing",
+    "headlight.charts",
     "streamlit.web.cli",
     "streamlit.web.bootstrap",
     "pandas",

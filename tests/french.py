@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from transformer.data.gold import GoldPair
-from transformer.data.grammars.english_french import EnglishFrench
+from headlight.corpora.gold import GoldPair
+from headlight.corpora.grammars.english_french import EnglishFrench
 
 
 def listed(text: str) -> list[str]:

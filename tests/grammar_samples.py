@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from transformer.data.gold import GoldPair, words
+from headlight.corpora.gold import GoldPair, words
 
 
 def as_text(pairs: Iterable[GoldPair]) -> str:

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from transformer.data.gold import GoldPair, words
-from transformer.data.grammars.english_hindi import EnglishHindi
+from headlight.corpora.gold import GoldPair, words
+from headlight.corpora.grammars.english_hindi import EnglishHindi
 
 read = cache(words)
 GRAMMAR = EnglishHindi()

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
+from headlight.checkpoints import Checkpoint
 from transformer import ModelConfig, StackConfig, Transformer, Translator
-from transformer.checkpoints import Checkpoint
-from transformer.data.tokenizers import Tokenizer
 from transformer.t5 import T5, T5Config
+from transformer.tokenizers import Tokenizer
 
 TEXTS = ["a little girl is sitting on a bench .", "two dogs are running in the snow .", "une petite fille <b> & co"]
 

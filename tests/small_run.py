@@ -9,11 +9,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from headlight.runs import Metrics, Recipe, RunFolder
+from headlight.runs.steer import claim
+from headlight.runs.worker import work
 from tests.forked import forked
 from transformer import ModelConfig, StackConfig, TrainConfig
-from transformer.training import Metrics, Recipe, RunFolder
-from transformer.training.steer import claim
-from transformer.training.worker import work
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 STACK = StackConfig(1, 2, 16)

@@ -13,22 +13,24 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.analysis.atlas import aligner
+from headlight.corpora import multi30k, uploads
+from headlight.corpora.corpora import open_corpus, open_file, written
+from headlight.corpora.files import lines
+from headlight.corpora.hub import HubDataset, split_names
+from headlight.corpora.uploads import keep
+from headlight.importers import tokenizer_json as foreign
+from headlight.importers.hub import fetch
+from headlight.importers.importing import examine, import_model
+from headlight.importers.tokenizer_json import trial
+from headlight.runs import delete, extend, kill, pause, resume, start, stop
+from headlight.runs.estimate import measure
+from headlight.runs.export import export
 from tests.small import small_checkpoint
 from tests.small_run import small_recipe
-from transformer import access, checkpoints
-from transformer.analysis.atlas import aligner
-from transformer.checkpoints.hub import fetch
-from transformer.checkpoints.importing import examine, import_model
-from transformer.data import foreign, multi30k, uploads
-from transformer.data.corpora import open_corpus, open_file, written
-from transformer.data.files import lines
-from transformer.data.foreign import trial
-from transformer.data.hub import HubDataset, split_names
-from transformer.data.uploads import keep
+from transformer import access
 from transformer.files import open_regular, read_json
-from transformer.training import delete, extend, kill, pause, resume, start, stop
-from transformer.training.estimate import measure
-from transformer.training.export import export
 
 ASKED: dict[str, Callable[[Path], object]] = {
     "two texts": lambda at: open_corpus(f"{at}/a,{at}/a"),
@@ -119,7 +121,7 @@ def test_what_the_settings_name_is_reached_and_nothing_else_meanwhile(shown: Pat
 
 def test_only_the_store_of_classes_has_that_right() -> None:
     root = Path(access.__file__).parents[1]
-    rooms = ("transformer", "ui", "pages", "server", "classroom", "headlight")
+    rooms = ("transformer", "ui", "pages", "server", "headlight")
     files = [file for room in rooms for file in (root / room).rglob("*.py")]
     assert {file.name for file in files if "reaching(" in file.read_text()} == {"access.py", "shared.py"}
 
@@ -180,7 +182,7 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
 
 def test_only_the_trial_has_that_right() -> None:
     root = Path(access.__file__).parents[1]
-    files = [file for room in ("transformer", "ui", "pages", "server") for file in (root / room).rglob("*.py")]
+    files = [file for room in ("transformer", "headlight", "ui", "pages", "server") for file in (root / room).rglob("*.py")]
     assert {file.name for file in files if "access import starting" in file.read_text()} == {"trial.py"}
     assert {file.name for file in files if "starting(" in file.read_text()} == {"access.py", "trial.py"}
 

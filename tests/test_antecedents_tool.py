@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from headlight.analysis.why import patching
+from headlight.checkpoints import load_translator
+from headlight.corpora.corpora import open_split
+from headlight.corpora.gold import GoldCorpus, words
 from tools.antecedents import FILE, Question, adjectives, measured, named, questions, shares
 from transformer import Translator
-from transformer.analysis.why import patching
-from transformer.checkpoints.native import digest
-from transformer.data.corpora import open_split
-from transformer.data.gold import GoldCorpus, words
+from transformer.checkpoint.native import digest
 from transformer.files import read_json
 from transformer.taps import Site
 
@@ -21,7 +22,7 @@ HEADS = [(Site("decoder", 1, "cross"), 2), (Site("decoder", 2, "cross"), 2), (Si
 
 @pytest.fixture(scope="module")
 def model() -> Translator:
-    return Translator.load(FOLDER)
+    return load_translator(FOLDER)
 
 
 @pytest.fixture(scope="module")

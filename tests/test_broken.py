@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis.checks import check
+from headlight.runs.recipe import Recipe
+from headlight.teaching.mistakes import MISTAKES, RUNNABLE, TRAINABLE, break_model, break_translator, mistake
 from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator, preset
-from transformer.analysis.checks import check
-from transformer.broken import MISTAKES, RUNNABLE, TRAINABLE, break_model, break_translator, mistake
+from transformer.batches import collate
 from transformer.config import ConfigError, ModelConfig, StackConfig, TrainConfig
-from transformer.data.batches import collate
 from transformer.decoding import beam, finish, greedy
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 from transformer.taps import InputRecorder, Inputs, Recorder, Site, chain
 from transformer.training.loop import Trainer, batch_loss
-from transformer.training.recipe import Recipe
 
 TEXT, TARGET = "a little girl is sitting .", "two dogs are running ."
 SITES = {

@@ -8,9 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from headlight import checkpoints
 from tests.small import small_checkpoint
-from transformer import Translator, checkpoints
-from transformer.data.tokenizers import Tokenizer
+from transformer import Translator
+from transformer.tokenizers import Tokenizer
 
 SRC, TGT = [[5, 6, 7, 3]], [[2, 8, 9]]
 
@@ -87,7 +88,7 @@ def test_a_missing_folder_and_a_missing_card(folder: Path) -> None:
         ({"target_vocab_size": 300, "tied": "none"}, "is missing the tensor"),
         ({"surprise": 1}, "surprise"),
         ({"norm": ["pre"]}, "norm"),
-        ({"model_type": "marian"}, r"Hugging Face model \(marian\); import it first: python -m transformer import "),
+        ({"model_type": "marian"}, r"Hugging Face model \(marian\); import it first: python -m headlight import "),
     ],
 )
 def test_a_configuration_that_does_not_fit_is_refused(folder: Path, change: dict, what: str) -> None:
@@ -113,7 +114,7 @@ def test_saving_over_a_checkpoint_never_leaves_half_of_it(folder: Path, monkeypa
         Path(str(args[1])).write_bytes(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr("transformer.checkpoints.native.write_tensors", fail)
+    monkeypatch.setattr("transformer.checkpoint.native.write_tensors", fail)
     with pytest.raises(OSError, match="disk full"):
         checkpoints.save(small_checkpoint(seed=1), folder)
     assert all((folder / name).read_bytes() == content for name, content in before.items())

@@ -20,13 +20,13 @@ import pytest
 
 from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.pupils import Register, answer, longest, pupil, server_of, wrong
+from headlight.checkpoints import load_translator
+from headlight.runs import start, status
 from tests.small_run import new_run
 from tools import healthy
 from tools.healthy import problem
 from tools.serving import serve
 from tools.streamlit_client import Session, opened
-from transformer import Translator
-from transformer.training import start, status
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +78,7 @@ async def neighbour(school: School) -> AsyncIterator[Session]:
         text = f"A dog number {time.monotonic_ns() % 1000} runs on the beach."
         await page.type(text)
         after = answer(page, text, 1, 2)
-        assert wrong([before, after], Translator.load(ROOT / "checkpoints" / MODEL)) == []
+        assert wrong([before, after], load_translator(ROOT / "checkpoints" / MODEL)) == []
         assert page.errors() == []
 
 
@@ -96,7 +96,7 @@ def run(act: Coroutine[object, object, None]) -> None:
 
 
 def test_each_of_a_class_gets_its_own_answers(school: School) -> None:
-    model, register = Translator.load(ROOT / "checkpoints" / MODEL), Register()
+    model, register = load_translator(ROOT / "checkpoints" / MODEL), Register()
     texts = (f"The {colour} dog {what}." for what in ("runs", "sleeps", "eats", "plays", "swims") * 20
              for colour in ("black", "white", "brown", "small", "large", "old"))  # fmt: skip
 
@@ -120,7 +120,7 @@ def test_each_of_a_class_gets_its_own_answers(school: School) -> None:
 
 def test_who_vanishes_in_the_middle_of_a_huge_answer_is_no_longer_worked_for(school: School) -> None:
     async def vanish() -> None:
-        text = longest(Translator.load(ROOT / "checkpoints" / MODEL), 1)
+        text = longest(load_translator(ROOT / "checkpoints" / MODEL), 1)
         async with neighbour(school) as page:
             async with opened(school.url, "decoding", model=MODEL, text=text, strategy="beam", size="10") as huge:
                 await huge.begin()
@@ -186,7 +186,7 @@ def test_a_model_that_is_deleted_or_damaged_under_it(school: School) -> None:
                 shutil.copy(file, school.models / "damaged")  # another model in its place, its tokenizer at the end
                 await second.run()
             await second.type(TEXT)
-            assert _translation(second) == Translator.load(school.models / MODEL).translate(TEXT).text
+            assert _translation(second) == load_translator(school.models / MODEL).translate(TEXT).text
 
     run(lose())
 
@@ -244,7 +244,7 @@ def test_a_model_in_memory_does_not_depend_on_its_file(tmp_path: Path) -> None:
     """A file that is cut off under a mapping of it would end the process."""
     folder = shutil.copytree(ROOT / "checkpoints" / "reverse", tmp_path / "model")
     code = (
-        "import sys; from transformer import Translator; m = Translator.load(sys.argv[1]); "
+        "import sys; from transformer import Translator; m = load_translator(sys.argv[1]); "
         "open(sys.argv[1] + '/model.safetensors', 'r+b').truncate(100); print(m.translate('abc').text)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""`python -m transformer`: every verb, and one clear line where something is wrong."""
+"""`python -m headlight`: every verb, and one clear line where something is wrong."""
 
 import io
 import json
@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.cli.verbs import main
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe
-from transformer import Trace, checkpoints
-from transformer.__main__ import main
+from transformer import Trace
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit) as stopped:
         main([verb, "--help"])
     assert stopped.value.code == 0
-    assert "usage: python -m transformer" in capsys.readouterr().out
+    assert "usage: python -m headlight" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -136,7 +137,7 @@ def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(folder: str, capsys: p
     with pytest.raises(SystemExit) as stopped:
         main(["translate", folder, "--beem", "3"])
     assert stopped.value.code == 2 and "beem" in capsys.readouterr().err
-    command = [sys.executable, "-m", "transformer", "translate", folder, " "]
+    command = [sys.executable, "-m", "headlight", "translate", folder, " "]
     empty = subprocess.run(command, capture_output=True, text=True)
     assert empty.returncode == 1 and empty.stderr.count("\n") == 1 and "empty" in empty.stderr
 

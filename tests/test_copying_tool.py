@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from headlight import checkpoints
+from headlight.corpora.framed import read_frames
+from headlight.corpora.slot_words import held_out_slots
 from tests.small import small_checkpoint
 from tools import copying
-from transformer import checkpoints
-from transformer.data.framed import read_frames
-from transformer.data.slot_words import held_out_slots
 from transformer.files import read_json
 
 

@@ -13,8 +13,8 @@ from tests.decoding_by_hand import EOS, PAD, SOS, UNK, network
 from transformer.decoding import beam, greedy, sample
 from transformer.decoding.kept import Kept
 from transformer.decoding.tree import OUTCOMES, Tree, grow
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 
 SRC = torch.tensor([[5, 6, 4, EOS]])
 WRITABLE = [UNK, EOS, 4, 5]  # of a vocabulary of 6: [PAD] and [SOS] are never written

@@ -8,17 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from transformer import checkpoints
-from transformer.__main__ import main
-from transformer.checkpoints import Checkpoint
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint
+from headlight.cli.verbs import main
+from headlight.corpora import gold
+from headlight.corpora.gold import GoldCorpus
+from headlight.corpora.grammars import GRAMMARS
+from headlight.runs import Evaluator
+from headlight.runs.export import _score
 from transformer.config import ModelConfig, StackConfig
-from transformer.data import gold
-from transformer.data.gold import GoldCorpus
-from transformer.data.grammars import GRAMMARS
-from transformer.data.tokenizers import Tokenizer
 from transformer.model import Transformer
-from transformer.training import Evaluator
-from transformer.training.export import _score
+from transformer.tokenizers import Tokenizer
 from transformer.translator import Translator
 
 FRENCH = GRAMMARS["english-french"]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.analysis.accepted_translations import normalised, sentences
+from headlight.checkpoints import load_translator
+from headlight.corpora.files import lines
 from tests.small import TEXTS, small_checkpoint
 from tools import everyday
-from transformer import Translator, checkpoints
-from transformer.analysis.accepted_translations import normalised, sentences
-from transformer.data.files import lines
 from transformer.files import read_json
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,7 +86,7 @@ def small(tmp_path: Path) -> Path:
 def test_the_command_writes_what_the_model_does_into_its_card(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written = [Translator.load(small).translate(text).text for text in TEXTS[:2]]
+    written = [load_translator(small).translate(text).text for text in TEXTS[:2]]
     table = tmp_path / "list.tsv"
     table.write_text(f"{TEXTS[0]}\tnever\t{written[0]}\n{TEXTS[1]}\tnever\n", encoding="utf-8")
     before = read_json(small / "card.json")
@@ -99,7 +100,7 @@ def test_the_command_writes_what_the_model_does_into_its_card(
             "command": f"python -m tools.everyday {small} {table}",
         }
     }
-    assert Translator.load(small).card["title"] == "Small"
+    assert load_translator(small).card["title"] == "Small"
 
 
 def test_what_cannot_be_read_is_reported_and_the_card_stays(

@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.corpora import files
+from headlight.corpora.corpora import open_file
+from headlight.corpora.files import columns, lines
+from headlight.corpora.pairs import Corpus, Pair, Rejected
+from headlight.corpora.preview import preview
+from headlight.corpora.uploads import check
+from headlight.importers import sentencepiece_file, vocabularies
+from headlight.importers.importing import examine
 from tests.small import small_checkpoint
-from transformer import Trace, checkpoints
-from transformer.checkpoints import sentencepiece_file, vocabularies
-from transformer.checkpoints.importing import examine
-from transformer.data import files
-from transformer.data.corpora import open_file
-from transformer.data.files import columns, lines
-from transformer.data.pairs import Corpus, Pair, Rejected
-from transformer.data.preview import preview
-from transformer.data.uploads import check
+from transformer import Trace
 from transformer.files import open_regular, read_json
 from transformer.quoting import LONGEST, quoted, short
 from transformer.yielding import on_yield

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import transformer
-from transformer import folders
+from headlight.checkpoints import load_translator
+from headlight import folders
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,11 +29,11 @@ def test_classes_lie_beside_the_runs_unless_said_otherwise(monkeypatch: pytest.M
 
 
 def test_of_an_installed_package_what_a_user_makes_is_the_users(tmp_path: Path) -> None:
-    package = tmp_path / "site-packages" / "transformer"
+    package = tmp_path / "site-packages" / "headlight"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    (package / "folders.py").write_bytes((ROOT / "transformer" / "folders.py").read_bytes())
-    code = "from transformer import folders as f; print(f.checkpoints(), f.runs(), f.models(), f.classes(), sep='\\n')"
+    (package / "folders.py").write_bytes((ROOT / "headlight" / "folders.py").read_bytes())
+    code = "from headlight import folders as f; print(f.checkpoints(), f.runs(), f.models(), f.classes(), sep='\\n')"
     environment = {"PYTHONPATH": str(package.parent), "XDG_DATA_HOME": str(tmp_path / "share")}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
@@ -45,7 +45,7 @@ def test_of_an_installed_package_what_a_user_makes_is_the_users(tmp_path: Path) 
 
 def test_a_name_alone_is_a_model_that_ships(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    assert transformer.load("reverse").translate("abc").text == "cba"
+    assert load_translator("reverse").translate("abc").text == "cba"
     assert folders.model("checkpoints/reverse") == ROOT / "checkpoints" / "reverse"
     (tmp_path / "reverse").mkdir()
     assert folders.model("reverse") == Path("reverse")  # what is there comes first

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("pages", "server", "transformer", "ui")
+ROOMS = ("pages", "server", "transformer", "headlight", "ui")
 
 
 def avoided() -> list[str]:

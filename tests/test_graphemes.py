@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.graphemes import columns, graphemes, shortened
 from tests.twelve_scripts import TOKENS
-from transformer.graphemes import columns, graphemes, shortened
 
 # Of letters, marks, joiners, flags, modifiers and vowel signs: what hangs together.
 PARTS = [letter for token in sum(TOKENS.values(), []) for letter in token]

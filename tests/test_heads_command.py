@@ -1,4 +1,4 @@
-"""`python -m transformer heads`: the table, the JSON, and several processes."""
+"""`python -m headlight heads`: the table, the JSON, and several processes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import IO
 
 import pytest
 
+from headlight import checkpoints
+from headlight.analysis.atlas import aligner
+from headlight.analysis.atlas.aligner import truths
+from headlight.cli.verbs import main
+from headlight.corpora.corpora import open_split
+from headlight.corpora.truth import known
 from tests.small import small_checkpoint
 from tests.test_training_processes import launch
-from transformer import checkpoints
-from transformer.__main__ import main
-from transformer.analysis.atlas import aligner
-from transformer.analysis.atlas.aligner import truths
-from transformer.checkpoints.native import digest
-from transformer.data.corpora import open_split
-from transformer.data.truth import known
+from transformer.checkpoint.native import digest
 
 REVERSE = Path(__file__).parents[1] / "checkpoints" / "reverse"
 

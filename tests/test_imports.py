@@ -76,7 +76,7 @@ FORBIDDEN = {
     "transformer": {"streamlit"},
     "headlight.viewer": {"torch", "streamlit"},
     "headlight.notebook": {"torch", "streamlit"},
-    "transformer.charts": {"torch", "streamlit"},
+    "headlight.charts": {"torch", "streamlit"},
 }
 # Who may never import whom among the top rooms.
 _TOP = {"app", "navigation", "server"}
@@ -91,7 +91,7 @@ UPWARDS = {
 
 
 def module_name(path: Path, root: Path) -> str:
-    """`root`/transformer/data/bpe.py -> "transformer.data.bpe"; a package is named by its __init__."""
+    """`root`/transformer/data/bpe.py -> "headlight.corpora.bpe"; a package is named by its __init__."""
     return ".".join(path.relative_to(root).with_suffix("").parts)
 
 
@@ -187,14 +187,14 @@ def test_the_order_has_no_circle() -> None:
         ("transformer/attention.py", "def late():\n    import transformer.model"),
         ("transformer/layers.py", "from transformer import Translator"),
         ("transformer/layers.py", "import transformer"),
-        ("transformer/data/bpe.py", "from ..model import Transformer"),
-        ("transformer/charts/heatmap.py", "from transformer.trace import Trace"),
-        ("transformer/charts/heatmap.py", "import torch.nn"),
+        ("headlight/corpora/bpe.py", "from ..model import Transformer"),
+        ("headlight/charts/heatmap.py", "from transformer.trace import Trace"),
+        ("headlight/charts/heatmap.py", "import torch.nn"),
         ("transformer/model.py", "import streamlit as st"),
         ("transformer/model.py", "from ui.state import models"),
         ("transformer/unknown.py", "import math"),
-        ("transformer/analysis/atlas/report.py", "from transformer.analysis.atlas import commands"),
-        ("transformer/analysis/atlas/report.py", "from transformer.training.processes import several"),
+        ("headlight/analysis/atlas/report.py", "from headlight.analysis.atlas import commands"),
+        ("headlight/analysis/atlas/report.py", "from transformer.training.processes import several"),
         ("pages/attention.py", "import torch"),
         ("pages/attention.py", "from app import main"),
         ("pages/attention.py", "from ui.heads.view import HeadsView"),
@@ -213,9 +213,9 @@ def test_the_order_has_no_circle() -> None:
         ("ui/heads/body.py", "from ui.training.view import TrainingView"),
         ("ui/checkpoints/compare.py", "from ui import attention"),
         ("server/login.py", "from ui.state.public import public"),
-        ("classroom/routes.py", "from server.attempts import Attempts"),
-        ("classroom/store.py", "import streamlit as st"),
-        ("transformer/model.py", "from classroom.store import store"),
+        ("server/classroom/routes.py", "from server.attempts import Attempts"),
+        ("server/classroom/store.py", "import streamlit as st"),
+        ("transformer/model.py", "from server.classroom.store import store"),
         ("transformer/trace.py", "import headlight"),
         ("headlight/viewer/packing.py", "import streamlit as st"),
         ("headlight/viewer/packing.py", "from ui.viewer import component"),
@@ -238,14 +238,14 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str) -> N
         ("ui/widgets/frame.py", "from ui.state import models\nfrom ui.widgets.text import literal"),
         ("ui/viewer/plot.py", "import streamlit as st\nfrom ui.state import queue\nst.caption('Here')"),
         ("ui/viewer/component.py", "import streamlit as st\nfrom headlight.viewer.scripts import style"),
-        ("headlight/viewer/export.py", "from transformer.charts.document import fonts_of"),
+        ("headlight/viewer/export.py", "from headlight.charts.document import fonts_of"),
         ("ui/state/models.py", "import torch\nimport transformer\nimport streamlit as st\nst.session_state['a'] = 1"),
-        ("transformer/__main__.py", "from transformer import Translator, training\nfrom .data import bpe"),
+        ("headlight/cli/verbs.py", "from transformer import Translator, training\nfrom .data import bpe"),
         ("transformer/__init__.py", "from transformer.translator import load\nfrom . import charts"),
         ("transformer/attention.py", "import torch\nfrom transformer.taps import Site"),
-        ("transformer/analysis/atlas/commands.py", "from transformer.training.processes import several"),
-        ("transformer/data/bpe.py", "from . import corpus\nfrom .corpus import pairs\nimport tokenizers"),
-        ("transformer/charts/heatmap.py", "from .colours import THEMES\nimport plotly.graph_objects as go"),
+        ("headlight/analysis/atlas/commands.py", "from transformer.training.processes import several"),
+        ("headlight/corpora/bpe.py", "from . import corpus\nfrom .corpus import pairs\nimport tokenizers"),
+        ("headlight/charts/heatmap.py", "from .colours import THEMES\nimport plotly.graph_objects as go"),
     ],
 )
 def test_a_downward_import_is_allowed(tmp_path: Path, file: str, line: str) -> None:

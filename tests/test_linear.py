@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer import linear
-from transformer.linear import Linear, operators
+from transformer.inference import linear
+from transformer.inference.linear import Linear, operators
 
 TOLERANCE = {torch.float32: 1e-6, torch.bfloat16: 2e-2}
 

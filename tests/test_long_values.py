@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.cli.verbs import main
+from headlight.runs import RunFolder, delete, export, extend, kill, pause, resume, start, status, stop, work
+from headlight.runs.recipe import Recipe
 from tests.small import small_checkpoint
 from tests.small_run import finished_run
-from transformer import checkpoints
-from transformer.__main__ import main
-from transformer.checkpoints.refused import Refused
+from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig, StackConfig, TrainConfig
-from transformer.data.tokenizers import Tokenizer
 from transformer.files import read_json
 from transformer.quoting import LONGEST, worded
-from transformer.training import RunFolder, delete, export, extend, kill, pause, resume, start, status, stop, work
-from transformer.training.recipe import Recipe
+from transformer.tokenizers import Tokenizer
 
 NAME = 3000 * "y"
 DEEP = 1500 * "y/"

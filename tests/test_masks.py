@@ -16,17 +16,17 @@ import pytest
 import torch
 from torch import Tensor
 
+from headlight.analysis.atlas.reading import Reading, batches
+from headlight.analysis.checks import check
+from headlight.analysis.stream import stream
+from headlight.importers.marian_export import why_not
 from tests.small import small_checkpoint, small_translator
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator
-from transformer.analysis.atlas.reading import Reading, batches
-from transformer.analysis.checks import check
-from transformer.analysis.stream import stream
-from transformer.checkpoints.marian_export import why_not
+from transformer.batches import collate
 from transformer.config import Masked
-from transformer.data.batches import collate
 from transformer.decoding import DecodeStep, beam, finish, given, greedy, recorded, rows_of, sample
+from transformer.inference.prepared import Prepared
 from transformer.masks import never_hidden
-from transformer.prepared import Prepared
 from transformer.taps import Ablate, Inputs, Recorder, Site, Tap, chain
 from transformer.training.loop import batch_loss
 

@@ -4,11 +4,11 @@ import sys
 
 import pytest
 
-from transformer.training.steer import worker_environment
+from headlight.runs.steer import worker_environment
 
 COUNT = """
 import resource, torch
-from transformer.memory import keep_freed
+from headlight.memory import keep_freed
 if {keep}:
     keep_freed()
 torch.set_num_threads(1)
@@ -95,8 +95,8 @@ def test_the_server_returns_what_requests_have_freed() -> None:
 
 ROWS = """
 import ctypes, torch
-from transformer.linear import Linear
-from transformer.memory import keep_few_products
+from transformer.inference.linear import Linear
+from headlight.memory import keep_few_products
 if {few}:
     keep_few_products()
 names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.config import ModelConfig, StackConfig
+from transformer.inference.prepared import Prepared
 from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer, count_parameters
-from transformer.prepared import Prepared
 from transformer.taps import Recorder, Site
 
 PAD, SOS, EOS = 0, 2, 3

@@ -10,8 +10,8 @@ from torch import Tensor
 from tests.small import small_t5_checkpoint
 from transformer.config import ModelConfig, StackConfig
 from transformer.decoding import beam, finish, greedy, recorded
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 from transformer.presets import PRESETS, preset
 from transformer.taps import Ablate, Recorder, Scale, Site, Tap, Uniform, chain
 

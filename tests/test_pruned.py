@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis import all_heads, check, head_importance, value_weighted_patterns
+from headlight.analysis.anatomy import agreement, walk
+from headlight.analysis.several_heads import several_heads
+from headlight.analysis.stream import stream
+from headlight.analysis.why import contrast, contributions, patching
+from headlight.checkpoints import Checkpoint, load, save
+from headlight.importers.marian_export import export_marian
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
-from transformer.analysis import all_heads, check, head_importance, value_weighted_patterns
-from transformer.analysis.anatomy import agreement, walk
-from transformer.analysis.several_heads import several_heads
-from transformer.analysis.stream import stream
-from transformer.analysis.why import contrast, contributions, patching
-from transformer.checkpoints import Checkpoint, load, save
-from transformer.checkpoints.marian_export import export_marian
 from transformer.config import ConfigError, ModelConfig
 from transformer.decoding import beam, finish, greedy
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer, count_parameters
-from transformer.prepared import Prepared
 from transformer.pruned import filled, pruned
 from transformer.taps import Ablate, Recorder, Site, chain
 

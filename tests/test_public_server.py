@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 import tokenizers
 
+from headlight import checkpoints
+from headlight.importers.tokenizer_json import trial
 from tests.every_widget import Visitor, ask_server
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe
@@ -27,9 +29,7 @@ from tools import space
 from tools.healthy import problem
 from tools.serving import _wait_until_healthy, free_port
 from tools.streamlit_client import opened
-from transformer import checkpoints
-from transformer.data.foreign import trial
-from transformer.data.tokenizers import Tokenizer
+from transformer.tokenizers import Tokenizer
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
 from ui.checkpoints.view import CheckpointsView
@@ -108,7 +108,7 @@ class Public:
             return True
         real = Path(os.path.realpath(self.program / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
-        code = ("server", "classroom", "pages", "ui", "headlight", "transformer")
+        code = ("server", "pages", "ui", "headlight", "transformer")
         rooms = ("app.py", "navigation.py", *code, "static", ".streamlit")
         program = [self.program / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]

@@ -13,11 +13,13 @@ from transformers import MT5Config, MT5ForConditionalGeneration, T5ForConditiona
 from transformers import T5Config as TheirConfig
 from transformers.models.t5.modeling_t5 import T5Attention as TheirAttention
 
+from headlight import checkpoints
+from headlight.analysis import all_heads, check, head_importance, rollout_source, value_weighted_patterns
+from headlight.checkpoints import load_translator
+from headlight.importers.importing import examine, import_model
 from tests.small import small_t5_checkpoint
-from transformer import StackConfig, Translator, checkpoints
-from transformer.analysis import all_heads, check, head_importance, rollout_source, value_weighted_patterns
-from transformer.checkpoints.importing import examine, import_model
-from transformer.checkpoints.refused import Refused
+from transformer import StackConfig, Translator
+from transformer.checkpoint.weights import Refused
 from transformer.decoding import beam, finish, greedy, recorded
 from transformer.model import Transformer, count_parameters
 from transformer.t5 import T5, RelativeBias, T5Config
@@ -72,7 +74,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         (folder / "config.json").write_text(json.dumps(config))
     imported = folder.parent / f"{folder.name}-ours"
     import_model(folder, imported)
-    return own, Translator.load(imported), folder
+    return own, load_translator(imported), folder
 
 
 def batch() -> tuple[torch.Tensor, torch.Tensor]:
@@ -207,7 +209,7 @@ def test_all_layers_of_a_stack_share_one_bias(small: Translator) -> None:
 
 def test_a_saved_model_is_the_same(small: Translator, tmp_path: Path) -> None:
     checkpoints.save(small.checkpoint, tmp_path / "t5")
-    again = Translator.load(tmp_path / "t5")
+    again = load_translator(tmp_path / "t5")
     assert isinstance(again.model, T5) and again.model.config == small.model.config
     config = json.loads((tmp_path / "t5" / "config.json").read_text())
     assert config["architecture"] == "t5" and "norm" not in config
@@ -217,7 +219,7 @@ def test_a_saved_model_is_the_same(small: Translator, tmp_path: Path) -> None:
 def test_a_configuration_that_names_nothing_is_the_papers(tmp_path: Path) -> None:
     shipped = json.loads((Path(__file__).parents[1] / "checkpoints" / "reverse" / "config.json").read_text())
     assert "architecture" not in shipped
-    assert type(Translator.load(Path(__file__).parents[1] / "checkpoints" / "reverse").model) is Transformer
+    assert type(load_translator(Path(__file__).parents[1] / "checkpoints" / "reverse").model) is Transformer
 
 
 @pytest.mark.parametrize("named", ["gpt", 5, None, ["t5"]])
@@ -226,7 +228,7 @@ def test_an_unknown_architecture_is_refused(small: Translator, tmp_path: Path, n
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "architecture": named}))
     with pytest.raises(ValueError, match="architecture is .*; choose one of transformer, t5"):
-        Translator.load(tmp_path)
+        load_translator(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +297,7 @@ def test_the_sentencepiece_model_cuts_as_its_own_code_does(tmp_path: Path) -> No
     own.save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text('{"extra_ids": 3}')
     import_model(tmp_path, tmp_path / "ours")
-    ours = Translator.load(tmp_path / "ours")
+    ours = load_translator(tmp_path / "ours")
     processor = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "spiece.model"))
     for text in ("the old house", "a wonderful  number 7.", "small houses"):
         assert ours.encode(text) == [*processor.encode(text), 1]
@@ -312,7 +314,7 @@ def test_bytes_are_tokens(tmp_path: Path) -> None:
     T5ForConditionalGeneration(config).save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "ByT5Tokenizer"}')
     import_model(tmp_path, tmp_path / "ours")
-    ours = Translator.load(tmp_path / "ours")
+    ours = load_translator(tmp_path / "ours")
     for text in ("Grüße, 世界!", "two words"):
         assert ours.encode(text) == [*(byte + 3 for byte in text.encode()), 1]
         assert ours.checkpoint.source_tokenizer.decode(ours.encode(text)) == text

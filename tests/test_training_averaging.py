@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from transformer import checkpoints
-from transformer.checkpoints.native import load_weights
-from transformer.data import generated
-from transformer.training import Evaluator, Metrics, RunFolder, export
-from transformer.training.averaging import averaged
-from transformer.training.steer import extend
-from transformer.training.worker import work
+from headlight import checkpoints
+from headlight.corpora import generated
+from headlight.runs import Evaluator, Metrics, RunFolder, export
+from headlight.runs.averaging import averaged
+from headlight.runs.steer import extend
+from headlight.runs.worker import work
+from transformer.checkpoint.native import load_weights
 
 from .small_run import finished_run, new_run, small_recipe
 

@@ -9,17 +9,17 @@ from typing import Any
 import psutil
 import pytest
 
+from headlight.corpora.corpora import open_parts
+from headlight.corpora.pairs import Pair, Pairs
+from headlight.corpora.preview import preview
+from headlight.runs import RunFolder, commands, steer, work
+from headlight.runs.cautions import cautions, shared
+from headlight.runs.preparing import doubled, known_by_heart
+from headlight.runs.recipe import Recipe
+from headlight.runs.run_status import status
+from headlight.runs.threads import cores, threads
 from tests.small_run import NUMBERS, new_run, small_recipe, wait_until
 from transformer.config import ConfigError, TrainConfig
-from transformer.data.corpora import open_parts
-from transformer.data.pairs import Pair, Pairs
-from transformer.data.preview import preview
-from transformer.training import RunFolder, commands, steer, work
-from transformer.training.cautions import cautions, shared
-from transformer.training.preparing import doubled, known_by_heart
-from transformer.training.recipe import Recipe
-from transformer.training.run_status import status
-from transformer.training.threads import cores, threads
 
 USUAL: dict[str, Any] = {"steps": 1000, "warmup": 100, "batch_tokens": 2048, "learning_rate": 0.002}
 
@@ -84,8 +84,8 @@ def test_a_worker_that_has_ended_is_no_zombie(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_second_run_on_the_same_cores_is_cautioned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.training.cautions.cores", lambda: 4)
-    monkeypatch.setattr("transformer.training.cautions.threads", lambda asked: asked or 4)
+    monkeypatch.setattr("headlight.runs.cautions.cores", lambda: 4)
+    monkeypatch.setattr("headlight.runs.cautions.threads", lambda asked: asked or 4)
     recipe = replace(small_recipe(tmp_path), threads=3)
     other = status(new_run(tmp_path, "other", recipe).path)
     assert shared(recipe.threads, []) == []
@@ -93,7 +93,7 @@ def test_a_second_run_on_the_same_cores_is_cautioned_of(tmp_path: Path, monkeypa
     assert "other is training on the same 4 cores" in shared(recipe.threads, [other])[0]
     assert "2 runs are training" in shared(recipe.threads, [other, other])[0]
     # On the command line too, about the runs beside it but not itself.
-    monkeypatch.setattr("transformer.training.commands.statuses", lambda root: [replace(other, state="running")])
+    monkeypatch.setattr("headlight.runs.commands.statuses", lambda root: [replace(other, state="running")])
     assert commands._shared(other.folder, recipe) == []
     assert "other is training" in commands._shared(other.folder.parent / "new", recipe)[0]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight.runs import RunFolder, extend, resume, status, work
 from tests.damage import cut, empty, missing
 from tests.small_run import finished_run, lines
-from transformer.training import RunFolder, extend, resume, status, work
 
 STEPS = 12
 Damage = Callable[[Path], None]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from headlight.runs import Metrics, RunFolder, status, statuses
+from headlight.runs import state as states
 from tests.faults import in_one_sentence, mutated
 from tests.fuzzing import fuzz
 from tests.small_run import finished_run
-from transformer.training import Metrics, RunFolder, status, statuses
-from transformer.training import state as states
 
 pytestmark = pytest.mark.fuzz
 TIMES = 30

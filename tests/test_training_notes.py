@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from headlight.runs import Notes, keep_notes, notes, status
+from headlight.runs.notes import FILE, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
 from tests.small_run import new_run
-from transformer.training import Notes, keep_notes, notes, status
-from transformer.training.notes import FILE, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS
 from ui.training.shelf import run_item
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight.cli.verbs import main
+from headlight.runs import Metrics, RunFolder, extend, pause, resume, status, statuses, work
 from tests.small_run import finished_run, lines, new_run
-from transformer.__main__ import main
-from transformer.training import Metrics, RunFolder, extend, pause, resume, status, statuses, work
 
 pytestmark = pytest.mark.slow  # hundreds of damaged runs
 

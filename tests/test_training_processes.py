@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
+from headlight.runs import Recipe, RunFolder, status, work
 from tests.small_run import MODEL, finished_run, lines, small_recipe
 from transformer.files import write_json
-from transformer.training import Recipe, RunFolder, status, work
 
 pytestmark = pytest.mark.slow  # starts other processes for real
 
@@ -26,7 +26,7 @@ def launch(kind: str, *arguments: str) -> None:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     launcher = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", "2", "--num_machines", "1"]
-    command = [*launcher, "--main_process_port", port, kind, "-m", "transformer", *arguments]
+    command = [*launcher, "--main_process_port", port, kind, "-m", "headlight", *arguments]
     # No GPU on a machine that tests: torch.distributed's "gloo" on the loopback.
     env = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
@@ -74,7 +74,7 @@ def test_two_processes_with_half_of_the_model_each_do_so_too_from_a_checkpoint_o
 def test_one_process_in_place_of_two_is_refused(tmp_path: Path) -> None:
     """What `accelerate launch --cpu --num_processes 2` starts on one machine: one, without a word."""
     launcher = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
-    train = ["-m", "transformer", "train", "--data", "reverse", "--steps", "1", "--out", str(tmp_path / "run")]
+    train = ["-m", "headlight", "train", "--data", "reverse", "--steps", "1", "--out", str(tmp_path / "run")]
     done = subprocess.run([*launcher, *train], capture_output=True, text=True, timeout=300)
     assert done.returncode != 0 and "asked for 2 processes and started one" in done.stderr
     assert not (tmp_path / "run").exists()
@@ -83,7 +83,7 @@ def test_one_process_in_place_of_two_is_refused(tmp_path: Path) -> None:
 def test_torchrun_starts_both(recipe: Recipe, tmp_path: Path) -> None:
     alone, both = finished_run(tmp_path, "alone", recipe), RunFolder(tmp_path / "both")
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    words = ["-m", "transformer", *shlex.split(recipe.command(str(both.path)))[3:]]
+    words = ["-m", "headlight", *shlex.split(recipe.command(str(both.path)))[3:]]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run([*launcher, *words], capture_output=True, text=True, timeout=300, env=env)
     assert done.returncode == 0, done.stderr

@@ -11,22 +11,23 @@ from typing import Any
 
 import pytest
 
+from headlight.checkpoints import load, save
+from headlight.cli.verbs import command_line
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.encoded import Encoded, learn_tokenizers
+from headlight.corpora.preview import preview
+from headlight.runs import Recipe, differences
+from headlight.runs.commands import _recipe
+from headlight.runs.estimate import Speed, estimate, measure
+from headlight.runs.recipe import flat, usual_values
 from tests.small_run import MODEL, TRAINING, pairs_file, small_recipe
 from transformer import PRESETS, StackConfig, TrainConfig, Transformer, preset
-from transformer.__main__ import command_line
-from transformer.checkpoints import load, save
-from transformer.data.batches import BatchStream
-from transformer.data.corpora import open_corpus
-from transformer.data.encoded import Encoded, learn_tokenizers
-from transformer.data.preview import preview
+from transformer.batches import BatchStream
 from transformer.model import count_parameters
 from transformer.presets import DIFFERS, RECIPES
 from transformer.pruned import pruned
 from transformer.taps import Site
-from transformer.training import Recipe, differences, learning_rate
-from transformer.training.commands import _recipe
-from transformer.training.estimate import Speed, estimate, measure
-from transformer.training.recipe import flat, usual_values
+from transformer.training import learning_rate
 from ui.training.draft import NETWORK, defaults
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,7 +117,7 @@ def from_command_line(command: str) -> Recipe:
 @pytest.mark.parametrize("recipe", [replace(RECIPE, watch=("a",)), EVERYTHING])
 def test_the_command_makes_the_same_recipe(recipe: Recipe) -> None:
     command = recipe.command("runs/x")
-    assert command.startswith("python -m transformer train --data")
+    assert command.startswith("python -m headlight train --data")
     assert from_command_line(command) == recipe
 
 
@@ -124,7 +125,7 @@ def test_a_start_decides_the_network_but_for_its_dropout() -> None:
     """Without its sizes among the flags: they would have to be looked up in its configuration."""
     start = str(ROOT / "checkpoints" / "reverse")
     network = load(start).model.config
-    command = f"python -m transformer train --data reverse --out x --start {start}"
+    command = f"python -m headlight train --data reverse --out x --start {start}"
     assert from_command_line(command).model == network
     recipe = replace(RECIPE, model=replace(network, dropout=0.35), start=start, watch=("a",))
     assert "--preset" not in recipe.command("x") and from_command_line(recipe.command("x")) == recipe
@@ -134,7 +135,7 @@ def test_a_start_that_was_pruned_is_trained_without_these_heads(tmp_path: Path) 
     checkpoint = load(ROOT / "checkpoints" / "reverse")
     gone = [(Site("decoder", 1, "cross"), 0), *((Site("encoder", 0, "self"), head) for head in range(4))]
     save(replace(checkpoint, model=pruned(checkpoint.model, gone)), tmp_path / "smaller")
-    recipe = from_command_line(f"python -m transformer train --data reverse --out x --start {tmp_path / 'smaller'}")
+    recipe = from_command_line(f"python -m headlight train --data reverse --out x --start {tmp_path / 'smaller'}")
     assert len(recipe.model.pruned_heads) == 5
     assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
 
@@ -144,13 +145,13 @@ def test_the_command_of_a_preset_is_short(name: str) -> None:
     values = usual_values(name)
     training = TrainConfig(**{f.name: values.pop(f"training.{f.name}") for f in fields(TrainConfig)})
     recipe = Recipe("reverse", preset(name, 8000, 8000), training, **values)
-    assert recipe.command("x") == f"python -m transformer train --data reverse --out x --preset {name}"
+    assert recipe.command("x") == f"python -m headlight train --data reverse --out x --preset {name}"
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_tutorials_preset_brings_its_training(name: str) -> None:
     """On the command line and in the form; what is given beside it counts."""
-    command = f"python -m transformer train --data multi30k:de-en --out x --preset {name}"
+    command = f"python -m headlight train --data multi30k:de-en --out x --preset {name}"
     recipe = from_command_line(command)
     values = flat(recipe.to_dict())
     assert RECIPES[name].items() <= values.items() and name in DIFFERS
@@ -180,13 +181,13 @@ def test_letters_are_no_words_whatever_the_tutorial() -> None:
 
 
 def test_flags_of_a_stack_change_both_or_one() -> None:
-    start = "python -m transformer train --data reverse --out x --preset tiny --n-heads 2 --d-ff 30"
+    start = "python -m headlight train --data reverse --out x --preset tiny --n-heads 2 --d-ff 30"
     model = from_command_line(f"{start} --decoder-d-ff 50").model
     assert (model.encoder, model.decoder) == (StackConfig(2, 2, 30), StackConfig(2, 2, 50))
 
 
 def test_sentences_to_watch_are_the_examples_of_the_corpus_unless_given() -> None:
-    start = "python -m transformer train --data reverse --out x"
+    start = "python -m headlight train --data reverse --out x"
     assert "headlight" in from_command_line(start).watch
     assert from_command_line(f"{start} --watch one --watch 'two three'").watch == ("one", "two three")
 
@@ -227,7 +228,7 @@ def test_more_tokens_a_batch_take_more_memory_and_a_wider_model_too() -> None:
 def test_a_network_is_measured_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     speed = measure(replace(RECIPE, threads=1))
     assert speed.tokens_per_second > 0 and 50e6 < speed.memory < 5e9
-    monkeypatch.setattr("transformer.training.estimate.TOO_LONG", 0.05)
+    monkeypatch.setattr("headlight.runs.estimate.TOO_LONG", 0.05)
     with pytest.raises(ValueError, match="cannot make two steps"):
         measure(RECIPE)
 

@@ -11,11 +11,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from headlight.runs import RunFolder, state, status, work
+from headlight.runs.state import Position
 from tests.small import small_checkpoint
 from tests.small_run import TRAINING, finished_run, lines, new_run, small_recipe, wait_until, worker
-from transformer.data.batches import collate
-from transformer.training import RunFolder, Trainer, state, status, work
-from transformer.training.state import Position
+from transformer.batches import collate
+from transformer.training import Trainer
 
 BATCH = collate([([5, 6, 3], [2, 7, 8, 3])])
 

@@ -14,12 +14,12 @@ from typing import Any
 import psutil
 import pytest
 
+from headlight.runs import Metrics, RunFolder, run_path, status, statuses
+from headlight.runs.metrics import Journal, metrics_line
+from headlight.runs.run_status import ENDED, this_process
 from tests.small_run import new_run
 from transformer.files import write_json
-from transformer.training import Metrics, RunFolder, run_path, status, statuses
 from transformer.training.loop import StepReport
-from transformer.training.metrics import Journal, metrics_line
-from transformer.training.run_status import ENDED, this_process
 
 
 @pytest.fixture

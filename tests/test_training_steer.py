@@ -19,13 +19,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.small import small_checkpoint, small_t5_checkpoint
-from tests.small_run import MODEL, finished_run, lines, new_run, small_recipe, wait_until, worker
-from tests.test_training_resume import assert_same_run
-from transformer import checkpoints
-from transformer.checkpoints import Checkpoint
-from transformer.files import write_json
-from transformer.training import (
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint
+from headlight.runs import (
     Metrics,
     RunFolder,
     Status,
@@ -40,8 +36,12 @@ from transformer.training import (
     stop,
     work,
 )
-from transformer.training.session import snapshot_steps
-from transformer.training.steer import claim
+from headlight.runs.session import snapshot_steps
+from headlight.runs.steer import claim
+from tests.small import small_checkpoint, small_t5_checkpoint
+from tests.small_run import MODEL, finished_run, lines, new_run, small_recipe, wait_until, worker
+from tests.test_training_resume import assert_same_run
+from transformer.files import write_json
 
 
 def gives_way(worker: int) -> bool:
@@ -152,7 +152,7 @@ def test_an_interrupted_command_pauses_its_run(tmp_path: Path, number: signal.Si
     finally:
         with suppress(ValueError):  # it has ended
             kill(run.path)
-    assert command.returncode == 0 and f"python -m transformer resume {run.path}" in errors
+    assert command.returncode == 0 and f"python -m headlight resume {run.path}" in errors
     assert status(run.path).state == "paused"
 
 
@@ -327,7 +327,7 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk_too(quiet: RunFolder, tmp_p
 
 def test_an_error_of_the_program_is_a_crash_with_its_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = new_run(tmp_path, steps=26)
-    monkeypatch.setattr("transformer.training.session.Evaluator.__call__", lambda *_: 1 / 0)
+    monkeypatch.setattr("headlight.runs.session.Evaluator.__call__", lambda *_: 1 / 0)
     assert work(run.path) == "crashed"
     run_status = status(run.path)
     assert run_status.cause == "division by zero" and run_status.saved_step == 21
@@ -377,7 +377,7 @@ def test_event_files_hold_the_metrics_and_nothing_twice(tmp_path: Path) -> None:
 
 
 def test_event_files_without_their_package_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.training.metrics.find_spec", lambda name: None)
+    monkeypatch.setattr("headlight.runs.metrics.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install tensorboard"):
         claim(replace(small_recipe(tmp_path), tensorboard=True), tmp_path / "run")
     assert not (tmp_path / "run").exists()

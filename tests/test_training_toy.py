@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from headlight.checkpoints import load_translator
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.encoded import SMALL, Encoded, learn_tokenizers
+from headlight.corpora.pairs import Pair, Pairs
+from headlight.runs import Recipe, work
+from headlight.runs.preparing import known_by_heart
+from headlight.runs.run_status import status
 from tests.small_run import finished_run, new_run, small_recipe
-from transformer import Translator
-from transformer.data.corpora import open_corpus
-from transformer.data.encoded import SMALL, Encoded, learn_tokenizers
-from transformer.data.pairs import Pair, Pairs
-from transformer.training import Recipe, work
-from transformer.training.preparing import known_by_heart
-from transformer.training.run_status import status
 from ui.training.draft import defaults, drafted
 
 
@@ -34,7 +34,7 @@ def test_the_toy_run_learns_its_five_sentences(tmp_path: Path) -> None:
     best = run.best()
     assert best is not None
     pairs = open_corpus("toy").train
-    written = Translator.load(best).translate_batch([pair.source for pair in pairs], beam_size=1)
+    written = load_translator(best).translate_batch([pair.source for pair in pairs], beam_size=1)
     assert [one.text for one in written] == [pair.target for pair in pairs]
 
 

@@ -11,12 +11,14 @@ import tokenizers
 import torch
 from tokenizers import models, pre_tokenizers, trainers
 
+from headlight import charts, checkpoints
+from headlight.checkpoints import load_translator
 from tests.small import TEXTS, small_checkpoint, small_translator
-from transformer import Trace, Transformer, Translator, charts, checkpoints
-from transformer.data.tokenizers import Tokenizer
+from transformer import Trace, Transformer, Translator
 from transformer.decoding import finish, greedy
-from transformer.prepared import Prepared
+from transformer.inference.prepared import Prepared
 from transformer.taps import Ablate, Recorder, Site, chain
+from transformer.tokenizers import Tokenizer
 
 SENTENCE = "a little girl is running"
 
@@ -216,13 +218,13 @@ def test_separate_vocabularies_are_each_used_on_their_side() -> None:
 
 def test_weights_in_half_precision(tmp_path: Path) -> None:
     checkpoints.save(small_checkpoint(), tmp_path)
-    exact, half = Translator.load(tmp_path), Translator.load(tmp_path, "bfloat16")
+    exact, half = load_translator(tmp_path), load_translator(tmp_path, "bfloat16")
     assert {p.dtype for p in half.model.parameters()} == {torch.bfloat16}
     one, other = exact.trace(TEXTS[0], TEXTS[1]), half.trace(TEXTS[0], TEXTS[1])
     np.testing.assert_allclose(other.cross, one.cross, atol=0.05)
     assert (other.cross != one.cross).any()
     with pytest.raises(ValueError, match="The precision is 'int8'; choose one of float32, bfloat16"):
-        Translator.load(tmp_path, "int8")
+        load_translator(tmp_path, "int8")
 
 
 @pytest.mark.parametrize(

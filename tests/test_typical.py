@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.analysis.typical import KEY, lowest, threshold_of, unlike
+from headlight.checkpoints import load_translator
+from headlight.cli.verbs import FAR
+from headlight.cli.verbs import main as command_line
+from headlight.corpora.corpora import GoldCorpus
+from headlight.corpora.grammars import GRAMMARS
+from headlight.importers.examples import examples
 from tests.small import TEXTS, small_checkpoint
 from tools import noted, typical
-from transformer import Translator, checkpoints
-from transformer.__main__ import FAR
-from transformer.__main__ import main as command_line
-from transformer.analysis.typical import KEY, lowest, threshold_of, unlike
-from transformer.checkpoints.examples import examples
-from transformer.data.corpora import GoldCorpus
-from transformer.data.grammars import GRAMMARS
+from transformer import Translator
 from transformer.files import read_json, write_json
 
 SHIPPED = Path(__file__).resolve().parents[1] / "checkpoints"
@@ -51,7 +53,7 @@ def pairs(path: Path, count: int) -> list[str]:
 def test_the_command_writes_the_threshold_into_the_card(
     small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("transformer.analysis.typical.FEWEST", 20)
+    monkeypatch.setattr("headlight.analysis.typical.FEWEST", 20)
     folder = tmp_path / "corpus"
     folder.mkdir()
     pairs(folder / "en-fr.train.tsv", 3)
@@ -60,7 +62,7 @@ def test_the_command_writes_the_threshold_into_the_card(
     with open(folder / "en-fr.validation.tsv", "a") as file:  # nor a source twice, nor one that the model can't read
         file.write(f"{sentences[0]}\ty\n{'two ' * 40}\tx\n")
     assert typical.main([str(small), "--data", f"{folder}:en-fr"]) == 0
-    model = Translator.load(small)
+    model = load_translator(small)
     wanted = lowest({"": [model.translate(sentence).log_prob_per_token for sentence in sentences]})
     card = read_json(small / "card.json")
     assert card[KEY].pop("log_prob_per_token") == pytest.approx(wanted, abs=1e-5)
@@ -84,7 +86,7 @@ def test_what_cannot_be_measured_is_reported_and_the_card_stays(
 
 
 def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sure = Translator.load(small).translate(TEXTS[0]).log_prob_per_token
+    sure = load_translator(small).translate(TEXTS[0]).log_prob_per_token
     for threshold, warning in ((sure + 0.01, f"{FAR}\n"), (sure - 0.01, "")):
         write_json(small / "card.json", {KEY: {"log_prob_per_token": threshold}})
         assert command_line(["translate", str(small), TEXTS[0]]) == 0
@@ -92,7 +94,7 @@ def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, caps
 
 
 def shipped(name: str) -> Translator:
-    model = Translator.load(SHIPPED / name)
+    model = load_translator(SHIPPED / name)
     if threshold_of(model.card) is None:
         assert name.startswith("reverse"), f"Run `python -m tools.typical checkpoints/{name} --data ...`."
         pytest.skip("Any letters are like those that it was trained on.")
@@ -141,7 +143,7 @@ def test_what_is_said_of_is_counted(small: Path, tmp_path: Path, capsys: pytest.
     for split in ("train", "test"):
         sentences = pairs(folder / f"en-fr.{split}.tsv", 20)
     (tmp_path / "strange.txt").write_text(f"{sentences[0]}\n\n{sentences[1]}\n", encoding="utf-8")
-    model = Translator.load(small)
+    model = load_translator(small)
     sure = {text: model.translate(text).log_prob_per_token for text in sentences}
     write_json(small / "card.json", {KEY: {"log_prob_per_token": sure[sentences[1]] + 1e-4}})
     below = sum(value < sure[sentences[1]] + 1e-4 for value in sure.values())

@@ -3,7 +3,7 @@ that look at antecedents. Writes antecedents.json into the model's folder.
 
 A held-out sentence whose pronoun shows what it stands for, and the same with another last adjective, which means the
 other noun: "... because it was too tired" and "... too wide". Each head's output of the first is put into the run on
-the second, alone (activation patching, `transformer/analysis/why/activation_patching.py`): how much of the preference
+the second, alone (activation patching, `headlight/analysis/why/activation_patching.py`): how much of the preference
 for the right pronoun comes back? Then the three heads that bring back most together; beside them those that the Heads
 page names after antecedents, and three heads at random. A minute on two cores.
 """
@@ -22,16 +22,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from headlight.analysis.atlas import Atlas
+from headlight.analysis.atlas.guesses import OF_PRONOUNS
+from headlight.analysis.atlas.report import places
+from headlight.analysis.atlas.roles import roles
+from headlight.analysis.sites import all_heads, kind_of
+from headlight.analysis.why import restored_by
+from headlight.checkpoints import load_translator
+from headlight.corpora.corpora import open_split
+from headlight.corpora.gold import GoldCorpus, GoldPair, words
 from transformer import Translator
-from transformer.analysis.atlas import Atlas
-from transformer.analysis.atlas.guesses import OF_PRONOUNS
-from transformer.analysis.atlas.report import places
-from transformer.analysis.atlas.roles import roles
-from transformer.analysis.sites import all_heads, kind_of
-from transformer.analysis.why import restored_by
-from transformer.checkpoints.native import digest
-from transformer.data.corpora import open_split
-from transformer.data.gold import GoldCorpus, GoldPair, words
+from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_json
 from transformer.taps import Site
 from transformer.trace import Kind
@@ -150,7 +151,7 @@ def main() -> None:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--data", required=True, help="a grammar whose pronouns show what they stand for")
     given = parser.parse_args()
-    model = Translator.load(given.checkpoint)
+    model = load_translator(given.checkpoint)
     train, test = open_split(given.data, "train"), open_split(given.data, "test")
     if not isinstance(train, GoldCorpus) or not isinstance(test, GoldCorpus):
         sys.exit(f"{given.data} is no grammar, so the antecedents of its pronouns are not known.")

@@ -1,6 +1,6 @@
 """`python -m tools.copying CHECKPOINT`: how many names and numbers that no training draws a model copies exactly.
 
-The held-out names and numbers of `transformer/data/held_out_slots.tsv` stand in twenty frames, two for each; a number
+The held-out names and numbers of `headlight/corpora/held_out_slots.tsv` stand in twenty frames, two for each; a number
 below 1,000 stands once in digits and once in words. A name is copied if it stands in the translation as a whole word, a
 number if its digits or its words do. The model writes as the app lets it: by beam search of 5.
 """
@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transformer import Translator
-from transformer.checkpoints.native import CARD
-from transformer.data.about import LANGUAGES
-from transformer.data.slot_words import held_out_slots, in_words
+from headlight.checkpoints import load_translator
+from headlight.corpora.about import LANGUAGES
+from headlight.corpora.slot_words import held_out_slots, in_words
+from transformer.checkpoint.native import CARD
 from transformer.files import read_json, write_json
 from transformer.quoting import short
 
@@ -86,7 +86,7 @@ def is_copied(probe: Probe, written: str) -> bool:
 
 def judged(folder: str | Path) -> dict[str, Any]:
     """How many "names" and "numbers" are "exact" "of" how many, and which "failed". Raises ValueError."""
-    translator = Translator.load(folder)
+    translator = load_translator(folder)
     codes = {name: code for code, name in LANGUAGES.items()}
     languages = (codes.get(str(translator.card.get(side)), "") for side in ("source", "target"))
     tried = probes(*languages)

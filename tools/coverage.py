@@ -1,6 +1,6 @@
 """`python -m tools.coverage --data 'MIXTURE' --language en`: which frequent words are rare in a training corpus.
 
-Of the most frequent words of a language (wordfreq), less those of `transformer/data/core/exceptions.LANGUAGE.txt`, it
+Of the most frequent words of a language (wordfreq), less those of `headlight/corpora/core/exceptions.LANGUAGE.txt`, it
 counts the distinct training pairs whose source has the word, and lists the words that have too few.
 """
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import wordfreq
 
-from transformer.data.corpora import Corpus, open_parts
+from headlight.corpora.corpora import Corpus, open_parts
 
-EXCEPTIONS = Path(__file__).parents[1] / "transformer" / "data" / "core"
+EXCEPTIONS = Path(__file__).parents[1] / "headlight" / "corpora" / "core"
 
 
 def frequent_words(language: str, n_words: int) -> list[str]:

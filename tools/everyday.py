@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from transformer import Translator
-from transformer.analysis.accepted_translations import accepted, sentences
-from transformer.checkpoints.native import CARD
-from transformer.data.files import lines
+from headlight.analysis.accepted_translations import accepted, sentences
+from headlight.checkpoints import load_translator
+from headlight.corpora.files import lines
+from transformer.checkpoint.native import CARD
 from transformer.files import read_json, write_json
 
 KEY = "everyday"  # in the card
@@ -27,7 +27,7 @@ def judged(folder: str | Path, listed: str | Path) -> dict[str, Any]:
     Raises ValueError naming what cannot be read.
     """
     known = sentences(lines(listed))
-    written = Translator.load(folder).translate_batch([sentence.source for sentence in known], beam_size=5)
+    written = load_translator(folder).translate_batch([sentence.source for sentence in known], beam_size=5)
     right, failed = accepted([translation.text for translation in written], known)
     return {"accepted": right, "of": len(known), "failed": [failure._asdict() for failure in failed]}
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.encoded import Encoded, learn_tokenizers
 from transformer import ModelConfig, StackConfig, TrainConfig, Transformer
-from transformer.data.batches import BatchStream
-from transformer.data.corpora import open_corpus
-from transformer.data.encoded import Encoded, learn_tokenizers
+from transformer.batches import BatchStream
 from transformer.files import write_json
 from transformer.training.loop import Diverged, Trainer
 

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from headlight.analysis.typical import unlike
+from headlight.checkpoints import load_translator
+from headlight.corpora.corpora import open_split
 from tools.typical import drawn, readable
 from transformer import Translator
-from transformer.analysis.typical import unlike
-from transformer.data.corpora import open_split
 from transformer.quoting import short
 
 SALADS = 200
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", help="where Multi30k lies")
     given = parser.parse_args(arguments)
     try:
-        model = Translator.load(given.checkpoint)
+        model = load_translator(given.checkpoint)
         kinds = drawn(model, open_split(given.data, "test", given.folder))
         kinds["words in another order"] = salads([text for texts in kinds.values() for text in texts[:SALADS]])
         for file in given.strange:

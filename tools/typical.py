@@ -1,7 +1,7 @@
 """`python -m tools.typical CHECKPOINT --data CORPUS`: writes into a model's card how sure it is of sentences like those
-that it was trained on, so that the app can tell others from them (transformer/analysis/typical.py).
+that it was trained on, so that the app can tell others from them (headlight/analysis/typical.py).
 
-CORPUS is what the model was trained on, as for `python -m transformer train`; what is read is its validation part.
+CORPUS is what the model was trained on, as for `python -m headlight train`; what is read is its validation part.
 The model writes as the app lets it: by beam search of 5.
 """
 
@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from headlight.analysis.typical import KEY, SHARE, lowest
+from headlight.checkpoints import load_translator
+from headlight.corpora.corpora import Corpus, open_split
 from transformer import Translator
-from transformer.analysis.typical import KEY, SHARE, lowest
-from transformer.checkpoints.native import CARD
-from transformer.data.corpora import Corpus, open_split
+from transformer.checkpoint.native import CARD
 from transformer.files import read_json, write_json
 
 MOST = 1000  # sentences of each part of a corpus
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     card = Path(given.checkpoint) / CARD
     try:
-        values = measured(Translator.load(given.checkpoint), open_split(given.data, "validation", given.folder))
+        values = measured(load_translator(given.checkpoint), open_split(given.data, "validation", given.folder))
         facts = read_json(card) if card.exists() else {}
         command = shlex.join(["python", "-m", "tools.typical", given.checkpoint, "--data", given.data])
         write_json(card, facts | {KEY: {**values, "command": command}})

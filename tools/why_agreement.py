@@ -25,11 +25,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from headlight.analysis.why import close_to_best, correlations, measured, patching, restored_by, summed_up
+from headlight.checkpoints import load_translator
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.grammars.english_french import minimal, reasons
 from transformer import Translator
-from transformer.analysis.why import close_to_best, correlations, measured, patching, restored_by, summed_up
-from transformer.checkpoints.native import digest
-from transformer.data.corpora import open_corpus
-from transformer.data.grammars.english_french import minimal, reasons
+from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_json
 
 ROOT = Path(__file__).parents[1]
@@ -119,7 +120,7 @@ def main() -> None:
     for folder in sorted((ROOT / "checkpoints").iterdir()):
         if not (folder / "heads.json").is_file():
             continue
-        translator, corpus = Translator.load(folder), read_json(folder / "heads.json")["corpus"]
+        translator, corpus = load_translator(folder), read_json(folder / "heads.json")["corpus"]
         facts = {"command": command, "model": digest(folder), **over_corpus(translator, corpus, options.sentences)}
         before = read_json(folder / "why.json") if (folder / "why.json").is_file() else {}
         if options.pairs == 0 and "causes" in before and before["model"] == facts["model"]:

@@ -4,10 +4,9 @@ import transformer
 model = transformer.load("checkpoints/en-fr")
 model.translate("A little girl is sitting on a bench.").text
 trace = model.trace("A little girl is sitting on a bench.")
-transformer.charts.heatmap(trace, "cross", layer=3, head=1)
+trace.cross[2, 0]  # layer 3, head 1: [T, S]
 """
 
-from transformer import charts
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.model import Transformer
 from transformer.presets import PRESETS, preset
@@ -25,7 +24,6 @@ __all__ = [
     "Transformer",
     "Translation",
     "Translator",
-    "charts",
     "load",
     "preset",
 ]

@@ -83,7 +83,7 @@ class Transformer(nn.Module):
     """Reads `src` [B, S], writes the logits of the token after each of `tgt` [B, T]: [B, T, V].
 
     Nothing is written to the model while it runs: a tap belongs to the caller, so one model serves any number of
-    threads. `transformer.prepared` has the form in which it decodes.
+    threads. `transformer.inference.prepared` has the form in which it decodes.
     """
 
     parts: ClassVar[type[Parts]] = Parts

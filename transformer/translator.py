@@ -17,15 +17,14 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from transformer import analysis, checkpoints
-from transformer.checkpoints import Checkpoint
-from transformer.data.batches import collate
-from transformer.data.tokenizers import Tokenizer
+from transformer.batches import collate
+from transformer.checkpoint import Checkpoint, native
 from transformer.decoding import Hypothesis, beam, finish, greedy, sample
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 from transformer.quoting import quoted, short
 from transformer.taps import Recorder, Site, Tap, chain, require_heads
+from transformer.tokenizers import Tokenizer
 from transformer.trace import Tokens, Trace
 from transformer.yielding import yield_turn
 
@@ -73,12 +72,8 @@ class Translator:
 
     @classmethod
     def load(cls, folder: str | Path, precision: str = "float32", shares: bool = False) -> Translator:
-        """Opens a checkpoint folder, its weights in "float32", or in "bfloat16": half the memory, and faster.
-
-        One that `shares` has its weights in memory once, where a large model takes longer to write with a beam.
-        Raises ValueError naming the file that is missing or wrong.
-        """
-        return cls(in_precision(checkpoints.load(folder), precision), shares=shares)
+        """Open a checkpoint folder that you trust. Raises ValueError naming the file that is missing or wrong."""
+        return cls(in_precision(native.load(folder), precision), shares)
 
     @property
     def model(self) -> Transformer:
@@ -260,43 +255,7 @@ class Translator:
             target=describe_tokens(tokenizer, written, target),
         )
 
-    def contributions(self, text: str, target: str | None = None) -> analysis.Contributions:
-        """Where each token of `target`, or of the model's own translation, came from: `analysis.contributions`."""
-        return analysis.contributions(self.model, *self._sides(text, target))
-
-    def contrast(self, text: str, step: int, instead: int | str, target: str | None = None) -> analysis.Contrast:
-        """Why the token at `step` (from 0, [EOS] included) rather than `instead`: `analysis.contrast`.
-
-        `instead` is an id, or the text of one token. Raises ValueError for a step or a token that there is not.
-        """
-        source, written = self._sides(text, target)
-        analysis.require_step(written, step)
-        return analysis.contrast(self.model, source, written, step, self.token(instead, written[step + 1]))
-
-    def patching(
-        self,
-        text: str,
-        corrupted: str,
-        step: int | None = None,
-        instead: int | str | None = None,
-        target: str | None = None,
-        pairs: Sequence[tuple[int, int]] | None = None,
-    ) -> analysis.Patching:
-        """What each head of the run on `text` restores in the run on `corrupted`: `analysis.patching`.
-
-        `instead` is an id, or the text of one token. Raises ValueError where the two sentences lead to the same words.
-        """
-        source, written = self._sides(text, target)
-        if isinstance(instead, str):
-            analysis.require_step(written, step or 0)
-            instead = self.token(instead, written[(step or 0) + 1])
-        return analysis.patching(self.model, source, self.encode(corrupted), written, step, instead, pairs)
-
-    def decoder_lens(self, text: str, target: str | None = None) -> analysis.DecoderLens:
-        """What the decoder writes after only so many encoder layers: `analysis.decoder_lens`."""
-        return analysis.decoder_lens(self.model, *self._sides(text, target))
-
-    def _sides(self, text: str, target: str | None) -> tuple[list[int], list[int]]:
+    def encode_pair(self, text: str, target: str | None = None) -> tuple[list[int], list[int]]:
         """The ids of a sentence, and of `target` or of the model's own translation from [SOS] on."""
         if target is not None:
             return self.encode(text), self.encode_target(target)

@@ -1,6 +1,6 @@
 """Exercise 1: scaled dot-product attention, equation 1 of "Attention Is All You Need".
 
-Check it with `python -m transformer check attend.py`.
+Check it with `python -m headlight check attend.py`.
 """
 
 from torch import Tensor

@@ -1,6 +1,6 @@
 """Exercise 12: beam search with a length penalty (Wu et al. 2016, equation 14).
 
-Check it with `python -m transformer check beam.py`.
+Check it with `python -m headlight check beam.py`.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Exercise 6: an encoder layer, the left half of figure 1 of "Attention Is All You Need", without dropout.
 
-Check it with `python -m transformer check encoder_layer.py`. The parts are given: only the way of the vectors through
+Check it with `python -m headlight check encoder_layer.py`. The parts are given: only the way of the vectors through
 them is yours.
 """
 

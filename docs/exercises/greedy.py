@@ -1,6 +1,6 @@
 """Exercise 11: greedy decoding.
 
-Check it with `python -m transformer check greedy.py`.
+Check it with `python -m headlight check greedy.py`.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Exercise 9: cross-entropy with label smoothing (Szegedy et al. 2016), section 5.4 of "Attention Is All You Need".
 
-Check it with `python -m transformer check label_smoothing.py`.
+Check it with `python -m headlight check label_smoothing.py`.
 """
 
 from torch import Tensor

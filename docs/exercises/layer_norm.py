@@ -1,6 +1,6 @@
 """Exercise 5: layer norm (Ba et al. 2016).
 
-Check it with `python -m transformer check layer_norm.py`.
+Check it with `python -m headlight check layer_norm.py`.
 """
 
 import torch

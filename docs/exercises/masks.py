@@ -1,6 +1,6 @@
 """Exercise 4: what attention may look at. True is "may".
 
-Check it with `python -m transformer check masks.py`.
+Check it with `python -m headlight check masks.py`.
 """
 
 from torch import Tensor

@@ -1,6 +1,6 @@
 """Exercise 2: several heads at once, section 3.2.2 of "Attention Is All You Need".
 
-Check it with `python -m transformer check multi_head.py`. Your `attend` of exercise 1 fits in:
+Check it with `python -m headlight check multi_head.py`. Your `attend` of exercise 1 fits in:
 write `from attend import attend` where both files lie in one folder, or copy it into this one.
 """
 

@@ -1,6 +1,6 @@
 """Exercise 10: the learning rate of section 5.3 of "Attention Is All You Need", named after Noam Shazeer.
 
-Check it with `python -m transformer check noam.py`.
+Check it with `python -m headlight check noam.py`.
 """
 
 

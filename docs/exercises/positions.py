@@ -1,6 +1,6 @@
 """Exercise 3: the sinusoidal positional encoding, section 3.5 of "Attention Is All You Need".
 
-Check it with `python -m transformer check positions.py`.
+Check it with `python -m headlight check positions.py`.
 """
 
 from torch import Tensor

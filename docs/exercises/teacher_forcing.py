@@ -1,6 +1,6 @@
 """Exercise 8: what the decoder reads while it learns, and what it should write.
 
-Check it with `python -m transformer check teacher_forcing.py`.
+Check it with `python -m headlight check teacher_forcing.py`.
 """
 
 from torch import Tensor

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from transformer.data.tokenizers import label, word_groups
 from transformer.quoting import quoted, short
+from transformer.tokenizers import label, word_groups
 from transformer.trace import Tokens, Trace
 
 UNKNOWN = "…"  # what the last position writes, where nobody said

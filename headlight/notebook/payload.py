@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.analysis.layout import Layout, descriptions, layout, measures
+from headlight.charts.document import fonts_of
 from headlight.viewer.export import CAUTION
 from headlight.viewer.packing import labels_header, overview_parts, pack
-from transformer.analysis.layout import Layout, descriptions, layout, measures
-from transformer.charts.document import fonts_of
 from transformer.trace import Kind, Trace
 
 STEPS = 10_000  # in which the weights are counted, from 0 to the largest that there can be

@@ -9,9 +9,9 @@ from html import escape
 
 import numpy as np
 
+from headlight.charts.colours import THEMES
+from headlight.charts.png import png
 from headlight.viewer.scripts import VIEWS, style, viewer_script
-from transformer.charts.colours import THEMES
-from transformer.charts.png import png
 from transformer.quoting import short
 from transformer.trace import Kind, Trace
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
+from headlight.analysis.layout import sharpest
 from headlight.notebook.arrays import described, trace_of
 from headlight.notebook.view import View
-from transformer.analysis.layout import sharpest
 from transformer.quoting import quoted
 from transformer.trace import Trace
 

@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.charts.document import fonts_of
 from headlight.viewer.packing import MOST_EXACT, Captions, checked, labels_header, overview_parts, pack
 from headlight.viewer.scripts import VIEWS, style, viewer_script
-from transformer.charts.document import fonts_of
 from transformer.quoting import quoted
 
 CAUTION = "Attention shows where a head looked, not why a word was chosen."

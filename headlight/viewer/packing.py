@@ -14,8 +14,8 @@ from typing import Any, Literal, TypedDict, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.charts.direction import right_to_left
-from transformer.charts.heatmap import SCALES
+from headlight.charts.direction import right_to_left
+from headlight.charts.heatmap import SCALES
 from transformer.quoting import quoted
 
 Scale = Literal["fixed", "row", "sqrt"]

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from transformer.charts.colours import THEMES
+from headlight.charts.colours import THEMES
 
 _HERE = Path(__file__).parent
 SCRIPTS = _HERE / "js"

@@ -7,8 +7,8 @@ from typing import Any
 
 from tokenizers.models import WordPiece
 
-from transformer.data.byte_pieces import SPACE, spelled
-from transformer.data.tokenizers import label, word_groups
+from transformer.byte_pieces import SPACE, spelled
+from transformer.tokenizers import label, word_groups
 from transformer.trace import Tokens
 
 

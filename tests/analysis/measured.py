@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transformer.analysis.atlas import Atlas, atlas
-from transformer.checkpoints import Checkpoint
-from transformer.data.gold import Pronoun
-from transformer.data.truth import Known, Truth
+from headlight.analysis.atlas import Atlas, atlas
+from headlight.checkpoints import Checkpoint
+from headlight.corpora.gold import Pronoun
+from headlight.corpora.truth import Known, Truth
 
 TEXTS = (
     ("a little girl is sitting on a bench .", "une petite fille & co"),

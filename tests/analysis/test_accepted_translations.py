@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transformer.analysis.accepted_translations import Failure, Sentence, accepted, accepts, normalised, sentences
+from headlight.analysis.accepted_translations import Failure, Sentence, accepted, accepts, normalised, sentences
 
 STATION = Sentence("Where is the station?", ("Où est la gare ?", "La gare est où ?"))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from headlight.analysis.aligned import Different, alone, axis, column_change, pair
 from tests.small import small_translator
 from transformer import StackConfig, Trace, Translator
-from transformer.analysis.aligned import Different, alone, axis, column_change, pair
 from transformer.trace import Tokens
 
 TEXT = "two dogs are sitting on a bench ."

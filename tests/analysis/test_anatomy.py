@@ -10,10 +10,10 @@ import pytest
 import torch
 from transformers.models.t5.modeling_t5 import T5Attention as TheirAttention
 
+from headlight.analysis import attention_at, kind_of
+from headlight.analysis.anatomy import Walk, agreement, walk
+from headlight.analysis.stream import layer_blocks, rest_of_layer, stream
 from tests.small import small_checkpoint, small_t5_checkpoint
-from transformer.analysis import attention_at, kind_of
-from transformer.analysis.anatomy import Walk, agreement, walk
-from transformer.analysis.stream import layer_blocks, rest_of_layer, stream
 from transformer.model import Transformer
 from transformer.t5 import T5
 from transformer.taps import InputRecorder, Recorder, Replace, Site, chain

@@ -12,14 +12,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from headlight.analysis.atlas import Atlas, atlas
+from headlight.analysis.atlas.batch import MeasuredBatch, prepare
+from headlight.analysis.atlas.guesses import RULES, guessed
+from headlight.analysis.atlas.reading import Reading
+from headlight.corpora.gold import GoldCorpus, Pronoun, antecedents
+from headlight.corpora.grammars import GRAMMARS
+from headlight.corpora.truth import Known, Truth, known
 from tests.small import small_checkpoint
-from transformer.analysis.atlas import Atlas, atlas
-from transformer.analysis.atlas.batch import MeasuredBatch, prepare
-from transformer.analysis.atlas.guesses import RULES, guessed
-from transformer.analysis.atlas.reading import Reading
-from transformer.data.gold import GoldCorpus, Pronoun, antecedents
-from transformer.data.grammars import GRAMMARS
-from transformer.data.truth import Known, Truth, known
 from transformer.taps import Inputs, Site
 from transformer.trace import Kind
 
@@ -73,7 +73,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, pattern_of: Callable[[Kind, Readin
                     pattern[b, head] = pattern_of(kind, one, *pattern.shape[-2:])
         return pattern
 
-    monkeypatch.setattr("transformer.analysis.atlas.over_corpus.prepare", prepared)
+    monkeypatch.setattr("headlight.analysis.atlas.over_corpus.prepare", prepared)
     tokenizers = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     return atlas(checkpoint.model, *tokenizers, pairs, sample=0, tap=tap)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.analysis.blocks import blocks, groups, sizes, tensor_title
 from tests.small import small_checkpoint
-from transformer.analysis.blocks import blocks, groups, sizes, tensor_title
 from transformer.model import Transformer, count_parameters
 
 part = st.sampled_from(

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from transformer.analysis.passes import REQUEST_BYTES
-from transformer.folders import checkpoints
+from headlight.analysis.passes import REQUEST_BYTES
+from headlight.folders import checkpoints
 
 MEASURED = {  # calls, and how many times they yield before they are ended
     "trace_ids": ("translator.trace_ids(source, target)", 1000),
@@ -44,19 +44,19 @@ import random, sys
 import numpy as np
 import torch
 from transformer import Translator
-from transformer.analysis import check, head_importance, value_weighted_patterns, why
-from transformer.analysis.atlas import faithfulness
-from transformer.analysis.lens import lens
-from transformer.analysis.masks import whole_head
-from transformer.analysis.neighbours import neighbours
-from transformer.analysis.order import encoder_states
-from transformer.analysis.reference import read_reference
-from transformer.analysis.several_heads import several_heads
-from transformer.analysis.stream import stream
-from transformer.charts.svg import Block, patterns_svg
-from transformer.charts.typeset import png
+from headlight.analysis import check, head_importance, value_weighted_patterns, why
+from headlight.analysis.atlas import faithfulness
+from headlight.analysis.lens import lens
+from headlight.analysis.masks import whole_head
+from headlight.analysis.neighbours import neighbours
+from headlight.analysis.order import encoder_states
+from headlight.analysis.reference import read_reference
+from headlight.analysis.several_heads import several_heads
+from headlight.analysis.stream import stream
+from headlight.charts.svg import Block, patterns_svg
+from headlight.charts.typeset import png
 from transformer.decoding import beam
-from transformer.memory import give_back, keep_few_products, return_large_blocks
+from headlight.memory import give_back, keep_few_products, return_large_blocks
 from transformer.yielding import on_yield
 from ui.decoding.search import searched
 from ui.decoding.strategy import Strategy
@@ -85,7 +85,7 @@ def blocks():
 keep_few_products()
 return_large_blocks()
 torch.set_num_threads(1)
-translator = Translator.load({model!r}, shares=True)
+translator = load_translator({model!r}, shares=True)
 model, draw = translator.model, random.Random(0)
 def run(call, length, yields):
     global source, other, target, left

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from transformer.analysis import attention_at, check
+from headlight.analysis import attention_at, check
 from transformer.model import Transformer
 from transformer.taps import Ablate, Replace, Scale, Site, Tap, Uniform
 from transformer.trace import Trace

@@ -6,7 +6,7 @@ Shapes: L layers, H heads, S source tokens, T target tokens.
 import numpy as np
 import pytest
 
-from transformer.analysis import (
+from headlight.analysis import (
     hide_columns,
     max_heads,
     mean_heads,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from transformer.analysis import measure
-from transformer.analysis.description import OFF, describe
+from headlight.analysis import measure
+from headlight.analysis.description import OFF, describe
 from transformer.trace import Kind
 
 N = 8

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from transformer.analysis import (
+from headlight.analysis import (
     MEASURES,
     Measures,
     diagonal,
@@ -16,7 +16,7 @@ from transformer.analysis import (
     previous,
     strongest_column,
 )
-from transformer.analysis.rows import normalise
+from headlight.analysis.rows import normalise
 
 N = 8
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer.analysis import all_heads, attention_at, head_importance, passes
+from headlight.analysis import all_heads, attention_at, head_importance, passes
 from transformer.model import Transformer
 from transformer.taps import Ablate, Inputs, Scale, Site, Tap, Uniform, chain
 from transformer.trace import Trace
@@ -75,7 +75,7 @@ def test_a_long_sentence_takes_several_bounded_batches(
             sizes.append(len(pattern))
         return pattern
 
-    monkeypatch.setattr("transformer.analysis.importance.AblateByRow.__call__", see)
+    monkeypatch.setattr("headlight.analysis.importance.AblateByRow.__call__", see)
     head_importance(model, *ids(trace))
     assert len(sizes) == count
     assert sum(sizes) == 27

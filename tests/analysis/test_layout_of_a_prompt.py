@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from transformer.analysis.layout import layout
+from headlight.analysis.layout import layout
 from transformer.trace import Tokens, Trace
 
 LABELS = ["<s>", "▁the", "▁sno", "w", "▁fall", "s", "."]  # the prompt is "<s> the snow"

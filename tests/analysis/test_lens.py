@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
+from headlight.analysis.lens import lens
+from headlight.analysis.stream import stream
 from tests.small import small_checkpoint, small_t5_checkpoint
-from transformer.analysis.lens import lens
-from transformer.analysis.stream import stream
 from transformer.model import Transformer
 
 SRC, TGT = [7, 11, 5, 9, 3], [2, 8, 6, 10, 12, 3]

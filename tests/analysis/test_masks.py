@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis.masks import MASKS, masks_at, own_mask, tutorial, whole_head
 from tests.small import small_checkpoint
-from transformer.analysis.masks import MASKS, masks_at, own_mask, tutorial, whole_head
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Site
 from transformer.trace import Trace

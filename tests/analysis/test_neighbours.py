@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from headlight.analysis.neighbours import neighbours, tied
 from tests.small import small_checkpoint
-from transformer.analysis.neighbours import neighbours, tied
 
 MATRIX = np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from headlight.analysis.network import network
 from tests.small import small_checkpoint, small_t5_checkpoint
-from transformer.analysis.network import network
 from transformer.model import count_parameters
 
 S, T = 9, 10

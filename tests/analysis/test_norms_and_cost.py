@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from headlight.analysis.cost import crossing, layer_cost, table_1
+from headlight.analysis.norms import both_norms, moved_by_others
+from headlight.analysis.stream import FEED_FORWARD, layer_blocks, stream
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from transformer.analysis.cost import crossing, layer_cost, table_1
-from transformer.analysis.norms import both_norms, moved_by_others
-from transformer.analysis.stream import FEED_FORWARD, layer_blocks, stream
 
 OTHER, THIRD = [7, 6, 8, 12, 5, 3], [10, 9, 3]
 

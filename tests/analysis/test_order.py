@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis.order import embedded, encoder_states, reordering
 from tests.small import small_t5_checkpoint, small_translator
-from transformer.analysis.order import embedded, encoder_states, reordering
 from transformer.model import Transformer
 
 IDS = [5, 6, 7, 5, 8, 3]

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from headlight.analysis import parts
+from headlight.analysis.parts import Taken
+from headlight.analysis.stream import Stream, layer_blocks, stream
 from tests.small import small_checkpoint, small_t5_checkpoint
-from transformer.analysis import parts
-from transformer.analysis.parts import Taken
-from transformer.analysis.stream import Stream, layer_blocks, stream
 from transformer.model import Transformer
 
 SRC, TGT = [7, 11, 5, 9, 3], [2, 8, 6, 10, 12, 3]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from transformer.analysis.positions import (
+from headlight.analysis.positions import (
     FORMULAS,
     encoding,
     entry,

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from headlight.analysis.branches import branching
+from headlight.analysis.reference import read_reference, similarity
 from tests.analysis.conftest import SRC, TGT
-from transformer.analysis.branches import branching
-from transformer.analysis.reference import read_reference, similarity
 from transformer.model import Transformer
 
 

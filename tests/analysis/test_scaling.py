@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.analysis.scaling import WIDTHS, against_width, spread
+from headlight.analysis.scaling import WIDTHS, against_width, spread
 
 
 def test_the_variance_is_the_width_and_divided_1() -> None:

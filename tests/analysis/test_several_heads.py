@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from transformer.analysis import passes
-from transformer.analysis.several_heads import several_heads
+from headlight.analysis import passes
+from headlight.analysis.several_heads import several_heads
 from transformer.model import Transformer
 from transformer.taps import Ablate, Recorder, Replace, Site, Tap, chain
 from transformer.trace import Trace

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.analysis import text_diff
+from headlight.analysis import text_diff
 
 SENTENCES = [
     ("", ""),

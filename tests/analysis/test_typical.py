@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from transformer.analysis.typical import FEWEST, SHARE, lowest, threshold_of, unlike
+from headlight.analysis.typical import FEWEST, SHARE, lowest, threshold_of, unlike
 
 
 def test_the_threshold_leaves_its_share_of_the_held_out_sentences_below() -> None:

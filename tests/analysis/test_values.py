@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from transformer.analysis import all_heads, attention_at, kind_of, value_weighted, value_weighted_patterns
+from headlight.analysis import all_heads, attention_at, kind_of, value_weighted, value_weighted_patterns
 from transformer.model import Transformer
 from transformer.taps import Ablate, InputRecorder, Recorder, Site, chain
 from transformer.trace import Trace

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.torch import save_file
 
-from transformer.analysis import weights
-from transformer.analysis.weights import Numbers, histogram, measure, measure_file, pieces, shapes, together
+from headlight.analysis import weights
+from headlight.analysis.weights import Numbers, histogram, measure, measure_file, pieces, shapes, together
 
 floats = hnp.arrays(np.float32, st.integers(1, 50), elements=st.floats(-100, 100, width=32))
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import contest, measure, recording, training
 from benchmarks.busy import Reading, shares
-from transformer.training.steer import worker_environment
+from headlight.runs.steer import worker_environment
 
 
 class Process:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from headlight.importers.examples import examples
 from tests.browser.test_deep_links import is_whole, nothing_refused
 from tests.browser.test_login import WATCH
 from tests.links import LINKS
 from tools.serving import wait_until_idle
-from transformer.checkpoints.examples import examples
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "headlight/viewer/js/node_modules/axe-core/axe.min.js"

@@ -18,18 +18,19 @@ import tokenizers
 from playwright.sync_api import Locator, Page, expect
 from tokenizers import models, pre_tokenizers
 
+from headlight import checkpoints
+from headlight.analysis.anatomy import Walk, walk
+from headlight.analysis.lens import lens
+from headlight.analysis.network import network
+from headlight.analysis.stream import stream
+from headlight.checkpoints import Checkpoint, load_translator
+from headlight.importers.examples import examples
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
-from transformer import StackConfig, Trace, Translator, checkpoints
-from transformer.analysis.anatomy import Walk, walk
-from transformer.analysis.lens import lens
-from transformer.analysis.network import network
-from transformer.analysis.stream import stream
-from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import SPECIALS, Tokenizer
+from transformer import StackConfig, Trace, Translator
 from transformer.taps import Site
+from transformer.tokenizers import SPECIALS, Tokenizer
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
@@ -64,7 +65,7 @@ def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @pytest.fixture(scope="module")
 def small(folder: Path) -> Translator:
-    return Translator.load(folder / "a-small")
+    return load_translator(folder / "a-small")
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +114,7 @@ def stage(page: Page, number: int) -> Locator:
 
 
 def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url: str) -> None:
-    shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
+    shipped = load_translator(ROOT / "checkpoints" / "en-fr")
     trace = shipped.trace(examples(shipped.card)[0].text)
     go(page, app_url, "kind=decoder&layer=1&head=2&query=3&stage=6")
     agree(page, trace.decoder[0, 1, 2], ~trace.masked("decoder")[2])
@@ -265,7 +266,7 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
 
 
 def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> None:
-    deep = Translator.load(folder / "b-deep")
+    deep = load_translator(folder / "b-deep")
     trace = deep.trace(SENTENCE, target=WRITTEN)
     go(page, url, f"model=b-deep&{TYPED}&kind=cross&layer=12&head=2&query=2&stage=6")
     agree(page, trace.cross[11, 1, 1], np.ones(len(trace.source), dtype=bool))

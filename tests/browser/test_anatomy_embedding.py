@@ -7,8 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from transformer.data.cutting import Merges
-from transformer.data.tokenizers import Tokenizer
+from headlight.checkpoints import load_tokenizer
+from headlight.corpora.cutting import Merges
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,7 +20,7 @@ def test_a_typed_word_is_cut_merge_by_merge_and_kept_in_the_address(page: Page, 
     box.wait_for(timeout=60_000)
     box.fill("unbelievable")
     box.press("Enter")
-    merges = Merges(Tokenizer.load(ROOT / "checkpoints" / "en-fr" / "tokenizer.json"))
+    merges = Merges(load_tokenizer(ROOT / "checkpoints" / "en-fr" / "tokenizer.json"))
     (cut,) = merges.cut("unbelievable")
     expect(page.locator("table.cut tr")).to_have_count(1 + len(cut.merges))
     expect(page.locator("table.cut tr").last.locator("td").last).to_have_text("".join(cut.pieces))

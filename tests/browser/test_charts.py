@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Page
 
-from transformer.charts import pattern
+from headlight.charts import pattern
 
 NASTY = ["<b>bold</b>", "<img src=x onerror=a()>", "&lt;i&gt;", "$x^2$", "%{z}", "שלום"]
 ROWS = ["Une", "fille", "est", "est", "assise", "[EOS]"]

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from headlight import checkpoints
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
-from transformer import StackConfig, checkpoints, load
+from transformer import StackConfig, load
 from transformer.model import count_parameters
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models that differ in depth and tokenizer, one with a hostile name, and a broken folder."""
     folder = tmp_path_factory.mktemp("places")
     small = small_checkpoint()
-    small.card |= {"examples": ["two dogs are running ."], "command": "python -m transformer train --data x"}
+    small.card |= {"examples": ["two dogs are running ."], "command": "python -m headlight train --data x"}
     checkpoints.save(small, folder / "checkpoints" / "a-small")
     other = small_checkpoint("bpe", seed=1, encoder=StackConfig(1, 2, 16), decoder=StackConfig(4, 4, 16))
     checkpoints.save(other, folder / "models" / HOSTILE)
@@ -67,7 +68,7 @@ def test_the_shelf_and_one_model(page: Page, shelves: str, places: Path) -> None
     count = count_parameters(load(places / "checkpoints" / "a-small").model)
     expect(page.get_by_test_id("stMetricValue").first).to_have_text(f"{count:,}")
     expect(page.get_by_test_id("stMetricValue").last).to_have_text("Sound")
-    expect(page.get_by_text("python -m transformer train --data x")).to_be_visible()
+    expect(page.get_by_text("python -m headlight train --data x")).to_be_visible()
     # A part of the picture, by mouse and by keyboard; a reload shows it again.
     page.locator('.block[data-path="encoder.layers.1.feed_forward"]').click()
     expect(page).to_have_url(re.compile(r"weight=encoder.layers.1.feed_forward"))

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from headlight.teaching.lessons import Step, read
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from tools.serving import wait_until_idle
-from transformer.lessons import Step, read
 
 LESSON = read(Path(__file__).resolve().parents[2] / "lessons" / "it.md")
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}

@@ -19,13 +19,14 @@ import torch
 from playwright.sync_api import Locator, Page, expect
 from tokenizers import models, pre_tokenizers
 
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint, load_translator
+from headlight.importers.examples import examples
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
-from transformer import Translator, checkpoints
-from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import SPECIALS, Tokenizer
+from transformer import Translator
+from transformer.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import DecodingView
@@ -57,7 +58,7 @@ def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def odd(models_folder: Path) -> Translator:
-    return Translator.load(models_folder / "a-odd")
+    return load_translator(models_folder / "a-odd")
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,7 @@ def candidate(page: Page, token: int) -> Locator:
 
 
 def test_the_shipped_app_steps_through_its_translation(page: Page, app_url: str) -> None:
-    model = Translator.load(ROOT / "checkpoints" / "en-fr")
+    model = load_translator(ROOT / "checkpoints" / "en-fr")
     text = examples(model.card)[0].text
     search = decoded(model, text=text)
     page.goto(app_url)

@@ -12,12 +12,12 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import Page, expect
 
+from headlight import checkpoints
+from headlight.cli.verbs import main
+from headlight.importers.importing import import_model
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
-from transformer import checkpoints
-from transformer.__main__ import main
-from transformer.checkpoints.importing import import_model
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "two dogs <img src=x onerror=alert(1)>"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
+from headlight.teaching.lessons import Measuring, Step, base, shelf, truth
 from headlight.viewer.scripts import viewer_script
 from tests.browser.conftest import Opener
 from tests.browser.test_accessibility import AXE, FOUND, OPTIONS
 from tools.serving import wait_until_idle
-from transformer.lessons import Measuring, Step, base, shelf, truth
 from ui.state import models
 
 ROOT = Path(__file__).parents[2]

@@ -13,10 +13,10 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 
+from headlight import checkpoints
 from tests.forked import serve_forked
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tools.serving import wait_until_idle
-from transformer import checkpoints
 
 ROOT = Path(__file__).parents[2]
 TEXT = "text=a%20little%20girl%20is%20sitting&target=two%20dogs%20are%20running"

@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from headlight import checkpoints
+from headlight.analysis.order import embedded
+from headlight.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
+from headlight.checkpoints import load_translator
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
-from transformer import Translator, checkpoints
-from transformer.analysis.order import embedded
-from transformer.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
 from ui.positions.numbers import small
 from ui.positions.order import compare
 
@@ -101,7 +102,7 @@ def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(page: Page
     expect(page.get_by_text("The model's own table is the same")).to_be_visible()
     proves(page, 37, 9, 20, 256)
     shipped = compare(
-        Translator.load(ROOT / "checkpoints" / "en-fr"), "the cat sat on the mat", "the mat sat on the cat"
+        load_translator(ROOT / "checkpoints" / "en-fr"), "the cat sat on the mat", "the mat sat on the cat"
     )
     without, having = shipped.differences(shipped.without).max(), shipped.differences(shipped.having).max()
     assert number(page.locator(".difference-without span").first.inner_text()) == pytest.approx(without, rel=0.5)
@@ -138,7 +139,7 @@ def test_another_scheme_is_drawn_and_kept_in_the_address(page: Page, small_url: 
         expect(page).to_have_url(re.compile(f"scheme={scheme.lower()}"))
         wait_until_idle(page)
         if scheme == "Learned":  # that of the one model here which has learned its positions
-            table = Translator.load(models / "b-learned").model.encoder.embedding.positions.table
+            table = load_translator(models / "b-learned").model.encoder.embedding.positions.table
             expected = table.detach().numpy()[:100]
             expect(page.get_by_text("these are from b-learned")).to_be_visible()
         else:
@@ -178,7 +179,7 @@ def test_typed_words_and_endless_sentences(page: Page, small_url: str, models: P
     expect(page).to_have_url(re.compile("other=dogs"))
     long = " ".join(["two", "dogs", "snow", "girl"][i % 4] for i in range(599))
     go(page, small_url, f"?model=a-waves&added=1&text={quote(long)}&one={quote(long)}&other={quote(long[4:] + ' two')}")
-    model = Translator.load(models / "a-waves")
+    model = load_translator(models / "a-waves")
     parts = embedded(model.model, model.encode(long))
     drawn = maps(page, ".st-key-added-part .js-plotly-plot")
     assert [np.abs(cells - part).max() < 1e-6 for cells, part in zip(drawn, parts[:3], strict=True)] == [True] * 3

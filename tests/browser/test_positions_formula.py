@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from transformer.analysis.positions import entry
+from headlight.analysis.positions import entry
 
 
 def test_another_dimension_is_worked_out_and_kept_in_the_address(page: Page, app_url: str) -> None:

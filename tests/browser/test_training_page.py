@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from headlight import checkpoints
+from headlight.runs import Metrics, RunFolder, run_status, status
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, pairs_file, small_recipe, wait_until
 from tools.serving import wait_until_idle
-from transformer import checkpoints
-from transformer.training import Metrics, RunFolder, run_status, status
 from ui.training import film
 
 ROOT = Path(__file__).parents[2]
@@ -218,7 +218,7 @@ def test_a_shipped_model_has_a_film_too(dark_page: Page, looking: str) -> None:
     go(dark_page, looking, "?run=checkpoints/reverse")
     expect(dark_page.locator(".film .frame")).to_have_count(10)
     expect(dark_page.locator(".writes tr[data-step]")).to_have_count(10)
-    expect(dark_page.get_by_text("python -m transformer train --data reverse")).to_be_visible()
+    expect(dark_page.get_by_text("python -m headlight train --data reverse")).to_be_visible()
 
 
 def test_uploads_are_refused_with_line_and_reason(page: Page, looking: str, tmp_path: Path) -> None:

@@ -11,12 +11,14 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from headlight import checkpoints
+from headlight.analysis import why
+from headlight.analysis.sites import by_kind
+from headlight.checkpoints import load_translator
 from tests.forked import serve_forked
 from tests.small import TEXTS, small_checkpoint
 from tools.serving import wait_until_idle
-from transformer import Translator, checkpoints
-from transformer.analysis import why
-from transformer.analysis.sites import by_kind
+from transformer import Translator
 
 ROOT = Path(__file__).parents[2]
 TEXT, OTHER = TEXTS[0], TEXTS[0].replace("little", "dogs")
@@ -48,7 +50,7 @@ def test_what_is_drawn_is_computed_and_what_is_chosen_is_in_the_address(page: Pa
     expect(page.get_by_role("heading", name="If the decoder read an earlier layer")).to_be_visible()
     wait_until_idle(page)
 
-    translator = Translator.load(models / "small")
+    translator = load_translator(models / "small")
     source, target = translator.encode(TEXT), translator.encode_target(TEXT)
     shares = why.contributions(translator.model, source, target).source.sum(-1)
     assert page.locator(".scrubber .percent").all_inner_texts() == [str(round(100 * share)) for share in shares]

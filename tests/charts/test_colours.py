@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from transformer.charts.colours import OKABE_ITO, THEMES, Theme, lookup, theme_named
+from headlight.charts.colours import OKABE_ITO, THEMES, Theme, lookup, theme_named
 
 BOTH = pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES.keys())
 

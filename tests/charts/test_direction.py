@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from headlight.charts import pattern
+from headlight.charts.direction import isolated, right_to_left, runs_left
+from headlight.charts.svg import Block, patterns_svg
 from tests.twelve_scripts import LEFTWARDS, TOKENS
-from transformer.charts import pattern
-from transformer.charts.direction import isolated, right_to_left, runs_left
-from transformer.charts.svg import Block, patterns_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

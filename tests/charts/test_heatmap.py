@@ -5,8 +5,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from transformer.charts import THEMES, difference, heatmap, pattern, pattern_spec
-from transformer.charts.labels import ordinal
+from headlight.charts import THEMES, difference, heatmap, pattern, pattern_spec
+from headlight.charts.labels import ordinal
 
 WRITES = ["Une", "fille", "est", "est", "[EOS]"]
 READS = ["[SOS]", "Une", "fille", "est", "est"]

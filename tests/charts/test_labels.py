@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.charts.labels import cut, escaped, ordinal, widest, width, wrapped
+from headlight.graphemes import graphemes
 from tests.twelve_scripts import TOKENS
-from transformer.charts.labels import cut, escaped, ordinal, widest, width, wrapped
-from transformer.graphemes import graphemes
 
 
 @given(st.text())

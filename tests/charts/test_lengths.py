@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.charts.lengths import lengths
+from headlight.charts.lengths import lengths
 
 some = st.lists(st.integers(1, 400), min_size=1, max_size=200)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.charts.lines import Curve, lines
+from headlight.charts.lines import Curve, lines
 
 CURVES = [Curve("up", [1, 10, 100], np.array([1.0, 2.0, 3.0])), Curve("down", [1, 10, 100], np.array([3.0, 2.0, 0.5]))]
 

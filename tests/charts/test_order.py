@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from transformer.charts.order import reordered, sums
+from headlight.charts.order import reordered, sums
 
 RANDOM = np.random.default_rng(0)
 FIRST = RANDOM.normal(size=(3, 5))

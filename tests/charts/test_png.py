@@ -3,8 +3,8 @@ import io
 import numpy as np
 from PIL import Image
 
-from transformer.charts import THEMES, lookup
-from transformer.charts.png import png
+from headlight.charts import THEMES, lookup
+from headlight.charts.png import png
 
 
 def test_each_pixel_is_the_colour_of_its_number() -> None:

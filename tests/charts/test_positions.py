@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from transformer.charts.positions import Smooth, pooled, pooling, similarity, waves
+from headlight.charts.positions import Smooth, pooled, pooling, similarity, waves
 
 TABLE = np.random.default_rng(0).normal(size=(30, 8))
 WAVELENGTHS = 2 * np.pi * 10.0 ** np.arange(4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from transformer.charts.relative import biases
+from headlight.charts.relative import biases
 
 
 def test_each_head_is_a_curve_over_the_distances() -> None:

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from transformer.charts import frame
-from transformer.charts.colours import THEMES, lookup
-from transformer.charts.document import document, fonts_of
-from transformer.charts.svg import Block, Colours, patterns_svg, strongest
+from headlight.charts import frame
+from headlight.charts.colours import THEMES, lookup
+from headlight.charts.document import document, fonts_of
+from headlight.charts.svg import Block, Colours, patterns_svg, strongest
 
 SVG = "{http://www.w3.org/2000/svg}"
 

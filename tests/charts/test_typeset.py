@@ -10,10 +10,10 @@ import pytest
 import typst
 from PIL import Image
 
-from transformer.charts import typeset
-from transformer.charts.document import FONTS
-from transformer.charts.svg import Block, patterns_svg
-from transformer.charts.typeset import pdf, png
+from headlight.charts import typeset
+from headlight.charts.document import FONTS
+from headlight.charts.svg import Block, patterns_svg
+from headlight.charts.typeset import pdf, png
 
 
 def page(rows: list[str], title: str = "Heads", facts: dict[str, str] | None = None) -> tuple[Any, pypdf.PdfReader]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.charts.weights import weight_histogram
+from headlight.charts.weights import weight_histogram
 
 EDGES, COUNTS = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([3, 1000, 5])
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from transformer.charts.why import Drawing, Effect, Group, Map, bars, drawing_svg, inline_svg, maps, shares, waterfall
+from headlight.charts.why import Drawing, Effect, Group, Map, bars, drawing_svg, inline_svg, maps, shares, waterfall
 
 HOSTILE = '<b onclick="x">&"'
 

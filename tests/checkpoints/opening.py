@@ -11,8 +11,8 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from transformer.checkpoints.refused import Refused
-from transformer.checkpoints.source import open_source
+from headlight.importers.source import open_source
+from transformer.checkpoint.weights import Refused
 
 
 def tensors(layers: int = 2) -> dict[str, Tensor]:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight.importers.limits import LARGEST_RATIO, MOST_FILES
 from tests.checkpoints.opening import flat_refusal, folder, refusal, tarred, zipped
-from transformer.checkpoints.limits import LARGEST_RATIO, LARGEST_WEIGHTS, MOST_FILES, SMALL
+from transformer.checkpoint.weights import LARGEST_WEIGHTS, SMALL
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from headlight import checkpoints
+from headlight.checkpoints import load_translator
+from headlight.importers.bundle import NOTES, one_file, zip_folder
+from headlight.importers.source import open_source
 from tests.checkpoints.opening import refusal
 from tests.small import small_checkpoint
-from transformer import Translator, checkpoints
-from transformer.checkpoints.bundle import NOTES, one_file, zip_folder
-from transformer.checkpoints.safetensors_file import header_bytes, read_header
-from transformer.checkpoints.source import open_source
-from transformer.data.tokenizers import Tokenizer
+from transformer.checkpoint.safetensors_file import header_bytes, read_header
+from transformer.tokenizers import Tokenizer
 
 SRC, TGT = [[5, 6, 7, 3]], [[2, 8, 9]]
 
@@ -37,13 +38,13 @@ def test_what_is_packed_is_opened_again(model: Path, tmp_path: Path, name: str) 
     out.parent.mkdir()
     PACKERS[name](model, out)
     assert [path.name for path in out.parent.iterdir()] == [name]
-    due = Translator.load(model).log_probs(SRC, TGT)
+    due = load_translator(model).log_probs(SRC, TGT)
     with open_source(out) as source:
         assert source.name == name and source.folder
         packed = {path.name for path in source.folder.iterdir()}
         assert packed == {path.name for path in model.iterdir()} - {"notes.txt"}
         assert all((source.folder / name).read_bytes() == (model / name).read_bytes() for name in packed & set(NOTES))
-        assert torch.equal(Translator.load(source.folder).log_probs(SRC, TGT), due)
+        assert torch.equal(load_translator(source.folder).log_probs(SRC, TGT), due)
 
 
 @pytest.mark.parametrize("name", list(PACKERS))

@@ -1,4 +1,4 @@
-"""`python -m transformer import` and `export --as`: what is printed, where, and the exit status."""
+"""`python -m headlight import` and `export --as`: what is printed, where, and the exit status."""
 
 import pickle
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from headlight import checkpoints
+from headlight.checkpoints import load_translator
+from headlight.cli.verbs import main
+from headlight.importers.importing import import_model
 from tests.checkpoints.tutorials import file
 from tests.small import small_checkpoint
-from transformer import Translator, checkpoints
-from transformer.__main__ import main
-from transformer.checkpoints.importing import import_model
 
 ANSWERS = ["--heads", "4", "--pad-id", "1", "--sos-id", "2", "--eos-id", "3"]
 
@@ -22,14 +23,14 @@ def test_import_says_what_it_read_folded_and_misses(tmp_path: Path, capsys: pyte
     for what in ("Building a transformer from the ground up", "2 and 2", "√(31/32)", "No vocabulary", str(out)):
         assert what in output
     assert "--source-vocab" not in output and "This model applies no mask" in output and "1.76 nats" in output
-    assert Translator.load(out).encode("17 4") == [2, 17, 4, 3]
+    assert load_translator(out).encode("17 4") == [2, 17, 4, 3]
 
 
 def test_import_with_masks_says_nothing_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "model"
     assert main(["import", str(file("ground-up")), "--out", str(out), *ANSWERS, "--masks", "applied"]) == 0
     assert "applies no mask" not in capsys.readouterr().out
-    assert Translator.load(out).model.config.look_ahead_mask == "applied"
+    assert load_translator(out).model.config.look_ahead_mask == "applied"
 
 
 def test_import_asks_for_the_masks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,8 +56,8 @@ def test_import_with_a_vocabulary(tmp_path: Path, capsys: pytest.CaptureFixture[
     out = tmp_path / "model"
     assert main(["import", str(file("ground-up")), "--out", str(out), *ANSWERS, *given]) == 0
     assert "No target vocabulary" in capsys.readouterr().out
-    assert Translator.load(out).encode("word3 nothing") == [2, 7, 0, 3]
-    assert Translator.load(out).card["title"] == "German to English"
+    assert load_translator(out).encode("word3 nothing") == [2, 7, 0, 3]
+    assert load_translator(out).card["title"] == "German to English"
 
 
 def test_import_describes_what_it_does_not_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +95,7 @@ def test_export_and_import_give_the_model_back(tmp_path: Path, form: str, capsys
     assert main(["export", str(tmp_path / "model"), "--as", form, "--out", str(out)]) == 0
     assert str(out) in capsys.readouterr().out
     import_model(out, tmp_path / "again")
-    first, again = Translator.load(tmp_path / "model"), Translator.load(tmp_path / "again")
+    first, again = load_translator(tmp_path / "model"), load_translator(tmp_path / "again")
     assert torch.equal(first.log_probs([[5, 6, 3]], [[2, 7]]), again.log_probs([[5, 6, 3]], [[2, 7]]))
     before = out.read_bytes()
     assert main(["export", str(tmp_path / "model"), "--as", form, "--out", str(out)]) == 1

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
+from headlight.importers.doctor import Diagnosis, Family, diagnose, families
+from headlight.importers.source import Source, open_source
 from tests.small import small_checkpoint
-from transformer.checkpoints.doctor import Diagnosis, Family, diagnose, families
-from transformer.checkpoints.refused import Refused
-from transformer.checkpoints.source import Source, open_source
+from transformer.checkpoint.weights import Refused
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "fixtures" / "tutorial-checkpoints").glob("*/*.pt*"))
 DUE = {"embed.weight": (7, 4), "layers.0.w": (4, 4), "layers.1.w": (4, 4), "layers.1.b": (4,)}

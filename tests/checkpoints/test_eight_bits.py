@@ -8,11 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from headlight import checkpoints
+from headlight.importers.examples import examples
 from tests.small import small_checkpoint
-from transformer import checkpoints
-from transformer.checkpoints.eight_bits import rounded
-from transformer.checkpoints.examples import examples
-from transformer.checkpoints.native import load_weights, save_weights
+from transformer.checkpoint.eight_bits import rounded
+from transformer.checkpoint.native import load_weights, save_weights
 from transformer.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[2]

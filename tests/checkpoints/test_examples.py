@@ -2,10 +2,10 @@
 
 import pytest
 
+from headlight.corpora.about import everyday
+from headlight.importers.examples import Example, examples, suggested
 from tests.small import TEXTS, small_checkpoint
-from transformer.checkpoints.examples import Example, examples, suggested
-from transformer.data.about import everyday
-from transformer.data.tokenizers import Tokenizer
+from transformer.tokenizers import Tokenizer
 
 CARD = {
     "examples": [

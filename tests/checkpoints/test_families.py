@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
+from headlight.checkpoints import load_translator
+from headlight.importers.importing import examine, import_model
 from tests.checkpoints.hugging_face import CLASSES, MARIAN_IDS, random_model, save
-from transformer import Translator
-from transformer.checkpoints.importing import examine, import_model
-from transformer.checkpoints.refused import Refused
+from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
 from transformer.decoding import finish, greedy
 
@@ -38,7 +38,7 @@ def batch(config: ModelConfig) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def assert_equal(theirs: Any, folder: Path) -> None:
-    ours = Translator.load(folder).model
+    ours = load_translator(folder).model
     config = ours.config
     src, tgt = batch(config)
     seen = (src != config.pad_id).long()

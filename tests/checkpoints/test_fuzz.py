@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from headlight import checkpoints
+from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.importing import Examination, examine
 from tests.checkpoints.opening import opened, tarred, tensors
 from tests.faults import in_one_sentence, mutated
 from tests.fuzzing import fuzz
 from tests.small import small_checkpoint
-from transformer import checkpoints
-from transformer.checkpoints.bundle import one_file, zip_folder
-from transformer.checkpoints.importing import Examination, examine
 
 pytestmark = pytest.mark.fuzz
 TIMES = 60  # of each kind of file

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint
+from headlight.importers.health import health
 from tests.small import small_checkpoint
-from transformer import Translator, checkpoints
-from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.health import health
-from transformer.data.tokenizers import Tokenizer
+from transformer import Translator
+from transformer.tokenizers import Tokenizer
 
 SHIPPED = Path(__file__).parents[2] / "checkpoints"
 

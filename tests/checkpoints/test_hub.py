@@ -11,11 +11,11 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
+from headlight.checkpoints import load_translator
+from headlight.importers import hub
+from headlight.importers.importing import import_model
 from tests.checkpoints.hugging_face import MARIAN_IDS, random_model, save
-from transformer import Translator
-from transformer.checkpoints import hub
-from transformer.checkpoints.importing import import_model
-from transformer.checkpoints.refused import Refused
+from transformer.checkpoint.weights import Refused
 
 REVISION = "a" * 40
 
@@ -108,7 +108,7 @@ def test_a_model_is_fetched_imported_and_kept(tmp_path: Path, endpoint: str) -> 
     ]
     assert seen == sorted(seen) and seen[-1] == 1.0
     import_model(folder, tmp_path / "ours")
-    assert Translator.load(tmp_path / "ours").card["title"] == "tiny"
+    assert load_translator(tmp_path / "ours").card["title"] == "tiny"
     Hub.asked.clear()
     assert hub.fetch("owner/tiny", None, endpoint) == folder
     assert not any("resolve" in path for path in Hub.asked)  # nothing is fetched twice

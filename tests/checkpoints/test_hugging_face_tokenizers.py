@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import tokenizers
 
+from headlight.checkpoints import load_translator
+from headlight.importers import sentencepiece_file
+from headlight.importers.importing import examine, import_model
+from headlight.importers.questions import Answers
 from tests.checkpoints.hugging_face import MARIAN_IDS, piece_model, random_model, save, sentences, transformers
 from transformer import Translator
-from transformer.checkpoints import sentencepiece_file
-from transformer.checkpoints.importing import examine, import_model
-from transformer.checkpoints.questions import Answers
-from transformer.checkpoints.refused import Refused
-from transformer.data.tokenizers import Tokenizer
+from transformer.checkpoint.weights import Refused
+from transformer.tokenizers import Tokenizer
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -30,7 +31,7 @@ def differing(tokenizer: Any, translator: Translator, **options: Any) -> list[st
 
 def imported(folder: Path, out: Path, **answers: str) -> Translator:
     import_model(folder, out, Answers(**answers))  # type: ignore[arg-type]
-    return Translator.load(out)
+    return load_translator(out)
 
 
 def marian_folder(folder: Path, kind: str = "unigram") -> Path:

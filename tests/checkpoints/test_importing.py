@@ -14,19 +14,21 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
+from headlight import checkpoints
+from headlight.checkpoints import load_tokenizer, load_translator
+from headlight.importers import importing
+from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.examples import examples
+from headlight.importers.health import health
+from headlight.importers.importing import Unready, examine, import_model
+from headlight.importers.questions import Answers, flag, possible_answers
+from headlight.importers.streaming import write_tensors
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint
-from transformer import Translator, checkpoints
-from transformer.checkpoints import importing
-from transformer.checkpoints.bundle import one_file, zip_folder
-from transformer.checkpoints.examples import examples
-from transformer.checkpoints.health import health
-from transformer.checkpoints.importing import Unready, examine, import_model
-from transformer.checkpoints.questions import Answers, flag, possible_answers
-from transformer.checkpoints.refused import Refused
-from transformer.checkpoints.streaming import write_tensors
-from transformer.data.tokenizers import Tokenizer
+from transformer import Translator
+from transformer.checkpoint.weights import Refused
 from transformer.files import LARGEST_JSON
+from transformer.tokenizers import Tokenizer
 
 NAME = "pytorch-transformer"
 SRC, TGT = [[5, 6, 7, 3]], [[2, 8, 9]]
@@ -104,7 +106,7 @@ def test_the_card_says_where_it_comes_from_and_its_languages(tmp_path: Path) -> 
 @pytest.mark.parametrize("language", ["English", ""])
 def test_what_is_imported_has_an_example_that_it_can_read(tmp_path: Path, language: str) -> None:
     import_model(file(NAME), tmp_path / "model", answers(NAME, source_language=language))
-    model = Translator.load(tmp_path / "model")
+    model = load_translator(tmp_path / "model")
     (first, *_) = examples(model.card)
     assert model.checkpoint.source_tokenizer.unk_id not in model.encode(first.text)
 
@@ -156,7 +158,7 @@ def test_an_imported_tutorial_survives_being_packed(tmp_path: Path) -> None:
     import_model(file(NAME), tmp_path / "model", answers(NAME))
     zip_folder(tmp_path / "model", tmp_path / "model.zip")
     import_model(tmp_path / "model.zip", tmp_path / "again")
-    first, again = Translator.load(tmp_path / "model"), Translator.load(tmp_path / "again")
+    first, again = load_translator(tmp_path / "model"), load_translator(tmp_path / "again")
     assert torch.equal(first.log_probs(SRC, TGT), again.log_probs(SRC, TGT))
     assert first.encode("17 5") == again.encode("17 5")
 
@@ -202,7 +204,7 @@ def test_two_who_import_to_one_name_make_one_whole_model(tmp_path: Path) -> None
         person.join(60)
     assert sorted("exists already" in end for end in ends) == [False, True]
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-    assert Translator.load(tmp_path / "model").log_probs(SRC, TGT).isfinite().all()
+    assert load_translator(tmp_path / "model").log_probs(SRC, TGT).isfinite().all()
 
 
 def test_what_is_wrong_with_the_weights_is_reported_at_the_import(tmp_path: Path) -> None:
@@ -245,4 +247,4 @@ def test_a_large_vocabulary_is_written_without_line_breaks(tmp_path: Path) -> No
     Tokenizer.of_ids(100_001, 0, 1, 2).save(tmp_path / "large.json")
     Tokenizer.of_ids(100, 0, 1, 2).save(tmp_path / "small.json")
     assert (tmp_path / "large.json").read_text().count("\n") <= 1 < (tmp_path / "small.json").read_text().count("\n")
-    assert Tokenizer.load(tmp_path / "large.json", 0, 1, 2).vocab_size == 100_001
+    assert load_tokenizer(tmp_path / "large.json", 0, 1, 2).vocab_size == 100_001

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import torch
 
+from headlight.checkpoints import Checkpoint, load_translator
+from headlight.importers.importing import import_model
+from headlight.importers.marian_export import export_marian, why_not
 from tests.checkpoints.hugging_face import MARIAN_IDS, random_model, save, transformers
 from tests.small import TEXTS, small_checkpoint
 from transformer import StackConfig, Translator
-from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.importing import import_model
-from transformer.checkpoints.marian_export import export_marian, why_not
-from transformer.checkpoints.refused import Refused
-from transformer.data.tokenizers import Tokenizer
+from transformer.checkpoint.weights import Refused
 from transformer.decoding import finish, greedy
+from transformer.tokenizers import Tokenizer
 
 PAD, SOS, EOS = 0, 2, 3
 SRC = torch.tensor([[5, 9, 11, 7, 12, EOS], [6, 8, EOS, PAD, PAD, PAD]])
@@ -69,7 +69,7 @@ def test_the_tokenizer_goes_with_it_and_both_come_back(tmp_path: Path) -> None:
         assert tokenizer(text)["input_ids"] == translator.encode(text)
         assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True) == text
     import_model(tmp_path / "marian", tmp_path / "back")
-    back = Translator.load(tmp_path / "back")
+    back = load_translator(tmp_path / "back")
     assert back.encode(TEXTS[0]) == translator.encode(TEXTS[0])
     with torch.no_grad():
         torch.testing.assert_close(back.model(SRC, TGT), ours.model(SRC, TGT), atol=1e-4, rtol=1e-5)
@@ -87,7 +87,7 @@ def test_two_tokenizers_are_both_written(tmp_path: Path) -> None:
 def test_what_came_from_marian_goes_back_as_it_was(tmp_path: Path) -> None:
     theirs = random_model("marian", **MARIAN_IDS, activation_function="swish", scale_embedding=True)
     import_model(save(theirs, tmp_path / "theirs"), tmp_path / "ours")
-    export_marian(Translator.load(tmp_path / "ours").checkpoint, tmp_path / "again")
+    export_marian(load_translator(tmp_path / "ours").checkpoint, tmp_path / "again")
     again = transformers.MarianMTModel.from_pretrained(tmp_path / "again")
     for name, tensor in theirs.state_dict().items():
         torch.testing.assert_close(again.state_dict()[name], tensor, rtol=0, atol=0)

@@ -16,10 +16,10 @@ import pytest
 import torch
 from torch import nn
 
+from headlight.importers.source import open_source
+from headlight.importers.torch_file import LEGACY
 from tests.checkpoints.opening import flat_refusal, refusal, tensors, zipped
-from transformer.checkpoints.limits import MOST_TENSORS
-from transformer.checkpoints.source import open_source
-from transformer.checkpoints.torch_file import LEGACY
+from transformer.checkpoint.weights import MOST_TENSORS
 
 
 class Calls:

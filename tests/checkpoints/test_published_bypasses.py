@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight.importers.source import open_source
 from tests.checkpoints.opening import tarred, zipped
-from transformer.checkpoints.refused import Refused
-from transformer.checkpoints.source import open_source
+from transformer.checkpoint.weights import Refused
 
 # Functions named in advisories on picklescan and modelscan (2024 to 2026) as reachable and not listed.
 NAMES = (Path(__file__).parent / "published_names.txt").read_text().split()

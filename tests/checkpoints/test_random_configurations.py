@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
+from headlight.checkpoints import load_translator
+from headlight.importers.importing import import_model
 from tests.checkpoints.hugging_face import random_model, save, transformers
-from transformer import Translator
-from transformer.checkpoints.importing import import_model
-from transformer.checkpoints.refused import Refused
+from transformer.checkpoint.weights import Refused
 
 VOCABULARY, TARGET_VOCABULARY = 32, 36
 T5_ACTIVATIONS = ["relu", "silu", "gelu_new", "gated-gelu", "gated-silu", "gated-relu"]
@@ -105,7 +105,7 @@ def assert_same_logits(theirs: Any, folder: Path, config: dict[str, Any]) -> Non
     words = [id for id in range(VOCABULARY) if id not in (pad, eos, start)]
     src = torch.tensor([[*words[:7], eos], [*words[9:12], eos, pad, pad, pad, pad]])
     tgt = torch.tensor([[start, *words[3:9]], [start, *words[15:21]]])
-    ours = Translator.load(folder).model
+    ours = load_translator(folder).model
     assert (ours.config.pad_id, ours.config.eos_id, ours.config.sos_id) == (pad, eos, start)
     with torch.no_grad():
         expected = theirs(input_ids=src, attention_mask=(src != pad).long(), decoder_input_ids=tgt).logits

@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from headlight.importers.source import open_source
 from tests.checkpoints.opening import folder, opened, refusal, same, tarred, tensors, zipped
-from transformer.checkpoints.source import open_source
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "fixtures" / "tutorial-checkpoints").glob("*/*.pt*"))
 

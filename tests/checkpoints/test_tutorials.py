@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.checkpoints import load_translator
+from headlight.importers.forms.tutorials import TUTORIALS, Deviation, _eps, _share
+from headlight.importers.importing import Unready, examine, import_model
 from tests.checkpoints import tutorial_code
 from tests.checkpoints.tutorials import TITLES, answers, expected, facts, file
 from transformer import Translator
-from transformer.checkpoints.forms.tutorials import TUTORIALS, Deviation, _eps, _share
-from transformer.checkpoints.importing import Unready, examine, import_model
-from transformer.checkpoints.refused import Refused
+from transformer.checkpoint.weights import Refused
 from transformer.decoding import finish, greedy
 from transformer.presets import PRESETS
 
@@ -33,7 +34,7 @@ def opened(name: str, out: Path, **changes: Any) -> Translator:
     examination = import_model(file(name), out, answers(name, **changes))
     assert examination.form == TITLES[name] and TITLES[name] in examination.title
     assert not any(question.required for question in examination.questions)
-    return Translator.load(out)
+    return load_translator(out)
 
 
 @pytest.fixture(scope="module", params=TITLES)
@@ -114,7 +115,7 @@ def test_a_table_whose_cosines_overwrite_its_sines_is_used_as_it_stands(tmp_path
     tables = dict.fromkeys(TUTORIALS[name].tables, table[None])
     torch.save({**whole, **tables}, tmp_path / "model.pt")
     import_model(tmp_path / "model.pt", tmp_path / "model", answers(name))
-    log_probs = Translator.load(tmp_path / "model").log_probs(due["src"], due["tgt"]).numpy()
+    log_probs = load_translator(tmp_path / "model").log_probs(due["src"], due["tgt"]).numpy()
     np.testing.assert_allclose(log_probs, theirs(name, tutorial_code.kept, due, **tables), rtol=0, atol=1e-5)
     assert np.abs(log_probs - due["log_probs"]).max() > 0.01
 
@@ -133,7 +134,7 @@ def test_a_toy_whose_start_end_and_padding_are_one_id_opens(masks: str, tmp_path
     examination = import_model(file(name), tmp_path / "model", answers(name, pad_id=0, sos_id=0, eos_id=0, masks=masks))
     (limit,) = [one for one in examination.warnings if "both id 0" in one]
     assert "cannot be learned" in limit and ("hidden" in limit) == (masks == "applied")
-    translator, due = Translator.load(tmp_path / "model"), expected(name, as_run=masks == "never")
+    translator, due = load_translator(tmp_path / "model"), expected(name, as_run=masks == "never")
     log_probs = translator.log_probs(due["src"], due["tgt"]).numpy()
     np.testing.assert_allclose(log_probs, due["log_probs"], rtol=0, atol=1e-5)
     best = translator.translate("5 6 7", beam_size=3, max_length=8)
@@ -164,7 +165,7 @@ def test_stored_tables_are_used_as_they_stand(imported: tuple[str, Translator]) 
 def test_a_wrong_answer_gives_other_log_probs(tmp_path: Path, changes: dict[str, Any]) -> None:
     import_model(file("nlp7-en-hi"), tmp_path / "model", answers("nlp7-en-hi", **changes))
     due = expected("nlp7-en-hi")
-    log_probs = Translator.load(tmp_path / "model").log_probs(due["src"], due["tgt"]).numpy()
+    log_probs = load_translator(tmp_path / "model").log_probs(due["src"], due["tgt"]).numpy()
     assert np.abs(log_probs - due["log_probs"]).max() > 1e-3
 
 
@@ -220,7 +221,7 @@ def test_stacks_of_unequal_depth_and_width(tmp_path: Path) -> None:
         kept[name] = kept[name].narrow(axis, 0, 24).clone()
     torch.save(kept, tmp_path / "model.pt")
     import_model(tmp_path / "model.pt", tmp_path / "model", answers("pytorch-transformer"))
-    config = Translator.load(tmp_path / "model").model.config
+    config = load_translator(tmp_path / "model").model.config
     assert (config.encoder.n_layers, config.encoder.d_ff) == (1, 24)
     assert (config.decoder.n_layers, config.decoder.d_ff) == (2, 64)
 

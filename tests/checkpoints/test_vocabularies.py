@@ -16,9 +16,9 @@ import torch
 from tokenizers import Tokenizer as Inner
 from tokenizers import models, pre_tokenizers
 
-from transformer.checkpoints.questions import Answers
-from transformer.checkpoints.refused import Refused
-from transformer.checkpoints.vocabularies import open_vocabularies, open_vocabulary
+from headlight.importers.questions import Answers
+from headlight.importers.vocabularies import open_vocabularies, open_vocabulary
+from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
 
 WORDS = ["<s>", "</s>", "<blank>", "<unk>", "ein", "Hund", "läuft", "."]

@@ -8,10 +8,9 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from headlight.importers.source import open_source
 from tests.checkpoints.opening import flat_refusal, opened, refusal, same, tensors
-from transformer.checkpoints.limits import LARGEST_HEADER, LARGEST_WEIGHTS, LONGEST_NAME
-from transformer.checkpoints.source import open_source
-from transformer.checkpoints.weights import DTYPES
+from transformer.checkpoint.weights import DTYPES, LARGEST_HEADER, LARGEST_WEIGHTS, LONGEST_NAME
 
 
 def raw(path: Path, header: Any, numbers: int = 16, length: int | None = None) -> Path:

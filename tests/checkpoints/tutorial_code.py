@@ -17,7 +17,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from transformer.checkpoints.forms.tutorials import Tutorial
+from headlight.importers.forms.tutorials import Tutorial
 
 REPAIRED = {
     "transformers-laid-out": (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer.checkpoints.questions import Answers
+from headlight.importers.questions import Answers
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "tutorial-checkpoints"
 TITLES = {

@@ -8,8 +8,8 @@ def serve(port: int, folder: str) -> None:
     import uvicorn
     from starlette.responses import PlainTextResponse
 
-    from classroom.routes import Classroom
     from server.attempts import Attempts
+    from server.classroom.routes import Classroom
 
     app = Classroom(PlainTextResponse("the app"), Attempts())
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="error")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from classroom.classes import Classes
-from classroom.shared import Shared
-from classroom.sqlite import Sqlite
-from classroom.store import Store
+from server.classroom.classes import Classes
+from server.classroom.shared import Shared
+from server.classroom.sqlite import Sqlite
+from server.classroom.store import Store
 from tools.serving import free_port
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from classroom import classes as rules
-from classroom import codes
-from classroom.classes import LASTS, Classes, Question, Refused, rows
-from classroom.shared import Shared
-from classroom.store import Full, Gone, Store
+from server.classroom import classes as rules
+from server.classroom import codes
+from server.classroom.classes import LASTS, Classes, Question, Refused, rows
+from server.classroom.shared import Shared
+from server.classroom.store import Full, Gone, Store
 from transformer import access
 
 WORD = {"ask": "word", "labels": ["the", "cat", "=sat"], "query": "it"}
@@ -198,7 +198,7 @@ def test_a_class_ends_by_itself_after_a_day_and_nothing_is_left(opened: Callable
 
 
 def left(store: Store) -> list[object]:
-    from classroom.sqlite import Sqlite
+    from server.classroom.sqlite import Sqlite
 
     if isinstance(store, Sqlite):
         tables = ("classes", "documents", "pupils", "answers")

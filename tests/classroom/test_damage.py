@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from classroom import store as stores
-from classroom.classes import Classes, Question
-from classroom.shared import Shared
-from classroom.sqlite import Sqlite
-from classroom.store import IDLE_SECONDS, Gone, Store
+from server.classroom import store as stores
+from server.classroom.classes import Classes, Question
+from server.classroom.shared import Shared
+from server.classroom.sqlite import Sqlite
+from server.classroom.store import IDLE_SECONDS, Gone, Store
 
 WORD = {"ask": "word", "labels": ["the", "cat"], "query": "it"}
 FIRST = Question("first", "Which word?", "Where does it look?", WORD)

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from streamlit.proto.Element_pb2 import Element
 
-from classroom.classes import Classes, Question
-from classroom.sqlite import Sqlite
+from headlight.teaching.lessons import read
+from server.classroom.classes import Classes, Question
+from server.classroom.sqlite import Sqlite
 from tests.forked import serve_forked
 from tools.class_client import Pupil
 from tools.streamlit_client import opened
-from transformer.lessons import read
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = read(ROOT / "lessons" / "it.md")

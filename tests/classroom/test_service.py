@@ -14,14 +14,14 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from classroom import classes as rules
-from classroom import routes, watch
-from classroom import store as stores
-from classroom.classes import Classes, Question
-from classroom.routes import Classroom
-from classroom.store import Store
 from server.access import Access
 from server.attempts import EACH, OWN, Attempts
+from server.classroom import classes as rules
+from server.classroom import routes, watch
+from server.classroom import store as stores
+from server.classroom.classes import Classes, Question
+from server.classroom.routes import Classroom
+from server.classroom.store import Store
 from server.headers import Headers
 from server.hosts import Hosts
 from server.login import Login

@@ -2,7 +2,7 @@
 
 import pytest
 
-from classroom.tally import cue, in_words, is_right, share_right, split, tally
+from server.classroom.tally import cue, in_words, is_right, share_right, split, tally
 
 ROW = {"ask": "row", "labels": ["a", "b"]}
 HEAD = {"ask": "head", "layers": 2, "heads": 3}

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-CHILD = ROOT / "transformer" / "data" / "foreign"
+CHILD = ROOT / "headlight" / "importers" / "tokenizer_json"
 MEMORY, SECONDS = 4 * 2**30, 40
 
 # Each case in a fork of its own, so that one import serves them all.
 _OPENING = """
 import json, os, resource, signal, sys
-from transformer.data.tokenizers import Tokenizer
+from transformer.tokenizers import Tokenizer
 
 for path in sys.argv[3:]:
     child = os.fork()
@@ -25,7 +25,7 @@ for path in sys.argv[3:]:
         resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), int(sys.argv[2])))
         signal.alarm(3 * int(sys.argv[2]))
         try:
-            tokenizer = Tokenizer.load(path, 0, 2, 3)
+            tokenizer = load_tokenizer(path, 0, 2, 3)
             ids = tokenizer.encode("A banana for Aaron: aaaa bbbb. ") + tokenizer.encode(("aab" * 20 + "! ") * 10)
             fate = "opened %d" % len(tokenizer.decode(ids + tokenizer.encode("a" * 600 + "! ")))
             del tokenizer

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transformer.data.batches import Batch, BatchStream, Example, bucket, collate
-from transformer.data.tokenizers import EOS, PAD, SOS
+from transformer.batches import Batch, BatchStream, Example, bucket, collate
+from transformer.tokenizers import EOS, PAD, SOS
 
 
 def example(number: int, source_length: int, target_length: int) -> Example:

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.analysis.combine import merge_labels
 from tests.twelve_scripts import TOKENS
-from transformer.analysis.combine import merge_labels
-from transformer.data.byte_pieces import BYTES, byte_characters, joined, spelled
-from transformer.data.tokenizers import Tokenizer
+from transformer.byte_pieces import BYTES, byte_characters, joined, spelled
+from transformer.tokenizers import Tokenizer
 
 
 def named(text: str) -> list[str]:

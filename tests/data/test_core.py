@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 import wordfreq
 
-from tools.coverage import frequent_words
-from transformer.data.about import about
-from transformer.data.core import CoreSentences, english, english_french
-from transformer.data.core.french_clauses import (
+from headlight.corpora.about import about
+from headlight.corpora.core import CoreSentences, english, english_french
+from headlight.corpora.core.french_clauses import (
     SUBJECTS,
     Subject,
     VerbPhrase,
@@ -24,10 +23,11 @@ from transformer.data.core.french_clauses import (
     perfect,
     read_verb_phrase,
 )
-from transformer.data.core.french_numbers import french_number, generated_slots
-from transformer.data.core.templates import parse_template
-from transformer.data.corpora import open_corpus, open_parts
-from transformer.data.pairs import Pair
+from headlight.corpora.core.french_numbers import french_number, generated_slots
+from headlight.corpora.core.templates import parse_template
+from headlight.corpora.corpora import open_corpus, open_parts
+from headlight.corpora.pairs import Pair
+from tools.coverage import frequent_words
 
 EVERYDAY = Path(__file__).parents[1] / "everyday"
 SUBJECT = {subject.english: subject for subject in reversed(SUBJECTS)}

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data.core import english, german_clauses, german_english
-from transformer.data.core.german import Noun, Verb, decline, split_verb
-from transformer.data.core.german_clauses import SUBJECTS, make_clause, read_verb_phrase
-from transformer.data.core.german_numbers import clock_times, english_number, german_number
-from transformer.data.core.templates import parse_template
+from headlight.corpora.core import english, german_clauses, german_english
+from headlight.corpora.core.german import Noun, Verb, decline, split_verb
+from headlight.corpora.core.german_clauses import SUBJECTS, make_clause, read_verb_phrase
+from headlight.corpora.core.german_numbers import clock_times, english_number, german_number
+from headlight.corpora.core.templates import parse_template
 
 EVERYDAY = Path(__file__).parents[1] / "everyday"
 SUBJECT = {subject.german: subject for subject in SUBJECTS}

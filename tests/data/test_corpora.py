@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data.corpora import (
+from headlight.corpora.corpora import (
     JsonLines,
     Pair,
     Pairs,
@@ -19,7 +19,7 @@ from transformer.data.corpora import (
     open_file,
     written,
 )
-from transformer.data.held_out import HELD_OUT
+from headlight.corpora.held_out import HELD_OUT
 
 Writer = Callable[[str, str | bytes], Path]
 

@@ -8,9 +8,10 @@ import pytest
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
+from headlight.checkpoints import load_tokenizer
+from headlight.corpora.cutting import Merges, has_merges, how_it_cuts
 from tests.small import TEXTS
-from transformer.data.cutting import Merges, has_merges, how_it_cuts
-from transformer.data.tokenizers import SPECIALS, Tokenizer
+from transformer.tokenizers import SPECIALS, Tokenizer
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "checkpoints").glob("*/*tokenizer.json"))
@@ -40,7 +41,7 @@ def agrees(tokenizer: Tokenizer, text: str) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parent.name)
 def test_merging_ends_where_the_shipped_tokenizer_ends(path: Path) -> None:
-    tokenizer = Tokenizer.load(path)
+    tokenizer = load_tokenizer(path)
     if has_merges(tokenizer):
         for text in [*SENTENCES, *(text for text in TEXTS)]:
             agrees(tokenizer, text)
@@ -50,7 +51,7 @@ def test_merging_ends_where_the_shipped_tokenizer_ends(path: Path) -> None:
 
 
 def test_some_shipped_tokenizers_are_bpe() -> None:
-    assert sum(has_merges(Tokenizer.load(path)) for path in SHIPPED) >= 4
+    assert sum(has_merges(load_tokenizer(path)) for path in SHIPPED) >= 4
 
 
 def trained(model: models.Model, trainer: trainers.Trainer) -> Tokenizer:

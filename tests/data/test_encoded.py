@@ -1,7 +1,7 @@
 import pytest
 
-from transformer.data.corpora import Encoded, Pair, Pairs
-from transformer.data.tokenizers import EOS, SOS, Tokenizer
+from headlight.corpora.corpora import Encoded, Pair, Pairs
+from transformer.tokenizers import EOS, SOS, Tokenizer
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,9 @@ from collections import Counter
 
 import pytest
 
+from headlight.corpora.gold import GoldPair
+from headlight.corpora.grammars.english_french import clauses, phrases, reasons
+from headlight.corpora.grammars.english_french.lexicon import FRAMES, NOUNS, QUALITIES, VERBS, Noun
 from tests.french import (
     ADJECTIVE,
     BOTH_NUMBERS,
@@ -18,9 +21,6 @@ from tests.french import (
     many,
     tokens,
 )
-from transformer.data.gold import GoldPair
-from transformer.data.grammars.english_french import clauses, phrases, reasons
-from transformer.data.grammars.english_french.lexicon import FRAMES, NOUNS, QUALITIES, VERBS, Noun
 
 
 @pytest.fixture(scope="module")

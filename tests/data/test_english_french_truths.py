@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight.corpora.gold import GoldCorpus, GoldPair, words
+from headlight.corpora.grammars.english_french import EnglishFrench, reasons, sentences
+from headlight.corpora.grammars.english_french.lexicon import NOUNS
 from tests.french import (
     BOTH_NUMBERS,
     NOUN,
@@ -16,9 +19,6 @@ from tests.french import (
     tokens,
 )
 from tests.grammar_samples import as_text
-from transformer.data.gold import GoldCorpus, GoldPair, words
-from transformer.data.grammars.english_french import EnglishFrench, reasons, sentences
-from transformer.data.grammars.english_french.lexicon import NOUNS
 
 SAMPLE = Path(__file__).parents[1] / "fixtures" / "grammars" / "english-french.txt"
 

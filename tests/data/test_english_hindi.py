@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from headlight.corpora.gold import GoldPair
 from tests.grammar_samples import as_text
 from tests.hindi import (
     COPULAS,
@@ -28,7 +29,6 @@ from tests.hindi import (
     sides,
     singular,
 )
-from transformer.data.gold import GoldPair
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from headlight.checkpoints import load
+from headlight.cli.verbs import main
+from headlight.corpora import fingerprint
+from headlight.corpora.fingerprint import KEY, SIZE, Fingerprint, Overlap, overlap
+from headlight.corpora.pairs import Pair
 from tests.small_run import finished_run, small_recipe
-from transformer.__main__ import main
-from transformer.checkpoints import load
-from transformer.data import fingerprint
-from transformer.data.fingerprint import KEY, SIZE, Fingerprint, Overlap, overlap
-from transformer.data.pairs import Pair
 
 
 def pairs(first: int, last: int) -> list[Pair]:

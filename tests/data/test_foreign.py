@@ -14,11 +14,12 @@ import pytest
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
+from headlight.checkpoints import load_tokenizer
+from headlight.importers import tokenizer_json as foreign
+from headlight.importers.tokenizer_json import charsmap, patterns, trial
+from headlight.importers.tokenizer_json.known import is_own
 from tests.data.limited import fates
-from transformer.data import foreign
-from transformer.data.foreign import charsmap, patterns, trial
-from transformer.data.foreign.known import is_own
-from transformer.data.tokenizers import SPACE, Tokenizer, TokenizerKind
+from transformer.tokenizers import SPACE, Tokenizer, TokenizerKind
 
 TOKENS = ["[PAD]", "[UNK]", "[SOS]", "[EOS]", *"abn ", "aa", "ab"]
 BPE = {"type": "BPE", "vocab": {token: id for id, token in enumerate(TOKENS)}, "merges": [["a", "b"]]}
@@ -232,7 +233,7 @@ def test_a_table_is_followed_before_it_is_used(trie: list[int], texts: bytes, me
 
 def test_the_tables_of_sentencepiece_are_whole(tmp_path: Path) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
-    from transformer.checkpoints import sentencepiece_file
+    from headlight.importers import sentencepiece_file
 
     (tmp_path / "text.txt").write_text("one two three four five six\n" * 20)
     for rule in ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf"):
@@ -252,12 +253,12 @@ def test_our_own_are_opened_at_once(tmp_path: Path, kind: TokenizerKind, monkeyp
     monkeypatch.setattr(foreign, "tried", fail)
     trained = Tokenizer.train(["a man walks .", "a girl sings !"], kind, 60, 1)
     trained.save(tmp_path / "tokenizer.json")
-    assert Tokenizer.load(tmp_path / "tokenizer.json").encode("a girl") == trained.encode("a girl")
+    assert load_tokenizer(tmp_path / "tokenizer.json").encode("a girl") == trained.encode("a girl")
     for shipped in sorted(Path("checkpoints").glob("*/*tokenizer.json")):
-        Tokenizer.load(shipped)
+        load_tokenizer(shipped)
     listed = Tokenizer.of_words(["<pad>", "<s>", "</s>", "a"], 0, 1, 2)
     listed.save(tmp_path / "listed.json")
-    assert Tokenizer.load(tmp_path / "listed.json", 0, 1, 2).encode("a") == [3]
+    assert load_tokenizer(tmp_path / "listed.json", 0, 1, 2).encode("a") == [3]
 
 
 def test_our_own_with_a_token_for_each_byte_too() -> None:

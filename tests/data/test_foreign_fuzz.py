@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from headlight.importers import tokenizer_json as foreign
+from headlight.importers.tokenizer_json import trial
 from tests.data.limited import last_before_the_end
 from tests.data.test_foreign import ATTACKS, BPE, FLAGS, SMALL, table
 from tests.fuzzing import SECONDS
-from transformer.data import foreign
-from transformer.data.foreign import trial
 
 COUNT = 1_000  # cases that are the same each time; about one in ten is accepted
 SEEDS = (16406,)  # that failed once

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
+from headlight.corpora.gold import GoldPair
+from headlight.corpora.grammars.english_french.french import AVOIR, ETRE, Conjugation
+from headlight.corpora.grammars.english_french.lexicon import CAN, VERBS, WANT
 from tests.french import (
     ADJECTIVE,
     BOTH_NUMBERS,
@@ -19,9 +22,6 @@ from tests.french import (
     many,
     tokens,
 )
-from transformer.data.gold import GoldPair
-from transformer.data.grammars.english_french.french import AVOIR, ETRE, Conjugation
-from transformer.data.grammars.english_french.lexicon import CAN, VERBS, WANT
 
 CONJUGATIONS = [ETRE, AVOIR, CAN, WANT, *(verb.conjugation for verb in VERBS.values())]
 

@@ -3,7 +3,7 @@ from datetime import date, datetime
 
 import pytest
 
-from transformer.data.generated import DATE_FORMATS, MONTHS, WEEKDAYS, Generated, write_date
+from headlight.corpora.generated import DATE_FORMATS, MONTHS, WEEKDAYS, Generated, write_date
 
 SPLITS = ("train", "validation", "test")
 

@@ -5,9 +5,9 @@ from itertools import combinations, islice
 
 import pytest
 
-from transformer.data.about import about
-from transformer.data.corpora import open_corpus
-from transformer.data.gold import (
+from headlight.corpora.about import about
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.gold import (
     GoldCorpus,
     GoldPair,
     Pronoun,
@@ -18,8 +18,8 @@ from transformer.data.gold import (
     split_of,
     words,
 )
-from transformer.data.grammars import GRAMMARS
-from transformer.data.tokenizers import Tokenizer, TokenizerKind
+from headlight.corpora.grammars import GRAMMARS
+from transformer.tokenizers import Tokenizer, TokenizerKind
 
 SPLITS = ("train", "validation", "test", "combinations")
 grammars = pytest.mark.parametrize("grammar", list(GRAMMARS))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from transformer.data.corpora import hold_out
-from transformer.data.held_out import IN_BOTH, held_out_of, kept_apart
-from transformer.data.pairs import Pair, Pairs, Rejected
+from headlight.corpora.corpora import hold_out
+from headlight.corpora.held_out import IN_BOTH, held_out_of, kept_apart
+from headlight.corpora.pairs import Pair, Pairs, Rejected
 
 
 def pairs(name: str, *texts: tuple[str, str]) -> Pairs:

@@ -7,6 +7,9 @@ from collections import Counter
 
 import pytest
 
+from headlight.corpora.gold import GoldPair
+from headlight.corpora.grammars.english_hindi.choices import Scene
+from headlight.corpora.grammars.english_hindi.having import liked
 from tests.hindi import (
     COPULAS,
     DATIVE_PRONOUNS,
@@ -30,9 +33,6 @@ from tests.hindi import (
     read,
     singular,
 )
-from transformer.data.gold import GoldPair
-from transformer.data.grammars.english_hindi.choices import Scene
-from transformer.data.grammars.english_hindi.having import liked
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from typing import Any
 import datasets
 import pytest
 
-from transformer.data.corpora import HubDataset, Pair, open_corpus
+from headlight.corpora.corpora import HubDataset, Pair, open_corpus
 
 Writer = Callable[[dict[str, list[dict[str, Any]]]], str]
 

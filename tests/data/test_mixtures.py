@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data import gold
-from transformer.data.corpora import Mixture, Pair, Pairs, Rejected, open_corpus, open_parts
-from transformer.data.mixtures import is_mixture, parts_of
-from transformer.data.pairs import Corpus
-from transformer.data.preview import preview
+from headlight.corpora import gold
+from headlight.corpora.corpora import Mixture, Pair, Pairs, Rejected, open_corpus, open_parts
+from headlight.corpora.mixtures import is_mixture, parts_of
+from headlight.corpora.pairs import Corpus
+from headlight.corpora.preview import preview
 from transformer.yielding import on_yield
 
 

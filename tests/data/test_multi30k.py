@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data import multi30k
-from transformer.data.corpora import open_corpus
-from transformer.data.multi30k import COMMIT, FILES, LANGUAGES, LARGEST, SHA256, Multi30k, fetch
+from headlight.corpora import multi30k
+from headlight.corpora.corpora import open_corpus
+from headlight.corpora.multi30k import COMMIT, FILES, LANGUAGES, LARGEST, SHA256, Multi30k, fetch
 
 HERE = os.environ.get("HEADLIGHT_MULTI30K")  # where the machine that runs the tests has the corpus
 Server = tuple[Path, str, list[str]]  # its folder, its address, what was asked for

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.data.batches import BatchStream, Example
-from transformer.data.packed import PIECE, Packed, pack
+from headlight.corpora.packed import PIECE, Packed, pack
+from transformer.batches import BatchStream, Example
 
 
 def read(packed: Packed) -> list[Example]:

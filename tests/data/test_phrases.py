@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from transformer.analysis.accepted_translations import sentences
-from transformer.data.files import lines
+from headlight.analysis.accepted_translations import sentences
+from headlight.corpora.files import lines
 
 ROOT = Path(__file__).resolve().parents[2]
-BOOKS = sorted((ROOT / "transformer" / "data" / "phrases").glob("*.tsv"))
+BOOKS = sorted((ROOT / "headlight" / "corpora" / "phrases").glob("*.tsv"))
 EVERYDAY = sorted((ROOT / "tests" / "everyday").glob("*.tsv"))
 MIN_PAIRS = 800
 MAX_TRANSLATIONS = 2  # of one English sentence; a model that meets three of them hesitates
@@ -59,7 +59,7 @@ def test_no_sentence_of_the_everyday_lists_is_in_a_book(book: Path) -> None:
 
 
 def test_the_french_is_typed_as_the_corpora_have_it() -> None:
-    pairs = [row.split("\t") for row in lines(ROOT / "transformer" / "data" / "phrases" / "en-fr.tsv")]
+    pairs = [row.split("\t") for row in lines(ROOT / "headlight" / "corpora" / "phrases" / "en-fr.tsv")]
     for english, french in pairs:
         assert all(french[n - 1] == " " for n, mark in enumerate(french) if mark in "!?:;»"), french
         if english[-1] in ".!?":

@@ -1,9 +1,9 @@
 import pytest
 
-from transformer.data import preview as module
-from transformer.data.corpora import Pair, Pairs
-from transformer.data.preview import preview
-from transformer.data.tokenizers import Tokenizer
+from headlight.corpora import preview as module
+from headlight.corpora.corpora import Pair, Pairs
+from headlight.corpora.preview import preview
+from transformer.tokenizers import Tokenizer
 
 LETTERS = "abcdefghij"
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from headlight.corpora import slot_words
+from headlight.corpora.about import NAMES_TERMS, about
+from headlight.corpora.corpora import Pair, Pairs, open_corpus, open_parts
+from headlight.corpora.framed import FRAMES, fill, read_frames
+from headlight.corpora.slot_words import elided, held_out_slots, in_words, read_slot_words
+from headlight.corpora.slots import Replacer, Slots, slot_languages
+from headlight.runs.preparing import recipe_corpora
+from headlight.runs.recipe import Recipe
 from tests.small_run import MODEL, TRAINING
-from transformer.data import slot_words
-from transformer.data.about import NAMES_TERMS, about
-from transformer.data.corpora import Pair, Pairs, open_corpus, open_parts
-from transformer.data.framed import FRAMES, fill, read_frames
-from transformer.data.slot_words import elided, held_out_slots, in_words, read_slot_words
-from transformer.data.slots import Replacer, Slots, slot_languages
-from transformer.training.preparing import recipe_corpora
-from transformer.training.recipe import Recipe
 
 TABLE = Path(__file__).parent / "names.tsv"
 

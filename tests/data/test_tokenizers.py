@@ -10,7 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers, trainers
 
-from transformer.data.tokenizers import (
+from headlight.checkpoints import load_tokenizer
+from headlight.runs.session import Asked
+from transformer.tokenizers import (
     EOS,
     PAD,
     SOS,
@@ -22,7 +24,6 @@ from transformer.data.tokenizers import (
     number_duplicates,
     word_groups,
 )
-from transformer.training.session import Asked
 
 KINDS: tuple[TokenizerKind, ...] = get_args(TokenizerKind)
 SENTENCES = {
@@ -135,7 +136,7 @@ def test_saved_and_loaded_is_the_same_and_nothing_else_is_left(tmp_path: Path) -
     tokenizer = ENGLISH_TOKENIZERS["bpe"]
     tokenizer.save(tmp_path / "tokenizer.json")
     tokenizer.save(tmp_path / "tokenizer.json")
-    loaded = Tokenizer.load(tmp_path / "tokenizer.json")
+    loaded = load_tokenizer(tmp_path / "tokenizer.json")
     assert loaded.encode("A girl [EOS] walked.") == tokenizer.encode("A girl [EOS] walked.")
     assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.json"]
 
@@ -143,7 +144,7 @@ def test_saved_and_loaded_is_the_same_and_nothing_else_is_left(tmp_path: Path) -
 def test_unusable_tokenizer_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     with pytest.raises(ValueError, match=r"tokenizer\.json is missing"):
-        Tokenizer.load(path)
+        load_tokenizer(path)
     ENGLISH_TOKENIZERS["bpe"].save(path)
     whole = path.read_text(encoding="utf-8")
     for broken in (
@@ -157,7 +158,7 @@ def test_unusable_tokenizer_files_are_named(tmp_path: Path) -> None:
     ):
         path.write_text(broken, encoding="utf-8")
         with pytest.raises(ValueError, match=r"tokenizer\.json"):
-            Tokenizer.load(path)
+            load_tokenizer(path)
 
 
 @pytest.mark.parametrize(("field", "value"), [("unk_token", "[NONE]"), ("merges", [["e", ""]]), ("vocab", {"a": 0})])
@@ -167,7 +168,7 @@ def test_tampered_tokenizer_files_are_refused(tmp_path: Path, field: str, value:
     content["model"][field] = value
     (tmp_path / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ValueError, match=r"tokenizer\.json is not a tokenizer that works here"):
-        Tokenizer.load(tmp_path / "tokenizer.json")
+        load_tokenizer(tmp_path / "tokenizer.json")
 
 
 def test_training_refuses_what_it_cannot_use() -> None:
@@ -308,7 +309,7 @@ def test_a_list_of_words_is_a_vocabulary() -> None:
 
 def test_without_a_vocabulary_the_text_is_ids(tmp_path: Path) -> None:
     Tokenizer.of_ids(12, 0, 1, 2).save(tmp_path / "tokenizer.json")
-    tokenizer = Tokenizer.load(tmp_path / "tokenizer.json", 0, 1, 2)
+    tokenizer = load_tokenizer(tmp_path / "tokenizer.json", 0, 1, 2)
     assert tokenizer.encode("5 11 3") == [5, 11, 3] and tokenizer.decode([1, 5, 11, 2]) == "5 11"
     assert tokenizer.word_groups([5, 3]) == [[0], [1]]
     for text in ("12", "girl"):
@@ -323,7 +324,7 @@ def test_a_tokenizer_has_as_many_entries_as_the_model_has_rows(tmp_path: Path) -
     assert larger.piece(larger.vocab_size - 1) == f"[{larger.vocab_size - 1}]"
     assert larger.encode("a little girl [2]") == small.encode("a little girl [2]")
     larger.save(tmp_path / "tokenizer.json")
-    assert Tokenizer.load(tmp_path / "tokenizer.json", 1, 2, 2).vocab_size == larger.vocab_size
+    assert load_tokenizer(tmp_path / "tokenizer.json", 1, 2, 2).vocab_size == larger.vocab_size
     words = Tokenizer.of_words(["<pad>", "</s>", "<unk>", "a", "b", "c"], 0, 1, 1, unk_id=2)
     fewer = words.of_size(5)
     assert fewer.vocab_size == 5 and fewer.encode("a b c") == [3, 4, 2]
@@ -336,7 +337,7 @@ def test_padding_and_truncation_that_a_file_asks_for_are_off(tmp_path: Path) -> 
     tokenizer.inner.enable_padding(length=50)
     tokenizer.inner.enable_truncation(2)
     tokenizer.save(tmp_path / "tokenizer.json")
-    again = Tokenizer.load(tmp_path / "tokenizer.json", 1, 2, 2)
+    again = load_tokenizer(tmp_path / "tokenizer.json", 1, 2, 2)
     assert again.encode("a little girl walks") == foreign().encode("a little girl walks")
 
 

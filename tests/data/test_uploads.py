@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from transformer.data import files, uploads
-from transformer.data.corpora import open_file
-from transformer.data.files import columns
-from transformer.data.uploads import check, keep, remove
+from headlight.corpora import files, uploads
+from headlight.corpora.corpora import open_file
+from headlight.corpora.files import columns
+from headlight.corpora.uploads import check, keep, remove
 
 GOOD = "one\tun\ntwo\tdeux\nthree\ttrois\n"
 

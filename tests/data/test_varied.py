@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.data.corpora import Pair, Pairs
-from transformer.data.varied import CHANGES, Varied, curly_quotes, no_apostrophe, no_capital, no_end, vary
+from headlight.corpora.corpora import Pair, Pairs
+from headlight.corpora.varied import CHANGES, Varied, curly_quotes, no_apostrophe, no_capital, no_end, vary
 
 
 @pytest.mark.parametrize(

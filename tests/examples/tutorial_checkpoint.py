@@ -12,9 +12,9 @@ from pathlib import Path
 
 import torch
 
+from headlight.importers.forms.tutorials import TUTORIALS
 from tests.checkpoints.tutorial_code import Model, kept
 from tests.checkpoints.tutorials import facts, file
-from transformer.checkpoints.forms.tutorials import TUTORIALS
 
 NAME = "pytorch-transformer"
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "tutorial"

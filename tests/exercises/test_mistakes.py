@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from transformer.exercises import EXERCISES, Verdict
-from transformer.exercises.judge import judge
-from transformer.exercises.verdict import State
+from headlight.teaching.exercises import EXERCISES, Verdict
+from headlight.teaching.exercises.judge import judge
+from headlight.teaching.exercises.verdict import State
 
 FILE = Path(__file__).with_name("solutions.py")
 SOURCE = FILE.read_text(encoding="utf-8")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from headlight.cli.verbs import main
+from headlight.teaching.exercises import EXERCISES, FOLDER, check, child
+from headlight.teaching.exercises.protocol import SAID
+from headlight.teaching.exercises.verdict import State
 from tests.exercises import solutions
-from transformer.__main__ import main
-from transformer.exercises import EXERCISES, FOLDER, check, child
-from transformer.exercises.protocol import SAID
-from transformer.exercises.verdict import State
 
 
 def written(folder: Path, text: str, name: str = "mine.py") -> Path:

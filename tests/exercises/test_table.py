@@ -10,15 +10,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from headlight.teaching.exercises import EXERCISES, FOLDER, stub
+from headlight.teaching.exercises.decoding import beam
+from headlight.teaching.exercises.exercise import Exercise, Mistake
+from headlight.teaching.exercises.judge import judge
+from headlight.teaching.exercises.verdict import State
 from tests.exercises import solutions
 from transformer.attention import MultiHeadAttention
 from transformer.attention import attend as our_attend
 from transformer.config import TrainConfig
-from transformer.exercises import EXERCISES, FOLDER, stub
-from transformer.exercises.decoding import beam
-from transformer.exercises.exercise import Exercise, Mistake
-from transformer.exercises.judge import judge
-from transformer.exercises.verdict import State
 from transformer.masks import no_later_keys, visible_keys
 from transformer.positions import sinusoidal
 from transformer.taps import Site

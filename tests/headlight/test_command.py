@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import headlight
-from headlight import command
-from transformer import folders
-from transformer.__main__ import command_line as library
+from headlight import folders
+from headlight.cli import main as command
+from headlight.cli.verbs import command_line as library
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -106,7 +106,7 @@ def test_what_is_no_port_is_refused(verb: str, port: str, capsys: pytest.Capture
 
 
 def test_the_version_is_there_before_torch() -> None:
-    code = "import sys, headlight.command as c; sys.argv = ['headlight', '--version']\n"
+    code = "import sys, headlight.cli.main as c; sys.argv = ['headlight', '--version']\n"
     code += "try: c.main()\nexcept SystemExit: print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == [f"headlight {headlight.__version__}", "False", ""]
@@ -122,9 +122,10 @@ def test_a_shell_can_complete_it(shell: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_what_the_face_offers_is_the_librarys() -> None:
-    import transformer
+    from headlight import charts
+    from headlight.checkpoints import load_translator
 
-    assert headlight.load is transformer.load and headlight.charts is transformer.charts
+    assert headlight.load is load_translator and headlight.charts is charts
     assert all(hasattr(headlight, name) for name in headlight.__all__)
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         headlight.lode  # noqa: B018

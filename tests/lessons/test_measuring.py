@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from headlight import checkpoints
+from headlight.checkpoints import load_translator
+from headlight.teaching.lessons import Measuring
+from headlight.teaching.lessons.language import MEASURES, Run, parse
+from headlight.teaching.lessons.measuring import Extreme, Row, plain
 from tests.small import small_checkpoint
-from transformer import Translator, checkpoints
-from transformer.lessons import Measuring
-from transformer.lessons.language import MEASURES, Run, parse
-from transformer.lessons.measuring import Extreme, Row, plain
+from transformer import Translator
 from transformer.positions import sinusoidal
 from transformer.taps import Ablate, Site
 
@@ -114,7 +116,7 @@ def test_snapshots_are_the_weights_of_that_step(tmp_path: Path) -> None:
     other = tmp_path / "other"
     checkpoints.save(small_checkpoint(seed=5), other)
     (other / "model.safetensors").rename(tmp_path / "small" / "history" / "step-0000007.safetensors")
-    measuring = Measuring(Translator.load, lambda name: Path(name), Run(text=TEXT, model=str(tmp_path / "small")))
+    measuring = Measuring(load_translator, lambda name: Path(name), Run(text=TEXT, model=str(tmp_path / "small")))
     then = Translator(small_checkpoint(seed=5)).trace(TEXT, measuring.trace().translation)
     words = list(map(plain, then.source.labels))
     assert measuring(parse('weight of encoder 1.1 from "dogs" to "snow" at step 7')) == pytest.approx(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from transformer.lessons import parse_lesson, read
-from transformer.lessons.reading import LARGEST
+from headlight.teaching.lessons import parse_lesson, read
+from headlight.teaching.lessons.reading import LARGEST
 
 FRONT = "---\ntitle: T\nquestion: Q?\nminutes: 5\nmodel: reverse\n---\n"
 STEP = """

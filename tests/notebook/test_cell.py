@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import headlight
+from headlight.analysis.combine import merge
 from headlight.notebook import View
 from headlight.notebook import view as module
 from headlight.notebook.payload import STEPS, cell_payload, weights_message
 from headlight.notebook.saved import saved_html
 from tests.small import small_translator
 from transformer import Trace
-from transformer.analysis.combine import merge
 
 TYPES = {"uint8": np.uint8, "float32": np.float32}
 

@@ -55,7 +55,7 @@ sys.argv = ["app.py"]
 from streamlit import config
 config.set_option("server.address", "127.0.0.1")
 import app
-from classroom.routes import Classroom
+from server.classroom.routes import Classroom
 from server.attempts import Attempts
 from starlette.routing import WebSocketRoute
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from headlight.runs import RunFolder
 from tests.damage import finished_and_paused
-from transformer.training import RunFolder
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from headlight.runs import RunFolder, extend, resume, status, work
+from headlight.runs.steer import claim
 from tests.damage import (
     DAMAGES,
     END,
@@ -27,8 +29,6 @@ from tests.damage import (
     wrong_shapes,
 )
 from tests.small_run import lines
-from transformer.training import RunFolder, extend, resume, status, work
-from transformer.training.steer import claim
 
 pytestmark = pytest.mark.slow  # hundreds of damaged runs
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight.runs import RunFolder, export
 from tests.damage import END, cut
 from tests.small_run import finished_run
-from transformer.training import RunFolder, export
 
 
 def test_a_snapshot_that_is_cut_is_left_out_of_what_is_shipped(run: RunFolder) -> None:
@@ -33,7 +33,7 @@ def test_of_too_many_snapshots_the_first_and_the_last_are_shipped(
     export(run.path, run.path.parent / "all", score=False)
     sizes = [path.stat().st_size for path in (run.path.parent / "all" / "history").iterdir()]
     assert len(sizes) == 5
-    monkeypatch.setattr(import_module("transformer.training.export"), "LARGEST_HISTORY", 3 * max(sizes))
+    monkeypatch.setattr(import_module("headlight.runs.export"), "LARGEST_HISTORY", 3 * max(sizes))
     export(run.path, run.path.parent / "few", score=False)
     kept = sorted(p.name for p in (run.path.parent / "few" / "history").iterdir())
     assert kept == [snapshots[at].name for at in (0, 2, 4)]

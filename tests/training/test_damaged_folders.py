@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight.cli.verbs import main
+from headlight.runs import RunFolder, export, resume, status, work
+from headlight.runs.folder import CORPUS
 from tests.damage import (
     DAMAGES,
     END,
@@ -27,9 +30,6 @@ from tests.damage import (
     noise,
 )
 from tests.small_run import lines
-from transformer.__main__ import main
-from transformer.training import RunFolder, export, resume, status, work
-from transformer.training.folder import CORPUS
 
 pytestmark = pytest.mark.slow  # hundreds of damaged runs
 
@@ -140,7 +140,7 @@ def test_without_any_recipe_the_sentence_leads_to_a_new_run(run: RunFolder, monk
     command = json.loads((Path(start) / "card.json").read_text())["command"]
     out = run.path.parent / "again"
     words = [str(out) if word == "RUN" else word for word in shlex.split(command)[3:]]
-    monkeypatch.setattr("transformer.training.steer.spawn", lambda folder: os.getpid())
+    monkeypatch.setattr("headlight.runs.steer.spawn", lambda folder: os.getpid())
     assert main([*words, "--start", start, "--detach"]) == 0
     assert work(out) == "finished"
 

@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from headlight.cli.verbs import main
+from headlight.runs import RunFolder, state, status
+from headlight.runs.metrics import sound_line
 from tests.damage import LAST
-from transformer.__main__ import main
 from transformer.files import write_json
-from transformer.training import RunFolder, state, status
-from transformer.training.metrics import sound_line
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(10**400),

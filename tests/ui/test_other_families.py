@@ -11,13 +11,13 @@ import torch
 from streamlit.testing.v1 import AppTest
 from transformers import T5Config, T5ForConditionalGeneration
 
+from headlight import checkpoints
+from headlight.importers.importing import import_model
 from tests.checkpoints.hugging_face import piece_model
 from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tests.unpacked import unpacked
-from transformer import checkpoints
-from transformer.checkpoints.importing import import_model
 from ui.state import models
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"

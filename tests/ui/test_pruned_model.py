@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis.pruning.checkpoint import pruned_checkpoint
 from tests.small import TEXTS, small_checkpoint
 from tests.test_pruned import GONE, TARGET, TEXT
 from tests.unpacked import unpacked
-from transformer import checkpoints
-from transformer.analysis.pruning.checkpoint import pruned_checkpoint
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
 from tests.small import small_checkpoint
 from tests.unpacked import unpacked
-from transformer import checkpoints
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 

@@ -38,8 +38,8 @@ from transformer.decoding.arguments import Ids
 from transformer.decoding.choosers import Beam, Greedy, Sample, draws, tempered
 from transformer.decoding.search import Search, TapAt, allowed
 from transformer.decoding.step import DecodeStep, Fate, Hypothesis, finish, recorded, rows_of
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 from transformer.taps import Tap
 
 __all__ = [

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 
 Ids = Sequence[int] | Sequence[Sequence[int]] | Tensor
 

@@ -15,8 +15,8 @@ from transformer.decoding import arguments, sample
 from transformer.decoding.choosers import Live, Sample, draws
 from transformer.decoding.search import allowed, forced
 from transformer.decoding.step import DecodeStep, Fate
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 
 MOST = 50_000_000  # bytes of log-probabilities and patterns, after which it starts over
 

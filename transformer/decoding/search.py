@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from transformer.cache import Cache
 from transformer.config import ModelConfig
 from transformer.decoding.choosers import Chooser, Chosen, Live
 from transformer.decoding.step import DecodeStep, Fate
+from transformer.inference.cache import Cache
+from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
-from transformer.prepared import Prepared
 from transformer.taps import Recorder, Site, Tap, chain
 from transformer.yielding import yield_turn
 

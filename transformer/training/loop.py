@@ -15,8 +15,8 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 
+from transformer.batches import Batch
 from transformer.config import TrainConfig
-from transformer.data.batches import Batch
 from transformer.model import Transformer
 from transformer.training.loss import cross_entropy
 from transformer.training.processes import Processes

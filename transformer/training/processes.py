@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from transformer.data.batches import Batch
+from transformer.batches import Batch
 from transformer.layers import DecoderLayer, EncoderLayer
 
 PATIENCE = timedelta(hours=24)  # the others wait while the first one reads the corpus and evaluates
@@ -46,7 +46,7 @@ def require_all_started() -> None:
         if "accelerate" in joined and match and int(match[1]) > 1:
             raise ValueError(
                 f"accelerate was asked for {match[1]} processes and started one, as it does with --cpu; use "
-                f"torchrun --nproc-per-node {match[1]} -m transformer ..., or leave out --num_processes."
+                f"torchrun --nproc-per-node {match[1]} -m headlight ..., or leave out --num_processes."
             )
 
 

@@ -6,10 +6,10 @@ import html
 
 import streamlit as st
 
+from headlight.analysis.several_heads import SeveralHeads
+from headlight.analysis.sites import attention_at
+from headlight.charts.colours import LESS, MORE, Theme, theme_named
 from transformer import Trace
-from transformer.analysis.several_heads import SeveralHeads
-from transformer.analysis.sites import attention_at
-from transformer.charts.colours import LESS, MORE, Theme, theme_named
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.passes import heads_alone
 from ui.state.models import translator

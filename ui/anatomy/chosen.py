@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from headlight.analysis.network import Part
 from transformer import Trace
-from transformer.analysis.network import Part
 from transformer.taps import Site
 from transformer.trace import Kind, Tokens
 from ui.anatomy.view import AnatomyView

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.cost import crossing, layer_cost, table_1
+from headlight.analysis.sites import attention_at
+from headlight.charts.lines import Curve, lines
 from transformer import Trace
-from transformer.analysis.cost import crossing, layer_cost, table_1
-from transformer.analysis.sites import attention_at
-from transformer.charts.lines import Curve, lines
 from transformer.layers import EncoderLayer
 from transformer.taps import Site
 from ui.anatomy.facts import is_t5

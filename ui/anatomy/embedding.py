@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.neighbours import Near, neighbours, tied, weights
+from headlight.charts.colours import Theme, theme_named
+from headlight.charts.direction import token_dir
+from headlight.corpora.cutting import Cut, Merges, has_merges, how_it_cuts
 from transformer import Trace, Translator
-from transformer.analysis.neighbours import Near, neighbours, tied, weights
-from transformer.charts.colours import Theme, theme_named
-from transformer.charts.direction import token_dir
-from transformer.data.cutting import Cut, Merges, has_merges, how_it_cuts
-from transformer.data.tokenizers import Tokenizer
+from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.view import LONGEST_WORD, AnatomyView
 from ui.state.view import update, widget_key

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer.analysis.network import Part
+from headlight.analysis.network import Part
+from headlight.folders import COMMAND
+from headlight.teaching.exercises import stub
 from transformer.config import ModelConfig
-from transformer.exercises import stub
-from transformer.folders import COMMAND
 from ui.anatomy.chosen import stack_of
 from ui.anatomy.facts import is_t5
 

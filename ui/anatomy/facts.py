@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from transformer.analysis.network import Part, Shape
-from transformer.analysis.sites import pruned_heads
+from headlight.analysis.network import Part, Shape
+from headlight.analysis.sites import pruned_heads
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 from ui.anatomy.chosen import stack_of

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.anatomy import Variant, Walk, agreement, walk
+from headlight.analysis.sites import attention_at
 from transformer import Trace
-from transformer.analysis.anatomy import Variant, Walk, agreement, walk
-from transformer.analysis.sites import attention_at
-from transformer.data.tokenizers import number_duplicates
+from transformer.tokenizers import number_duplicates
 from ui.anatomy import all_heads, components, scaling, whole_head
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.passes import stream_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.analysis.lens import Lens
 from transformer import Trace
-from transformer.analysis.lens import Lens
 from transformer.config import ModelConfig
-from transformer.data.tokenizers import number_duplicates
+from transformer.tokenizers import number_duplicates
 from ui.anatomy import components
 from ui.anatomy.passes import lens_of
 from ui.anatomy.payloads import lens_payload, lens_rows, lens_words

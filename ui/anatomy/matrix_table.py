@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transformer.charts.colours import Theme, lookup
-from transformer.charts.direction import isolated, sentence_dir
+from headlight.charts.colours import Theme, lookup
+from headlight.charts.direction import isolated, sentence_dir
 from ui.widgets.text import minus
 
 NUMBERED = 10  # columns that have room for their numbers

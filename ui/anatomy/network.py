@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer.analysis.network import Part, network
-from transformer.analysis.sites import attention_at
+from headlight.analysis.network import Part, network
+from headlight.analysis.sites import attention_at
 from ui.anatomy import components, cost, exercises, head, others
 from ui.anatomy.chosen import Chosen, choose, stack_of
 from ui.anatomy.facts import formula, shape, title

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.norms import BothNorms, both_norms
+from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF
+from headlight.charts.lines import Curve, lines
+from headlight.importers.examples import examples
 from transformer import Trace
-from transformer.analysis.norms import BothNorms, both_norms
-from transformer.analysis.stream import CROSS, FEED_FORWARD, SELF
-from transformer.charts.lines import Curve, lines
-from transformer.checkpoints.examples import examples
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from headlight.analysis import parts
+from headlight.analysis.norms import moved_by_others
+from headlight.analysis.parts import Taken
+from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from transformer import Trace
-from transformer.analysis import parts
-from transformer.analysis.norms import moved_by_others
-from transformer.analysis.parts import Taken
-from transformer.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from transformer.config import ModelConfig
 from ui.anatomy import components, embedding, norms
 from ui.anatomy.chosen import Chosen, tokens

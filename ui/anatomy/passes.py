@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from headlight.analysis import masks, scaling
+from headlight.analysis.lens import Lens, lens
+from headlight.analysis.masks import Mask, Matrices
+from headlight.analysis.scaling import Spread
+from headlight.analysis.several_heads import SeveralHeads, several_heads
+from headlight.analysis.stream import Stream, stream
 from transformer import Trace
-from transformer.analysis import masks, scaling
-from transformer.analysis.lens import Lens, lens
-from transformer.analysis.masks import Mask, Matrices
-from transformer.analysis.scaling import Spread
-from transformer.analysis.several_heads import SeveralHeads, several_heads
-from transformer.analysis.stream import Stream, stream
 from transformer.taps import Site
 from ui.state.cache import kept
 from ui.state.models import translator, version

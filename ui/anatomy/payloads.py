@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from headlight.analysis.anatomy import Agreement, Walk
+from headlight.analysis.lens import Lens
+from headlight.analysis.network import Part
+from headlight.analysis.parts import Taken
+from headlight.analysis.sites import pruned_heads
 from headlight.viewer.packing import pack
 from transformer import Trace, Translator
-from transformer.analysis.anatomy import Agreement, Walk
-from transformer.analysis.lens import Lens
-from transformer.analysis.network import Part
-from transformer.analysis.parts import Taken
-from transformer.analysis.sites import pruned_heads
 from transformer.config import ModelConfig
-from transformer.data.tokenizers import number_duplicates
+from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen, stack_of, tokens
 from ui.anatomy.facts import facts, is_t5, shape, size, title
 from ui.widgets.text import minus

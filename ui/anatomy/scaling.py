@@ -7,10 +7,10 @@ import math
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.scaling import WIDTHS, Spread, spread
+from headlight.analysis.sites import attention_at
+from headlight.charts.scaling import against_width as chart
 from transformer import Trace
-from transformer.analysis.scaling import WIDTHS, Spread, spread
-from transformer.analysis.sites import attention_at
-from transformer.charts.scaling import against_width as chart
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import against_width, whole_head

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from transformer.analysis.masks import MASKS
-from transformer.analysis.network import PART_NAMES
-from transformer.broken import MISTAKES, RUNNABLE
+from headlight.analysis.masks import MASKS
+from headlight.analysis.network import PART_NAMES
+from headlight.teaching.mistakes import MISTAKES, RUNNABLE
 from transformer.trace import Kind
 from ui.state.view import LONGEST_TEXT, View, one_of, whole
 

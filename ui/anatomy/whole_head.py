@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.masks import MASKS, TUTORIAL_WORDS, Mask, Matrices, masks_at, own_mask, tutorial
+from headlight.charts.colours import theme_named
+from headlight.importers.examples import examples
 from transformer import Trace, Translator
-from transformer.analysis.masks import MASKS, TUTORIAL_WORDS, Mask, Matrices, masks_at, own_mask, tutorial
-from transformer.charts.colours import theme_named
-from transformer.checkpoints.examples import examples
 from transformer.config import ModelConfig
-from transformer.data.tokenizers import number_duplicates
+from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import Chosen
 from ui.anatomy.matrix_table import MOST, ROOMY, matrix_html, side_by_side, window
 from ui.anatomy.passes import whole_head

@@ -11,10 +11,10 @@ from typing import Literal
 
 import streamlit as st
 
+from headlight.analysis.layout import descriptions
+from headlight.charts.svg import Block, Colours, patterns_svg
 from headlight.viewer.export import KindView, standalone_html
-from transformer.analysis.layout import descriptions
-from transformer.charts.svg import Block, Colours, patterns_svg
-from transformer.data.tokenizers import SPACE
+from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, Shown
 from ui.attention.view import AttentionView, Change

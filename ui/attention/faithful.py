@@ -9,7 +9,7 @@ from weakref import ref
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.atlas import Faithfulness, faithfulness, parts_of
+from headlight.analysis.atlas import Faithfulness, faithfulness, parts_of
 from transformer.taps import chain
 from ui.attention.picture import Shown
 from ui.attention.view import told

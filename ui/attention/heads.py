@@ -11,10 +11,10 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.analysis import MEASURES, Measures
+from headlight.analysis.description import PRUNED
+from headlight.analysis.layout import Layout, descriptions
 from headlight.viewer.export import CAUTION
-from transformer.analysis import MEASURES, Measures
-from transformer.analysis.description import PRUNED
-from transformer.analysis.layout import Layout, descriptions
 from transformer.trace import KINDS
 from ui.attention.downloads import export
 from ui.attention.faithful import faithful

@@ -10,18 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
+from headlight.analysis import Check, Measures, max_heads, mean_heads, rollout, rollout_source, value_weighted_patterns
+from headlight.analysis.layout import Layout, layout, measures, narrowest
+from headlight.analysis.sites import pruned_heads
 from transformer import Trace, Translator
-from transformer.analysis import (
-    Check,
-    Measures,
-    max_heads,
-    mean_heads,
-    rollout,
-    rollout_source,
-    value_weighted_patterns,
-)
-from transformer.analysis.layout import Layout, layout, measures, narrowest
-from transformer.analysis.sites import pruned_heads
 from transformer.taps import Intervention, chain
 from transformer.trace import Kind
 from ui.attention.view import AttentionView, Change

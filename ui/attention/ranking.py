@@ -6,8 +6,8 @@ import math
 
 import streamlit as st
 
-from transformer.analysis import HeadEffect, head_importance, kind_of
-from transformer.charts.colours import LESS, MORE
+from headlight.analysis import HeadEffect, head_importance, kind_of
+from headlight.charts.colours import LESS, MORE
 from transformer.taps import Intervention
 from ui.attention.picture import Shown
 from ui.attention.view import told

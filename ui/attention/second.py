@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.importers.examples import examples
 from transformer import Translator
-from transformer.checkpoints.examples import examples
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, Shown, panel, shown
 from ui.attention.view import AttentionView

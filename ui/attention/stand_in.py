@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer.checkpoints.examples import examples
+from headlight.importers.examples import examples
 from ui.attention.heads import every_head, heads
 from ui.attention.picture import Shown, shown
 from ui.attention.view import AttentionView

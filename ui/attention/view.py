@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
-from transformer.broken import RUNNABLE
+from headlight.teaching.mistakes import RUNNABLE
 from transformer.config import ModelConfig
 from transformer.taps import Ablate, Intervention, Scale, Site, Uniform, switches_off
 from ui.state.view import LONGEST_TEXT, View, one_of, whole

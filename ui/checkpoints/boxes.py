@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from transformer.charts.colours import theme_named
+from headlight.charts.colours import theme_named
 
 _BAD = {"light": "#a33a1f", "dark": "#ff9a7d"}
 

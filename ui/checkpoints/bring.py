@@ -10,11 +10,11 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.checkpoints.hub import fetch, is_name
-from transformer.checkpoints.importing import Examination, examine, import_model
-from transformer.checkpoints.limits import MOST_FILES
-from transformer.checkpoints.questions import Answers
-from transformer.checkpoints.refused import Refused
+from headlight.importers.hub import fetch, is_name
+from headlight.importers.importing import Examination, examine, import_model
+from headlight.importers.limits import MOST_FILES
+from headlight.importers.questions import Answers
+from transformer.checkpoint.weights import Refused
 from ui.checkpoints import examined, keeping, refusal, uploads
 from ui.checkpoints.uploads import Brought
 from ui.state import models

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Trace, Translator, charts
-from transformer.analysis import aligned
-from transformer.analysis.aligned import Different, Pair
-from transformer.analysis.layout import sharpest
+from headlight import charts
+from headlight.analysis import aligned
+from headlight.analysis.aligned import Different, Pair
+from headlight.analysis.layout import sharpest
+from transformer import Trace, Translator
 from transformer.trace import KINDS
 from ui.checkpoints.configuration import configuration
 from ui.checkpoints.health import opened

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from transformer.charts.colours import theme_named
+from headlight.charts.colours import theme_named
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 

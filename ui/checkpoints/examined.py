@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.charts.colours import theme_named
-from transformer.checkpoints.doctor import Diagnosis
-from transformer.checkpoints.importing import Examination
-from transformer.checkpoints.questions import Answers, Question
+from headlight.charts.colours import theme_named
+from headlight.importers.doctor import Diagnosis
+from headlight.importers.importing import Examination
+from headlight.importers.questions import Answers, Question
 from ui.checkpoints import uploads
 from ui.checkpoints.boxes import tinted
 from ui.checkpoints.listing import size_text

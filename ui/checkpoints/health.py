@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.importers.health import health
 from transformer import Translator
-from transformer.checkpoints.health import health
 from ui.checkpoints.listing import without_folder
 from ui.state import models
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.blocks import sizes
-from transformer.analysis.weights import shapes
-from transformer.checkpoints.architectures import from_json
-from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from headlight.analysis.blocks import sizes
+from headlight.analysis.weights import shapes
+from headlight.runs import RunFolder
+from headlight.runs.metrics import COUNT
+from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, from_json
 from transformer.files import read_json
-from transformer.training import RunFolder
-from transformer.training.metrics import COUNT
 from ui.state import models
 from ui.state.public import without_places
 from ui.state.records import card as read_card

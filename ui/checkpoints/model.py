@@ -7,11 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.checkpoints.architectures import from_json
-from transformer.checkpoints.native import CONFIG
+from headlight.folders import COMMAND
+from headlight.runs import FEW
+from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
-from transformer.folders import COMMAND
-from transformer.training import FEW
 from ui.checkpoints import everyday, keeping, parts, tokens
 from ui.checkpoints.configuration import configuration, pairs
 from ui.checkpoints.exports import export

@@ -11,20 +11,11 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.blocks import Block, Group, blocks, groups, is_norm, sizes, tensor_title
-from transformer.analysis.weights import (
-    Histogram,
-    Numbers,
-    Shape,
-    histogram,
-    measure_file,
-    pieces,
-    shapes,
-    together,
-)
-from transformer.charts.colours import theme_named
-from transformer.charts.weights import weight_histogram
-from transformer.checkpoints.native import WEIGHTS
+from headlight.analysis.blocks import Block, Group, blocks, groups, is_norm, sizes, tensor_title
+from headlight.analysis.weights import Histogram, Numbers, Shape, histogram, measure_file, pieces, shapes, together
+from headlight.charts.colours import theme_named
+from headlight.charts.weights import weight_histogram
+from transformer.checkpoint.native import WEIGHTS
 from ui.checkpoints import components
 from ui.checkpoints.listing import TABLE, Entry
 from ui.checkpoints.view import CheckpointsView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer.checkpoints.refused import Refused
+from transformer.checkpoint.weights import Refused
 from ui.checkpoints.boxes import framed
 from ui.checkpoints.examined import facts
 from ui.widgets.text import literal

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from headlight.charts.colours import OKABE_ITO, theme_named
+from headlight.charts.direction import right_to_left, sentence_dir, token_dir
+from headlight.importers.examples import examples
 from transformer import Translator
-from transformer.charts.colours import OKABE_ITO, theme_named
-from transformer.charts.direction import right_to_left, sentence_dir, token_dir
-from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import SPACE, SPECIALS, Tokenizer, label
+from transformer.tokenizers import SPACE, SPECIALS, Tokenizer, label
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.widgets.errors import plain_errors

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headlight.analysis.branches import branching
 from headlight.viewer.packing import MOST_EXACT, pack
 from transformer import Translator
-from transformer.analysis.branches import branching
 from transformer.config import ModelConfig
-from transformer.data.tokenizers import number_duplicates
 from transformer.decoding.tree import OUTCOMES, Tree
+from transformer.tokenizers import number_duplicates
 from ui.decoding.lanes import lanes
 from ui.decoding.search import TOP, Line, RowPatterns, Search
 from ui.decoding.view import Branch

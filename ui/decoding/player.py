@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from headlight.analysis import measure
+from headlight.analysis.layout import narrowest
 from transformer import Translator
-from transformer.analysis import measure
-from transformer.analysis.layout import narrowest
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
 from ui.decoding.search import Line, Search, line_in, search
 from ui.decoding.strategy import Strategy

@@ -7,10 +7,10 @@ import math
 
 import streamlit as st
 
+from headlight.analysis.reference import Similarity, TokenRead, read_reference, similarity
+from headlight.charts.colours import theme_named
+from headlight.charts.direction import right_to_left, sentence_dir, token_dir
 from transformer import Translator
-from transformer.analysis.reference import Similarity, TokenRead, read_reference, similarity
-from transformer.charts.colours import theme_named
-from transformer.charts.direction import right_to_left, sentence_dir, token_dir
 from ui.decoding.player import horizon
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Translator
-from transformer.data.tokenizers import number_duplicates
+from transformer.tokenizers import number_duplicates
 from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, horizon, place, player, shown_head

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer.decoding import DecodeStep, beam, greedy, sample
 from transformer.decoding.search import TapAt
-from transformer.prepared import Prepared
+from transformer.inference.prepared import Prepared
 
 Name = Literal["greedy", "beam", "sampling"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from transformer.charts.colours import Theme, theme_named
-from transformer.charts.document import anchored, document, text_of
-from transformer.charts.labels import cut, width
+from headlight.charts.colours import Theme, theme_named
+from headlight.charts.document import anchored, document, text_of
+from headlight.charts.labels import cut, width
 from transformer.decoding.tree import OUTCOMES, Outcome, Tree
 from ui.decoding.lanes import lanes
 from ui.decoding.view import FATES, UNDER

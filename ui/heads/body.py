@@ -11,9 +11,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.analysis.atlas.report import History, facts, numbers
+from headlight.folders import COMMAND
 from transformer import Translator
-from transformer.analysis.atlas.report import History, facts, numbers
-from transformer.folders import COMMAND
 from transformer.trace import KINDS
 from ui.heads.components import atlas_picture
 from ui.heads.corpus import Chosen, choose

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from headlight.analysis.atlas.aligner import truths
+from headlight.corpora.about import LANGUAGES, about
+from headlight.corpora.corpora import FORMS, open_split, written
+from headlight.corpora.generated import TASKS
+from headlight.corpora.grammars import GRAMMARS
+from headlight.corpora.multi30k import usual_folder
+from headlight.corpora.pairs import First, Pair, Pairs
+from headlight.corpora.preview import READ
+from headlight.corpora.truth import Known, has_truth, known
+from headlight.importers.examples import examples
 from transformer import Translator
-from transformer.analysis.atlas.aligner import truths
-from transformer.checkpoints.examples import examples
-from transformer.data.about import LANGUAGES, about
-from transformer.data.corpora import FORMS, open_split, written
-from transformer.data.generated import TASKS
-from transformer.data.grammars import GRAMMARS
-from transformer.data.multi30k import usual_folder
-from transformer.data.pairs import First, Pair, Pairs
-from transformer.data.preview import READ
-from transformer.data.truth import Known, has_truth, known
 from ui.heads.view import COUNTS, HeadsView
 from ui.state.atlases import EXAMPLES, shipped
 from ui.state.public import private_only, public

@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from transformer.analysis.atlas import Atlas
-from transformer.analysis.atlas.guesses import OF_PRONOUNS
-from transformer.analysis.atlas.report import History
-from transformer.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
-from transformer.graphemes import shortened
+from headlight.analysis.atlas import Atlas
+from headlight.analysis.atlas.guesses import OF_PRONOUNS
+from headlight.analysis.atlas.report import History
+from headlight.analysis.atlas.roles import RULE, Role, Sentence, compared, roles, shows, since
+from headlight.graphemes import shortened
 from transformer.trace import Kind
 from ui.heads.measures import Measure, head_name, present, value_text
 from ui.heads.view import HeadsView

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from transformer.analysis.atlas import Atlas, atlas
-from transformer.analysis.atlas.report import History
-from transformer.analysis.pruning import Pruning
-from transformer.analysis.pruning.checkpoint import study
-from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.history import snapshots, step_of
-from transformer.checkpoints.native import load_weights
-from transformer.data.truth import Known
+from headlight.analysis.atlas import Atlas, atlas
+from headlight.analysis.atlas.report import History
+from headlight.analysis.pruning import Pruning
+from headlight.analysis.pruning.checkpoint import study
+from headlight.checkpoints import Checkpoint
+from headlight.corpora.truth import Known
+from headlight.importers.history import snapshots, step_of
+from transformer.checkpoint.native import load_weights
 from ui.heads.corpus import Chosen, opened
 from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from transformer.analysis.atlas import Atlas
-from transformer.analysis.atlas.roles import named
+from headlight.analysis.atlas import Atlas
+from headlight.analysis.atlas.roles import named
 from transformer.trace import Kind
 from ui.widgets.text import minus
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from transformer.analysis.atlas import Atlas, Spread
-from transformer.analysis.atlas.report import History
-from transformer.analysis.atlas.roles import roles
+from headlight.analysis.atlas import Atlas, Spread
+from headlight.analysis.atlas.report import History
+from headlight.analysis.atlas.roles import roles
 from transformer.trace import Kind
 from ui.heads.measures import Measure, present, value_text
 

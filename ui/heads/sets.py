@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from transformer import Translator, checkpoints
-from transformer.analysis.pruning import Pruning, Score
-from transformer.analysis.pruning.checkpoint import bits_of, pruned_checkpoint
-from transformer.analysis.sites import kind_of
-from transformer.charts.spread import beside_spread
-from transformer.checkpoints.bundle import zip_folder
+from headlight import checkpoints
+from headlight.analysis.pruning import Pruning, Score
+from headlight.analysis.pruning.checkpoint import bits_of, pruned_checkpoint
+from headlight.analysis.sites import kind_of
+from headlight.charts.spread import beside_spread
+from headlight.importers.bundle import zip_folder
+from transformer import Translator
 from ui.heads.measurements import Asked, find_sets, measure_sets, of_sets
 from ui.heads.view import HeadsView
 from ui.heads.waiting import at_work, failed, wait

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.atlas import Atlas
-from transformer.analysis.atlas.report import History, places
-from transformer.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
+from headlight.analysis.atlas import Atlas
+from headlight.analysis.atlas.report import History, places
+from headlight.analysis.atlas.roles import BY_MEASURE, ROLES, RULE, Role, roles
 from transformer.trace import KINDS, Kind
 from ui.heads.head import since_step
 from ui.heads.measures import MEASURES, Measure, present

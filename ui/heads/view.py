@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from transformer.analysis.atlas import NAMES
+from headlight.analysis.atlas import NAMES
 from ui.state.view import View, one_of, whole
 
 COUNTS = (200, 1000, 5000)  # sentences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer.lessons import Lesson
+from headlight.teaching.lessons import Lesson
 from ui.lessons import shelf, step, teaching
 from ui.lessons.components import lessons as lessons_component
 from ui.lessons.handouts import handouts

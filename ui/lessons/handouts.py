@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from transformer.lessons import Lesson
-from transformer.lessons.handout import handout
+from headlight.teaching.lessons import Lesson
+from headlight.teaching.lessons.handout import handout
 from ui.lessons import shelf
 from ui.state.queue import in_turn
 

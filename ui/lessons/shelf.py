@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer.lessons import Lesson, Measuring, Step, base, introduction, pose, read, truth
+from headlight.teaching.lessons import Lesson, Measuring, Step, base, introduction, pose, read, truth
 from ui.state import models
 from ui.state.cache import kept
 

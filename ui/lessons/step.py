@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from transformer.lessons import Lesson, Step, check_guess, judge
+from headlight.teaching.lessons import Lesson, Step, check_guess, judge
 from ui.lessons import shelf
 from ui.lessons.components import step as step_component
 from ui.lessons.view import LessonsView

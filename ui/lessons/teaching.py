@@ -1,7 +1,7 @@
 """The teacher's side of a class: it starts one, asks the steps of a lesson, and shows what came back.
 
 The class's secret is in the session and in the teacher's browser, and in no address that a server is sent. What may be
-done is decided in classroom/classes.py; what was refused there is said here.
+done is decided in server/classroom/classes.py; what was refused there is said here.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
-from classroom import codes
-from classroom.addresses import whose
-from classroom.classes import Asked, Classes, Question, Refused, require_small, rows
-from classroom.quota import Quota
-from classroom.store import AWAY, Full, Gone, store
-from classroom.tally import in_words, is_right, share_right, split
-from transformer import folders
-from transformer.lessons import Lesson, Step, judge
+from headlight import folders
+from headlight.teaching.lessons import Lesson, Step, judge
+from server.classroom import codes
+from server.classroom.addresses import whose
+from server.classroom.classes import Asked, Classes, Question, Refused, require_small, rows
+from server.classroom.quota import Quota
+from server.classroom.store import AWAY, Full, Gone, store
+from server.classroom.tally import in_words, is_right, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from classroom import codes
+from server.classroom import codes
 from ui.state.view import View
 
 LONGEST_PROGRESS = 4000  # characters

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.order import Embedded, embedded
+from headlight.charts.order import sums
 from transformer import ModelConfig, Translator
-from transformer.analysis.order import Embedded, embedded
-from transformer.charts.order import sums
-from transformer.data.tokenizers import number_duplicates
 from transformer.t5 import T5Config
+from transformer.tokenizers import number_duplicates
 from transformer.translator import describe_tokens
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.positions import encoding, similarity, similarity_gap
-from transformer.charts.positions import similarity as chart
+from headlight.analysis.positions import encoding, similarity, similarity_gap
+from headlight.charts.positions import similarity as chart
 from ui.positions.codes import Code
 from ui.positions.numbers import small
 from ui.viewer.plot import plot

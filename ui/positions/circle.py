@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.positions import frequencies, rotation_residual
 from headlight.viewer.scripts import style, viewer_script
-from transformer.analysis.positions import frequencies, rotation_residual
 from ui.positions.numbers import small
 from ui.positions.view import MOST_SHIFT, PositionsView
 from ui.state.view import update, write_address

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.positions import Properties, encoding, frequencies, properties, widths_of
 from transformer import ModelConfig, Translator
-from transformer.analysis.positions import Properties, encoding, frequencies, properties, widths_of
-from transformer.checkpoints.native import CONFIG
+from transformer.checkpoint.native import CONFIG
 from transformer.files import read_json
 from transformer.model import Transformer
 from transformer.positions import LearnedPositions, SinusoidalPositions, StoredPositions

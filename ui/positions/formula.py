@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.analysis.positions import Entry, encoding, entry, exp_log_difference
+from headlight.charts.colours import theme_named
+from headlight.charts.order import sums
+from headlight.importers.examples import examples
 from transformer import Translator
-from transformer.analysis.positions import Entry, encoding, entry, exp_log_difference
-from transformer.charts.colours import theme_named
-from transformer.charts.order import sums
-from transformer.checkpoints.examples import examples
-from transformer.data.tokenizers import number_duplicates
 from transformer.positions import SinusoidalPositions
+from transformer.tokenizers import number_duplicates
 from transformer.translator import describe_tokens
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView

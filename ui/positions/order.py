@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.order import encoder_states, reordering
+from headlight.charts.order import reordered
+from headlight.importers.examples import examples
 from transformer import Translator
-from transformer.analysis.order import encoder_states, reordering
-from transformer.charts.order import reordered
-from transformer.checkpoints.examples import examples
 from transformer.trace import Tokens
 from transformer.translator import describe_tokens
 from ui.positions.codes import own_scheme

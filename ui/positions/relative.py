@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 import torch
 
+from headlight.analysis import attention_at
+from headlight.charts.relative import biases
 from transformer import Transformer
-from transformer.analysis import attention_at
-from transformer.charts.relative import biases
 from transformer.t5 import T5, RelativeBias
 from transformer.taps import Site
 from ui.positions.numbers import small

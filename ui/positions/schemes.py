@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from transformer.analysis.positions import HALVES, Properties, encoding, twins
-from transformer.charts.colours import Theme, theme_named
-from transformer.charts.png import png
+from headlight.analysis.positions import HALVES, Properties, encoding, twins
+from headlight.charts.colours import Theme, theme_named
+from headlight.charts.png import png
 from ui.positions.codes import MEASURED, MEASURED_WIDTH, Code, measured
 from ui.positions.numbers import small
 from ui.positions.view import SCHEMES

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from transformer.analysis.positions import BASE, FORMULAS, HALVES
+from headlight.analysis.positions import BASE, FORMULAS, HALVES
 from ui.state.view import LONGEST_TEXT, View, number, whole
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")

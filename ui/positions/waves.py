@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.positions import frequencies, sinusoid
+from headlight.charts.positions import Smooth, pooling, waves
 from transformer import Translator
-from transformer.analysis.positions import frequencies, sinusoid
-from transformer.charts.positions import Smooth, pooling, waves
 from ui.positions.codes import Code, table_difference
 from ui.positions.numbers import small
 from ui.positions.view import MOST_CURVES, PositionsView

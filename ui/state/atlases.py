@@ -1,6 +1,6 @@
 """Measurements on disk: those that come with a model, and those made here before.
 
-A model's folder may hold `heads.json`, as `python -m transformer heads --history --json` writes it. What is measured
+A model's folder may hold `heads.json`, as `python -m headlight heads --history --json` writes it. What is measured
 here goes to `runs/.heads`, by what it was measured of: the model's files, the corpus, how much of it, and the edition
 of the measures. Measurements of an uploaded corpus are not written.
 """
@@ -17,11 +17,11 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.atlas import EDITION, Atlas
-from transformer.analysis.atlas.aligner import installed
-from transformer.analysis.atlas.report import places
-from transformer.analysis.atlas.roles import ROLES, Role, roles
-from transformer.checkpoints.native import digest
+from headlight.analysis.atlas import EDITION, Atlas
+from headlight.analysis.atlas.aligner import installed
+from headlight.analysis.atlas.report import places
+from headlight.analysis.atlas.roles import ROLES, Role, roles
+from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_text
 from transformer.trace import Kind
 from ui.state import models

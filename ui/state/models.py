@@ -15,18 +15,20 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 
-from transformer import Trace, Translation, Translator, folders
+from headlight import folders
+from headlight.analysis import Check, check
+from headlight.checkpoints import load_translator
+from headlight.corpora.multi30k import usual_folder
+from headlight.corpora.split_folder import everyday_folder, tatoeba_folder
+from headlight.memory import keep_few_products, return_large_blocks
+from headlight.runs import RunFolder
+from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator
+from transformer import Trace, Translation, Translator
 from transformer.access import confine
-from transformer.analysis import Check, check
-from transformer.broken import RUNNABLE, BrokenTranslator, break_translator
-from transformer.checkpoints.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
-from transformer.data.multi30k import usual_folder
-from transformer.data.split_folder import everyday_folder, tatoeba_folder
+from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
 from transformer.files import read_json
-from transformer.memory import keep_few_products, return_large_blocks
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
-from transformer.training import RunFolder
 from ui.state.cache import kept
 from ui.state.public import card_without_places, public
 from ui.state.sweep import sweep_forever
@@ -68,7 +70,7 @@ def _ended(run: Path) -> bool:
 
 
 def broken_name(name: str, mistake: str) -> str:
-    """The name of a model run with a mistake of `transformer.broken`: known wherever models are, and listed nowhere."""
+    """The name of a model run with a mistake of `headlight.teaching.mistakes`: known wherever models are, and listed nowhere."""
     return f"{name}{MADE}{mistake}"
 
 
@@ -155,7 +157,7 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
     whole, mistake = _parted(name)
     if mistake is not None:
         return break_translator(_translator(whole, version), mistake)
-    translator = Translator.load(model_folder(name), shares=True)  # a server has many models
+    translator = load_translator(model_folder(name), shares=True)  # a server has many models
     translator.checkpoint.card = card_without_places(translator.checkpoint.card)
     return translator
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.runs import RunFolder
+from headlight.runs.metrics import latest_evaluation
 from transformer.files import read_json
-from transformer.training import RunFolder
-from transformer.training.metrics import latest_evaluation
 from ui.state.public import card_without_places
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.checkpoints.native import digest
+from transformer.checkpoint.native import digest
 from transformer.files import read_json
 from ui.state import models
 

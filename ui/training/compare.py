@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.training import Recipe
-from transformer.training.recipe import flat
+from headlight.runs import Recipe
+from headlight.runs.recipe import flat
 from ui.state.public import without_places
 from ui.widgets.settings_table import Row, table_html
 

@@ -9,20 +9,20 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.charts.lengths import lengths
-from transformer.data.about import LANGUAGES as NAMES
-from transformer.data.about import about
-from transformer.data.corpora import FORMS, GoldCorpus, from_hub, open_parts, written
-from transformer.data.grammars import GRAMMARS
-from transformer.data.held_out import FEWEST
-from transformer.data.mixtures import JOINED, MOST_TIMES
-from transformer.data.multi30k import LANGUAGES
-from transformer.data.pairs import First
-from transformer.data.preview import READ, Preview, preview
-from transformer.data.split_folder import language_pairs, tatoeba_folder
-from transformer.data.tokenizers import TokenizerKind
-from transformer.data.toy import TOY
-from transformer.graphemes import shortened
+from headlight.charts.lengths import lengths
+from headlight.corpora.about import LANGUAGES as NAMES
+from headlight.corpora.about import about
+from headlight.corpora.corpora import FORMS, GoldCorpus, from_hub, open_parts, written
+from headlight.corpora.grammars import GRAMMARS
+from headlight.corpora.held_out import FEWEST
+from headlight.corpora.mixtures import JOINED, MOST_TIMES
+from headlight.corpora.multi30k import LANGUAGES
+from headlight.corpora.pairs import First
+from headlight.corpora.preview import READ, Preview, preview
+from headlight.corpora.split_folder import language_pairs, tatoeba_folder
+from headlight.corpora.toy import TOY
+from headlight.graphemes import shortened
+from transformer.tokenizers import TokenizerKind
 from ui.state.cache import kept
 from ui.state.public import private_only
 from ui.state.view import reseed, update, widget_key

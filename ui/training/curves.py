@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import streamlit as st
 
+from headlight.runs import FEW, Status
+from headlight.runs.metrics import COUNT
+from headlight.runs.preparing import NONE_HELD_OUT, THEREFORE
 from headlight.viewer.packing import pack
 from transformer import TrainConfig
-from transformer.training import FEW, Status, learning_rate
-from transformer.training.metrics import COUNT
-from transformer.training.preparing import NONE_HELD_OUT, THEREFORE
+from transformer.training import learning_rate
 from ui.state.view import take, update, widget_key
 from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, get_args, get_type_hints
 
+from headlight.corpora.corpora import TASKS
+from headlight.corpora.grammars import GRAMMARS
+from headlight.corpora.toy import TOY
+from headlight.runs import GIVEN, HELP, Recipe
+from headlight.runs.recipe import flat
 from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig
 from transformer.config import ConfigError
-from transformer.data.corpora import TASKS
-from transformer.data.grammars import GRAMMARS
-from transformer.data.tokenizers import TokenizerKind
-from transformer.data.toy import TOY
 from transformer.presets import RECIPES
-from transformer.training import GIVEN, HELP, Recipe
-from transformer.training.recipe import flat
+from transformer.tokenizers import TokenizerKind
 
 Values = dict[str, Any]
 

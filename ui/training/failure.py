@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer.training import Status
+from headlight.runs import Status
 from ui.state.public import without_places
 from ui.training.refusals import attempt
 from ui.training.shelf import FAILED

@@ -12,14 +12,15 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from headlight import checkpoints
+from headlight.analysis.layout import layout, sharpest
+from headlight.analysis.passes import REQUEST_BYTES
+from headlight.checkpoints import Checkpoint
+from headlight.runs.folder import snapshots
 from headlight.viewer.packing import MOST_EXACT, checked, pack
-from transformer import Trace, Translator, checkpoints
-from transformer.analysis.layout import layout, sharpest
-from transformer.analysis.passes import REQUEST_BYTES
-from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.native import load_weights
+from transformer import Trace, Translator
+from transformer.checkpoint.native import load_weights
 from transformer.trace import KINDS, Kind
-from transformer.training.folder import snapshots
 from ui.state.cache import kept
 from ui.training.components import FILM
 from ui.training.curves import take_step

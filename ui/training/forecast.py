@@ -6,11 +6,11 @@ import html
 
 import streamlit as st
 
-from transformer.data.preview import Preview
-from transformer.training import Recipe, statuses
-from transformer.training.cautions import cautions, shared
-from transformer.training.estimate import estimate
-from transformer.training.threads import threads
+from headlight.corpora.preview import Preview
+from headlight.runs import Recipe, statuses
+from headlight.runs.cautions import cautions, shared
+from headlight.runs.estimate import estimate
+from headlight.runs.threads import threads
 from ui.state import models
 from ui.training import draft
 from ui.training.measuring import measurements

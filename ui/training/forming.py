@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.checkpoints.examples import examples
-from transformer.training import RunFolder, Status
+from headlight.importers.examples import examples
+from headlight.runs import RunFolder, Status
 from ui.state import records
 from ui.state.view import take, update, widget_key
 from ui.training import film, writes

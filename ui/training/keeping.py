@@ -9,9 +9,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from headlight.runs import RunFolder, Status, delete, export
 from transformer.files import open_regular
 from transformer.quoting import quoted
-from transformer.training import RunFolder, Status, delete, export
 from ui.state import models
 from ui.state.public import public
 from ui.state.view import update

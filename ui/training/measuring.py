@@ -8,9 +8,9 @@ from threading import Lock, Thread
 
 import streamlit as st
 
-from transformer.training import Recipe
-from transformer.training.estimate import Speed, measure
-from transformer.training.threads import threads
+from headlight.runs import Recipe
+from headlight.runs.estimate import Speed, measure
+from headlight.runs.threads import threads
 
 Wish = tuple["Future[Speed]", Recipe, int, int]
 

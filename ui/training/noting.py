@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer.training import RunFolder, Status, keep_notes, notes
-from transformer.training.notes import LONGEST_NOTE, MOST_TAGS, Notes
+from headlight.runs import RunFolder, Status, keep_notes, notes
+from headlight.runs.notes import LONGEST_NOTE, MOST_TAGS, Notes
 from ui.state.public import public
 from ui.training.refusals import attempt
 from ui.widgets.text import literal

@@ -15,7 +15,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from transformer.training import Metrics
+from headlight.runs import Metrics
 
 POINTS = 500  # of a curve that is drawn, at most
 STRETCHES = 120  # of a curve of means

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from transformer.checkpoints.native import CONFIG
-from transformer.training import RunFolder, Status, notes, statuses
-from transformer.training.metrics import COUNT
+from headlight.runs import RunFolder, Status, notes, statuses
+from headlight.runs.metrics import COUNT
+from transformer.checkpoint.native import CONFIG
 from ui.state import models
 from ui.state.records import latest_scores
 from ui.training.view import SHIPPED

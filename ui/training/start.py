@@ -9,14 +9,15 @@ from typing import Any
 
 import streamlit as st
 
-from transformer import PRESETS, folders
-from transformer.checkpoints.marian_export import why_not
-from transformer.data.about import about
-from transformer.data.corpora import from_hub
-from transformer.data.preview import Preview
+from headlight import folders
+from headlight.corpora.about import about
+from headlight.corpora.corpora import from_hub
+from headlight.corpora.preview import Preview
+from headlight.importers.marian_export import why_not
+from headlight.runs import RunFolder, run_path, start, statuses
+from transformer import PRESETS
 from transformer.presets import DIFFERS
 from transformer.quoting import worded
-from transformer.training import RunFolder, run_path, start, statuses
 from ui.state import models
 from ui.state.public import private_only
 from ui.state.view import reseed, take, update, widget_key

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from transformer.training import RunFolder, Status, extend, kill, pause, resume, stop
+from headlight.runs import RunFolder, Status, extend, kill, pause, resume, stop
 from ui.state.public import public
 from ui.state.view import reseed, update, widget_key
 from ui.training.keeping import dialogs, metrics, zipped

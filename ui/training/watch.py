@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.runs import RunFolder, Status
+from headlight.runs.preparing import doubled, known_by_heart
 from headlight.viewer.packing import pack
-from transformer.training import RunFolder, Status
-from transformer.training.preparing import doubled, known_by_heart
 from ui.state import models, records
 from ui.state.public import public, without_places
 from ui.state.view import update, write_address

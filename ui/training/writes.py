@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
+from headlight.analysis import text_diff
 from headlight.viewer.packing import pack
-from transformer.analysis import text_diff
 from ui.training.components import WRITES
 from ui.training.curves import take_step
 from ui.training.film import Frame

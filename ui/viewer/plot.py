@@ -11,8 +11,8 @@ import plotly
 import plotly.graph_objects as go
 import streamlit as st
 
+from headlight.charts import Spec
 from headlight.viewer.scripts import script
-from transformer.charts import Spec
 
 # The one that the plotly package brings, served by server/plotly.py.
 SCRIPT = f"plotly/{plotly.__version__}.js"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from headlight.charts.why import Drawing, inline_svg
 from headlight.viewer.packing import pack
-from transformer.charts.why import Drawing, inline_svg
 from ui.viewer.component import component
 
 _SCRUBBER = component("scrubber", "mountScrubber", "shared", "scrubber", styles=("why",))

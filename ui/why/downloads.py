@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.charts.why import Drawing, drawing_svg
 from transformer import Trace, Translator
-from transformer.charts.why import Drawing, drawing_svg
 from ui.why.tables import Row
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
 from ui.widgets.spreadsheet import csv_text

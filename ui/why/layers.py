@@ -8,8 +8,8 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from headlight.charts.why import Drawing, bars
 from transformer import Trace, Translator
-from transformer.charts.why import Drawing, bars
 from ui.why.checks import CLOSE, check
 from ui.why.components import drawn
 from ui.why.downloads import WIDTH, Picture

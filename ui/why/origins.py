@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.why import ALTI, Agreement, Measured, agreements
+from headlight.charts.why import Drawing, Group, bars, shares
 from transformer import Trace, Translator
-from transformer.analysis.why import ALTI, Agreement, Measured, agreements
-from transformer.charts.why import Drawing, Group, bars, shares
 from ui.state.view import take, widget_key
 from ui.state.why_measured import why_measured
 from ui.why.checks import CLOSE, check

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from headlight.analysis import why
+from headlight.analysis.stream import stream
 from transformer import Trace
-from transformer.analysis import why
-from transformer.analysis.stream import stream
 from transformer.decoding.search import allowed
 from transformer.taps import Site
 from ui.state.cache import kept

@@ -10,9 +10,9 @@ from urllib.parse import quote, urlencode
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.why import Contrast
+from headlight.charts.why import Drawing, Effect, Map, maps, waterfall
 from transformer import Trace, Translator
-from transformer.analysis.why import Contrast
-from transformer.charts.why import Drawing, Effect, Map, maps, waterfall
 from ui.state.view import take, update, widget_key
 from ui.why.cause import Cause
 from ui.why.checks import CLOSE, check

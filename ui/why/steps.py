@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from headlight.analysis.why import ALTI
 from transformer import Trace, Translator
-from transformer.analysis.why import ALTI
 from ui.state.view import update
 from ui.why.components import scrubber
 from ui.why.passes import measured_of

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from headlight.analysis.sites import by_kind, kind_of
+from headlight.charts.why import Drawing, Map, bars, maps
 from transformer import Trace, Translator
-from transformer.analysis.sites import by_kind, kind_of
-from transformer.charts.why import Drawing, Map, bars, maps
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.atlases import Place, known_roles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from transformer.broken import MISTAKES
+from headlight.teaching.mistakes import MISTAKES
 from ui.state.view import reseed, update, widget_key
 
 WHOLE = ""

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.data.about import LANGUAGES
-from transformer.data.files import columns, lines
-from transformer.data.uploads import LARGEST, check, keep, remove
+from headlight.corpora.about import LANGUAGES
+from headlight.corpora.files import columns, lines
+from headlight.corpora.uploads import LARGEST, check, keep, remove
 from ui.state import models
 from ui.state.models import UPLOADS
 from ui.state.public import private_only

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.analysis.typical import threshold_of, unlike
 from transformer import Translator
-from transformer.analysis.typical import threshold_of, unlike
 from ui.state import models
 from ui.state.public import without_places
 from ui.widgets.text import literal

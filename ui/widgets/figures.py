@@ -8,9 +8,9 @@ from functools import partial
 
 import streamlit as st
 
+from headlight.charts.typeset import pdf, png, undrawn
+from headlight.graphemes import columns, shortened
 from transformer import Translator
-from transformer.charts.typeset import pdf, png, undrawn
-from transformer.graphemes import columns, shortened
 from ui.state.queue import in_turn
 from ui.widgets.text import literal
 

@@ -10,8 +10,8 @@ from typing import Generic
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.folders import COMMAND
 from transformer import Translator
-from transformer.folders import COMMAND
 from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import PLACE
 from ui.state.view import V, View, confine, current, write_address

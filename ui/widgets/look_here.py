@@ -11,9 +11,9 @@ import binascii
 
 import streamlit as st
 
-from classroom import codes
-from classroom.classes import Classes, Refused
-from classroom.store import AWAY, Gone, store
+from server.classroom import codes
+from server.classroom.classes import Classes, Refused
+from server.classroom.store import AWAY, Gone, store
 from ui.state import class_secrets
 
 _KEY = "look-here"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from headlight.teaching.mistakes import MISTAKES
 from transformer import Translator
-from transformer.broken import MISTAKES
 from transformer.masks import never_hidden
 
 

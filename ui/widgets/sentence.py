@@ -8,12 +8,12 @@ import math
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.analysis import text_diff
+from headlight.charts.colours import LESS, MORE, theme_named
+from headlight.charts.direction import right_to_left, sentence_dir, token_dir
+from headlight.importers.examples import examples
 from transformer import Trace, Translator
-from transformer.analysis import text_diff
-from transformer.charts.colours import LESS, MORE, theme_named
-from transformer.charts.direction import right_to_left, sentence_dir, token_dir
-from transformer.checkpoints.examples import examples
-from transformer.data.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
+from transformer.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
 from transformer.trace import Tokens
 from ui.state.view import View, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from transformer.charts.colours import theme_named
-from transformer.graphemes import shortened
+from headlight.charts.colours import theme_named
+from headlight.graphemes import shortened
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transformer.charts.direction import isolated
+from headlight.charts.direction import isolated
 
 MARKUP = frozenset(r"\`*_{}[]()#+-.!|<>~$:^&")
 

@@ -21,7 +21,7 @@ function inUnits(high, low, unit) {
   return weights;
 }
 
-// Patterns [count, Q, K] with the tokens of each group merged, as transformer/analysis/combine.py does: rows are averaged,
+// Patterns [count, Q, K] with the tokens of each group merged, as headlight/analysis/combine.py does: rows are averaged,
 // columns summed.
 function mergedWeights(weights, count, [rowGroups, columnGroups]) {
   const sizeOf = groups => groups.reduce((sum, group) => sum + group.length, 0),

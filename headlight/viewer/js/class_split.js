@@ -2,7 +2,7 @@
 // advises at that share, and the split.
 //
 // Header: code, number and of (the step), question, ask, right (the right answer in words; empty for a row or a number), joined, answered,
-// round, locked, revealed, split {percent, cue, right, bars [{label, count, right}]} (classroom/tally.py).
+// round, locked, revealed, split {percent, cue, right, bars [{label, count, right}]} (server/classroom/tally.py).
 
 function mountSplit(root, payload, emit) {
   return mounted(ClassSplit, root, payload, emit);

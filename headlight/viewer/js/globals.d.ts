@@ -1,6 +1,6 @@
 // Names that the scripts' types speak of, and what other code puts on the page.
 
-/** The colours of transformer/charts/colours.py, which stand before core.js. */
+/** The colours of headlight/charts/colours.py, which stand before core.js. */
 declare const PALETTE: Record<
   "light" | "dark",
   Record<"background" | "text" | "muted" | "line" | "field" | "hatch" | "card" | "accent", string> &

@@ -1,7 +1,7 @@
 // A question of a lesson, and its answer beside the guess. Pupils' phones load these files too, so they stand on core.js
 // and prose.js alone: `element` is any element inside of one with the class "hl".
 //
-// posed, truth and guess are the plain values that transformer/lessons documents. What is to be guessed is not in
+// posed, truth and guess are the plain values that headlight/teaching/lessons documents. What is to be guessed is not in
 // `posed`.
 
 // Draws the question and the means to answer. `onGuess` gets the guess at every change, null while it is unfinished.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from headlight.analysis.atlas import Atlas
+from headlight.checkpoints import Checkpoint
 from tests.analysis.measured import measured
 from tests.small import small_checkpoint
-from transformer.analysis.atlas import Atlas
-from transformer.checkpoints import Checkpoint
 
 
 @pytest.fixture(scope="session")

@@ -12,17 +12,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from headlight import analysis
+from headlight.analysis.atlas import Atlas, Share
+from headlight.analysis.atlas.batch import MeasuredBatch, prepare
+from headlight.analysis.atlas.reading import Reading
+from headlight.analysis.atlas.roles import FEWEST, roles
+from headlight.checkpoints import Checkpoint
+from headlight.corpora.gold import GoldCorpus
+from headlight.corpora.grammars import GRAMMARS
+from headlight.corpora.truth import Known, Truth, known
 from tests.analysis.measured import measured, pairs, plain
 from tests.small import small_checkpoint, small_t5_checkpoint
-from transformer import Translator, analysis
-from transformer.analysis.atlas import Atlas, Share
-from transformer.analysis.atlas.batch import MeasuredBatch, prepare
-from transformer.analysis.atlas.reading import Reading
-from transformer.analysis.atlas.roles import FEWEST, roles
-from transformer.checkpoints import Checkpoint
-from transformer.data.gold import GoldCorpus
-from transformer.data.grammars import GRAMMARS
-from transformer.data.truth import Known, Truth, known
+from transformer import Translator
 from transformer.taps import Inputs, Site
 
 
@@ -69,7 +70,7 @@ def test_without_gold_what_needs_it_is_absent(small: Checkpoint) -> None:
 
 def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of three processes: each says what it found, and the first one hears it."""
-    monkeypatch.setattr("transformer.analysis.atlas.over_corpus.BUDGET", 64)
+    monkeypatch.setattr("headlight.analysis.atlas.over_corpus.BUDGET", 64)
     alone = measured(small, sample=6)
     contributions: list[list[np.ndarray]] = []
     for rank in range(3):
@@ -89,7 +90,7 @@ def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, m
 
 
 def test_pieces_of_a_corpus_add_up(small: Checkpoint, monkeypatch: pytest.MonkeyPatch, measured_atlas: Atlas) -> None:
-    monkeypatch.setattr("transformer.analysis.atlas.reading.CHUNK", 7)
+    monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK", 7)
     pieces = measured(small, sample=6)
     for kind, of in measured_atlas.heads.items():
         for name, spread in of.items():
@@ -177,7 +178,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
         batch.append(readings)
         return prepare(readings, *given)
 
-    monkeypatch.setattr("transformer.analysis.atlas.over_corpus.prepare", prepared)
+    monkeypatch.setattr("headlight.analysis.atlas.over_corpus.prepare", prepared)
 
     def tap(site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
         if site not in (Site("decoder", 0, "cross"), Site("encoder", 1, "self")):
@@ -202,7 +203,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_pairs(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Python and numpy hold at most, over one chunk and over many."""
-    monkeypatch.setattr("transformer.analysis.atlas.reading.CHUNK", 40)
+    monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK", 40)
 
     def peak(chunks: int) -> int:
         tracemalloc.start()

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from transformer.analysis.atlas import rank_correlation
-from transformer.analysis.atlas.batch import Look, Pronouns, Targets
-from transformer.analysis.atlas.measuring import chances, measures
-from transformer.analysis.atlas.spread import Sums
+from headlight.analysis.atlas import rank_correlation
+from headlight.analysis.atlas.batch import Look, Pronouns, Targets
+from headlight.analysis.atlas.measuring import chances, measures
+from headlight.analysis.atlas.spread import Sums
 
 
 def look(queries: int, keys: int, causal: bool = False) -> Look:

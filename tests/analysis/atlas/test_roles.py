@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headlight.analysis import passes
+from headlight.analysis.atlas import Atlas, faithfulness, parts_of
+from headlight.analysis.atlas.roles import FEWEST, roles, shows, since
+from headlight.checkpoints import Checkpoint
 from tests.analysis.measured import TEXTS, measured, pairs
 from tests.small import small_checkpoint
 from transformer import Translator
-from transformer.analysis import passes
-from transformer.analysis.atlas import Atlas, faithfulness, parts_of
-from transformer.analysis.atlas.roles import FEWEST, roles, shows, since
-from transformer.checkpoints import Checkpoint
 from transformer.yielding import on_yield
 
 

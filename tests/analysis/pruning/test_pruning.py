@@ -8,14 +8,14 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from headlight import checkpoints
+from headlight.analysis import all_heads, attention_at
+from headlight.analysis.pruning import Pruning, Score, importance, prune_in_order, removal_order
+from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
+from headlight.checkpoints import Checkpoint
+from headlight.cli.verbs import main
+from headlight.corpora.truth import Known
 from tests.small import TEXTS, small_checkpoint
-from transformer import checkpoints
-from transformer.__main__ import main
-from transformer.analysis import all_heads, attention_at
-from transformer.analysis.pruning import Pruning, Score, importance, prune_in_order, removal_order
-from transformer.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
-from transformer.checkpoints import Checkpoint
-from transformer.data.truth import Known
 from transformer.model import Transformer
 from transformer.pruned import pruned
 from transformer.taps import Ablate, Site

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis import patching, restored_by
+from headlight.analysis.why.patched import patched
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from transformer.analysis import patching, restored_by
-from transformer.analysis.why.patched import patched
 from transformer.taps import Site
 
 OTHER = [7, 6, 5, 9, 3]  # one token is another

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from headlight.analysis import why
+from headlight.analysis.combine import rollout_source
+from headlight.corpora.grammars.english_french.minimal import swaps
 from tests.small import TEXTS, small_t5_checkpoint, small_translator
 from transformer import Translator
-from transformer.analysis import why
-from transformer.analysis.combine import rollout_source
-from transformer.data.grammars.english_french.minimal import swaps
 
 TIRED = "The animal didn't cross the street because it was too tired."
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis import contributions
+from headlight.analysis.stream import Stream, layer_blocks, stream
+from headlight.analysis.why.alti import heads_of, taken_apart
 from tests.analysis.why.models import NAMES, SRC, TGT, build
 from tests.small import small_checkpoint
-from transformer.analysis import contributions
-from transformer.analysis.stream import Stream, layer_blocks, stream
-from transformer.analysis.why.alti import heads_of, taken_apart
 from transformer.model import Transformer
 from transformer.taps import Site
 

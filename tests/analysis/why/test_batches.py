@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis import passes
+from headlight.analysis.passes import log_probs_of, written_log_probs
+from headlight.analysis.why import decoder_lens, measured, patching
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from transformer.analysis import passes
-from transformer.analysis.passes import log_probs_of, written_log_probs
-from transformer.analysis.why import decoder_lens, measured, patching
 
 OTHER = [7, 11, 4, 9, 3]
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from headlight.analysis import contrast, gradient_times_input
 from tests.analysis.why.models import NAMES, SRC, TGT, build
-from transformer.analysis import contrast, gradient_times_input
 from transformer.model import Transformer
 from transformer.taps import Ablate, Site, Tap
 

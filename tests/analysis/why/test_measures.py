@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from headlight.analysis import decoder_lens, leave_one_out, rank_correlation, value_zeroing, why
+from headlight.analysis.stream import stream
+from headlight.analysis.why.leave_out import _encoder_layer
+from headlight.checkpoints import load_translator
+from headlight.cli.verbs import main
 from tests.analysis.why.models import NAMES, SRC, TGT, build
 from tests.small import TEXTS, small_translator
-from transformer.__main__ import main
-from transformer.analysis import decoder_lens, leave_one_out, rank_correlation, value_zeroing
-from transformer.analysis.stream import stream
-from transformer.analysis.why.leave_out import _encoder_layer
 from transformer.translator import Translator
 
 
@@ -88,24 +89,27 @@ def test_ranks() -> None:
 
 @pytest.fixture(scope="module")
 def pronouns() -> Translator:
-    return Translator.load("checkpoints/english-french")
+    return load_translator("checkpoints/english-french")
 
 
-def test_a_translator_takes_text(pronouns: Translator) -> None:
+def test_a_text_is_explained_by_its_ids(pronouns: Translator) -> None:
     tired = "The animal did not cross the street because it was too tired ."
     wide = tired.replace("tired", "wide")
     written = pronouns.translate(tired)
+    source, target = pronouns.encode_pair(tired)
+    assert target == [pronouns.model.config.sos_id, *written.ids]
+    assert pronouns.encode_pair(tired, written.text) == (source, target)
     step = max(i for i, token in enumerate(written.tokens) if token.strip("▁") == "il")
-    shares = pronouns.contributions(tired)
-    assert shares.source.shape == (len(written.ids), len(pronouns.encode(tired)))
-    explained = pronouns.contrast(tired, step, "elle")
+    elle = pronouns.token("elle", target[step + 1])
+    assert why.contributions(pronouns.model, source, target).source.shape == (len(written.ids), len(source))
+    explained = why.contrast(pronouns.model, source, target, step, elle)
     assert explained.total == pytest.approx(explained.difference, abs=1e-4) and explained.difference > 0
-    assert pronouns.contrast(tired, step, explained.instead).difference == explained.difference
-    result = pronouns.patching(tired, wide, step, "elle")
+    result = why.patching(pronouns.model, source, pronouns.encode(wide), target, step, elle)
     assert result.true > 0 > result.corrupted and result.everything == pytest.approx(1, abs=1e-4)
-    assert len(pronouns.decoder_lens(tired).written) == pronouns.model.config.encoder.n_layers + 1
+    assert len(why.decoder_lens(pronouns.model, source, target).written) == pronouns.model.config.encoder.n_layers + 1
     with pytest.raises(ValueError, match="No single token is written 'no such word'"):
-        pronouns.contrast(tired, step, "no such word")
+        pronouns.token("no such word", target[step + 1])
+
 
 
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,8 @@ import pytest
 import tokenizers
 from tokenizers import models, pre_tokenizers
 
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint, load_translator
 from tests.browser.attention.looking import (
     HOSTILE,
     SENTENCE,
@@ -16,9 +18,8 @@ from tests.browser.attention.looking import (
 )
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
-from transformer import Trace, Translator, checkpoints
-from transformer.checkpoints import Checkpoint
-from transformer.data.tokenizers import SPECIALS, Tokenizer
+from transformer import Trace, Translator
+from transformer.tokenizers import SPECIALS, Tokenizer
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,7 +35,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Translator]:
     folder = tmp_path_factory.mktemp("checkpoints")
     card = {"title": "Odd <b>words</b>", "source": "Odd", "target": "Even", "examples": [SENTENCE, "one two"]}
     checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder / "odd")
-    return folder, Translator.load(folder / "odd")
+    return folder, load_translator(folder / "odd")
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from headlight.checkpoints import load_translator
+from headlight.importers.examples import examples
 from tests.browser.attention.looking import (
     HEAD,
     agree,
@@ -20,14 +22,13 @@ from tests.browser.attention.looking import (
     type_sentence,
 )
 from transformer import Trace, Translator
-from transformer.checkpoints.examples import examples
 
 ROOT = Path(__file__).parents[3]
 
 
 def test_the_app_opens_with_a_picture_and_draws_the_sentence_that_is_typed(page: Page, app_url: str) -> None:
     """What `make run` promises: a trained model, its translation, and the weights that it computed."""
-    shipped = Translator.load(ROOT / "checkpoints" / "en-fr")
+    shipped = load_translator(ROOT / "checkpoints" / "en-fr")
     go(page, app_url)
     first = shipped.trace(examples(shipped.card)[0].text)
     expect(page.locator(".translation")).to_contain_text(first.writes.labels[1])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
+from headlight.analysis.combine import merge
+from headlight.charts.colours import THEMES, lookup
 from headlight.notebook.payload import STEPS as STEPS_SENT
 from headlight.notebook.payload import in_steps
 from headlight.viewer.packing import pack
 from headlight.viewer.scripts import SCRIPTS, viewer_script
-from transformer.analysis.combine import merge
-from transformer.charts.colours import THEMES, lookup
 
 Call = Callable[..., Any]
 STEPS = 1024

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis.cost import crossing
+from headlight.checkpoints import load_translator
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
-from transformer import Translator, checkpoints
-from transformer.analysis.cost import crossing
+from transformer import Translator
 from ui.anatomy.norms import MEASURED, measured
 from ui.state import models
 
@@ -26,7 +28,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
     for name, checkpoint in (("a-small", small_checkpoint()), ("t5", small_t5_checkpoint())):
         checkpoint.card["examples"] = TEXTS
         checkpoints.save(checkpoint, tmp_path / "checkpoints" / name)
-    return Translator.load(tmp_path / "checkpoints" / "a-small")
+    return load_translator(tmp_path / "checkpoints" / "a-small")
 
 
 def opened(*expanders: str, **query: str) -> AppTest:

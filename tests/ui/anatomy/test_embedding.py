@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from headlight.charts import THEMES
+from headlight.corpora.cutting import Merges
 from tests.small import TEXTS, small_checkpoint, small_translator
-from transformer.charts import THEMES
-from transformer.data.cutting import Merges
-from transformer.data.tokenizers import Tokenizer
+from transformer.tokenizers import Tokenizer
 from ui.anatomy.embedding import cut_html, default_word, matrices_of, near_html, nearest, said_of_matrices
 
 BPE = Tokenizer.train(TEXTS, "bpe", 60)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis.network import PART_NAMES, network
+from headlight.teaching.exercises import FOLDER
 from tests.small import TEXTS, small_checkpoint, small_translator
-from transformer import checkpoints
-from transformer.analysis.network import PART_NAMES, network
-from transformer.exercises import FOLDER
 from ui.anatomy.exercises import files, title
 from ui.state import models
 
@@ -37,5 +37,5 @@ def test_the_menu_says_how_to_check(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     app.session_state["write"] = True
     app.run()
     assert not app.exception and not app.error
-    assert [code.value for code in app.code] == ["python -m transformer check attend.py"]
+    assert [code.value for code in app.code] == ["python -m headlight check attend.py"]
     assert [button.proto.label for button in app.get("download_button")] == ["attend.py", "multi_head.py", "masks.py"]

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis.several_heads import several_heads
+from headlight.charts.colours import THEMES
+from headlight.checkpoints import load_translator
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
-from transformer import Translator, checkpoints
-from transformer.analysis.several_heads import several_heads
-from transformer.charts.colours import THEMES
+from transformer import Translator
 from transformer.taps import Site
 from ui.anatomy.matrix_table import MOST, ink_on, matrix_html, window
 from ui.state import models
@@ -32,7 +34,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Translator:
     checkpoint.card["examples"] = TEXTS
     checkpoints.save(checkpoint, tmp_path / "checkpoints" / "a-small")
     checkpoints.save(small_t5_checkpoint(), tmp_path / "checkpoints" / "t5")
-    return Translator.load(tmp_path / "checkpoints" / "a-small")
+    return load_translator(tmp_path / "checkpoints" / "a-small")
 
 
 def opened(**query: str) -> AppTest:

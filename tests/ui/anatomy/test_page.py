@@ -7,8 +7,9 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
 from tests.small import TEXTS, small_checkpoint
-from transformer import Trace, checkpoints
+from transformer import Trace
 from ui.state import cache
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"

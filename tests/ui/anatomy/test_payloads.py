@@ -8,14 +8,14 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from headlight.analysis.anatomy import agreement, walk
+from headlight.analysis.lens import lens
+from headlight.analysis.network import network
+from headlight.analysis.parts import feed_forward
+from headlight.analysis.stream import stream
 from tests.small import small_t5_checkpoint, small_translator
 from tests.unpacked import unpacked
 from transformer import Trace, Translator
-from transformer.analysis.anatomy import agreement, walk
-from transformer.analysis.lens import lens
-from transformer.analysis.network import network
-from transformer.analysis.parts import feed_forward
-from transformer.analysis.stream import stream
 from transformer.layers import DecoderLayer
 from transformer.taps import Site
 from ui.anatomy.chosen import choose
@@ -208,7 +208,7 @@ def test_the_lens_names_tokens_as_people_read_them(model: Translator, trace: Tra
 
 
 def test_the_likeliest_tokens_are_in_order(model: Translator, trace: Trace) -> None:
-    from transformer.analysis.parts import output
+    from headlight.analysis.parts import output
 
     taken = output(stream(model.model, trace.source.ids, trace.target.ids), 1)
     likeliest = likely(taken, model)

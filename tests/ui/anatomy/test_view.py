@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headlight.analysis.masks import MASKS
+from headlight.analysis.network import PART_NAMES, Part, network
 from tests.small import small_translator
 from transformer import Trace
-from transformer.analysis.masks import MASKS
-from transformer.analysis.network import PART_NAMES, Part, network
 from transformer.translator import Translator
 from ui.anatomy.chosen import choose
 from ui.anatomy.view import LOOKS, MATRICES_OF, AnatomyView

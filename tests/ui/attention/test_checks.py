@@ -9,9 +9,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis import Check
 from tests.small import TEXTS, small_checkpoint
-from transformer import Trace, checkpoints
-from transformer.analysis import Check
+from transformer import Trace
 from ui.attention.picture import shown
 from ui.attention.view import AttentionView
 from ui.state import models

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis import HeadEffect, head_importance
+from headlight.analysis.layout import sharpest
+from headlight.checkpoints import load_translator
+from headlight.cli.verbs import main
 from tests.small import TEXTS, small_checkpoint
 from tests.unpacked import unpacked
-from transformer import Translator, checkpoints
-from transformer.__main__ import main
-from transformer.analysis import HeadEffect, head_importance
-from transformer.analysis.layout import sharpest
+from transformer import Translator
 from transformer.taps import Ablate, Site
 from ui.attention.ranking import FULL, full_bar, name, places
 from ui.attention.second import closest
@@ -36,7 +38,7 @@ def model(shelves: Path) -> Translator:
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = TEXTS[:2]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    return Translator.load(shelves / "checkpoints" / "small")
+    return load_translator(shelves / "checkpoints" / "small")
 
 
 def opened(**query: str) -> AppTest:

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from headlight.analysis import check
+from headlight.analysis.layout import layout, sharpest
 from tests.small import small_translator
 from transformer import Trace
-from transformer.analysis import check
-from transformer.analysis.layout import layout, sharpest
-from transformer.data.tokenizers import SPACE
 from transformer.taps import Ablate, Site
+from transformer.tokenizers import SPACE
 from transformer.trace import KINDS
 from ui.attention.downloads import (
     ATTENTIONS,

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
 from tests.small import TEXTS, small_checkpoint
-from transformer import Trace, checkpoints
+from transformer import Trace
 from ui.attention import stand_in
 from ui.attention.picture import Shown
 from ui.state import models, queue

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
 from tests.small import small_checkpoint
-from transformer import StackConfig, checkpoints
+from transformer import StackConfig
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.questions import Answers
 from tests.ui.checkpoints.conftest import HOSTILE
 from transformer import load
-from transformer.checkpoints.bundle import one_file, zip_folder
-from transformer.checkpoints.questions import Answers
-from transformer.checkpoints.refused import Refused
+from transformer.checkpoint.weights import Refused
 from ui.checkpoints import bring, exports, keeping, uploads
 from ui.state.jobs import Cancelled, Job, Progress
 

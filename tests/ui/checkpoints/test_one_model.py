@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from headlight.analysis.blocks import Group, blocks, groups, sizes
+from headlight.analysis.weights import shapes
+from headlight.importers.forms.t5 import T5Config
 from tests.small import small_checkpoint
 from transformer import ModelConfig, StackConfig
-from transformer.analysis.blocks import Group, blocks, groups, sizes
-from transformer.analysis.weights import shapes
-from transformer.checkpoints.forms.t5 import T5Config
 from ui.checkpoints import parts, tokens
 from ui.checkpoints.configuration import configuration
 from ui.checkpoints.health import opened, warnings

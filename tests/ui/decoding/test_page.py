@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
 from tests.small import small_checkpoint
-from transformer import checkpoints
 from ui.decoding import downloads, search
 from ui.decoding.search import Line, Search
 

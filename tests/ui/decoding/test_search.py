@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 import torch
 
+from headlight import checkpoints
 from tests.small import small_checkpoint
 from tests.unpacked import unpacked
-from transformer import Translator, checkpoints
+from transformer import Translator
 from transformer.decoding import allowed, beam, finish, recorded, sample, tempered
-from transformer.prepared import Prepared
+from transformer.inference.prepared import Prepared
 from transformer.taps import Replace, Site, chain
 from ui.decoding import search as searching
 from ui.decoding.downloads import steps_json, tree_facts

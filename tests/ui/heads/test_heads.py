@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis.atlas import Atlas, atlas
+from headlight.analysis.atlas.roles import Sentence
+from headlight.cli.verbs import main
+from headlight.corpora.corpora import Corpus, GoldCorpus, open_split
+from headlight.corpora.truth import Known, known
 from tests.small import small_checkpoint
-from transformer import checkpoints
-from transformer.__main__ import main
-from transformer.analysis.atlas import Atlas, atlas
-from transformer.analysis.atlas.roles import Sentence
-from transformer.data.corpora import Corpus, GoldCorpus, open_split
-from transformer.data.truth import Known, known
 from ui.attention.faithful import over_corpus
 from ui.heads import body
 from ui.heads.corpus import FILE, UPLOAD, Chosen, choices, counts, suited
@@ -59,8 +59,8 @@ def test_a_model_is_measured_on_what_it_was_trained_on_or_what_it_speaks() -> No
     def first(**card: object) -> str | None:
         return suited(model(**card), choices(model(**card)))
 
-    assert first(command="python -m transformer train --data copy --out runs/x") == "copy"
-    assert first(command="python -m transformer train --data /home/me/x.tsv", source="English", target="French") == (
+    assert first(command="python -m headlight train --data copy --out runs/x") == "copy"
+    assert first(command="python -m headlight train --data /home/me/x.tsv", source="English", target="French") == (
         "english-french"
     )
     assert first(source="German", target="Danish", examples=["Hallo."]) == EXAMPLES

@@ -14,11 +14,13 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis.pruning import Pruning
+from headlight.charts.spread import beside_spread
+from headlight.checkpoints import load_translator
+from headlight.importers.importing import import_model
 from tests.small import TEXTS, small_checkpoint
-from transformer import Translator, checkpoints
-from transformer.analysis.pruning import Pruning
-from transformer.charts.spread import beside_spread
-from transformer.checkpoints.importing import import_model
+from transformer import Translator
 from transformer.pruned import pruned
 from transformer.taps import Ablate, chain
 from ui.heads import measurements, sets
@@ -46,7 +48,7 @@ def kept(shelves: Path) -> Translator:
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = [*TEXTS[:2], "a dog is running .", "two girls .", "a bench in the snow ."]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    return Translator.load(shelves / "checkpoints" / "small")
+    return load_translator(shelves / "checkpoints" / "small")
 
 
 @dataclass

@@ -11,8 +11,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from classroom.classes import PNG, Classes
-from classroom.store import store
+from server.classroom.classes import PNG, Classes
+from server.classroom.store import store
 from ui.widgets import look_here
 
 PAGE = str(Path(__file__).resolve().parents[3] / "pages" / "positions.py")

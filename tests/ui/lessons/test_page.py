@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from transformer.lessons import Measuring, base, read, truth
-from transformer.lessons.handout import handout
+from headlight.teaching.lessons import Measuring, base, read, truth
+from headlight.teaching.lessons.handout import handout
 from ui.lessons import shelf
 from ui.lessons import step as step_part
 from ui.state import models

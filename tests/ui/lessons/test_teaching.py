@@ -12,10 +12,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from classroom.classes import Classes
-from classroom.quota import Quota
-from classroom.store import store
-from transformer.lessons import Measuring, base, read, truth
+from headlight.teaching.lessons import Measuring, base, read, truth
+from server.classroom.classes import Classes
+from server.classroom.quota import Quota
+from server.classroom.store import store
 from ui.lessons import secret_keeper, teaching
 from ui.state import models
 
@@ -90,7 +90,7 @@ def test_where_phones_can_not_come_the_page_says_the_command_and_no_address(monk
     shown = screen(app)
     assert (shown["join"], shown["link"], shown["qr"]) == ("", "", "")
     assert "Run `make class` in a terminal" in shown["unreachable"] and "`make serve`" in shown["unreachable"]
-    monkeypatch.setattr("transformer.folders.CLONE", False)
+    monkeypatch.setattr("headlight.folders.CLONE", False)
     assert "Run `headlight class` in a terminal" in screen(app.run())["unreachable"]
     real = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else real(name))
@@ -180,7 +180,7 @@ def test_the_address_alone_does_not_teach() -> None:
 
 
 def test_what_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("classroom.classes.MOST_CLASSES", 0)
+    monkeypatch.setattr("server.classroom.classes.MOST_CLASSES", 0)
     app = started()
     assert "code" not in app.query_params and "holds 0 classes already" in app.warning[0].value
 
@@ -214,7 +214,7 @@ def test_a_class_is_made_only_where_its_question_can_be_posed(
         missing.setattr(teaching.shelf, "asked", fails)
         app = started()
     assert "no model" in app.warning[0].value
-    monkeypatch.setattr("classroom.classes.LONGEST_QUESTION", 10)
+    monkeypatch.setattr("server.classroom.classes.LONGEST_QUESTION", 10)
     assert "too large" in started().warning[0].value
     assert started_classes == []
 

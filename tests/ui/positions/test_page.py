@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
 from tests.small import small_checkpoint
-from transformer import checkpoints
 from ui.state import models
 
 PAGE = str(Path(__file__).resolve().parents[3] / "pages" / "positions.py")

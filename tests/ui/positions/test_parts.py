@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from headlight import checkpoints
+from headlight.analysis.positions import encoding, entry, properties, widths_of
+from headlight.charts import THEMES
 from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
-from transformer import Translator, checkpoints
-from transformer.analysis.positions import encoding, entry, properties, widths_of
-from transformer.charts import THEMES
+from transformer import Translator
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
 from ui.positions.formula import filled_in, first_ids, own_number
 from ui.positions.numbers import small

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.runs import Status
 from tests.small import small_checkpoint
 from tools.production import environment, options, require_listening
-from transformer import checkpoints
-from transformer.training import Status
 from ui.checkpoints import bring, keeping
 from ui.state import models
 from ui.state.public import card_without_places, private_only, public, without_places
@@ -107,8 +107,8 @@ def test_strangers_read_no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
         ("data:/home/u/x", "data:x"),
         ("file:///home/u/x and //home/u/y", "file:x and y"),
         ("~/runs/a ~teacher/b/c", "a c"),
-        ("python -m transformer train --data /srv/a b/x.tsv:en:fr --base /srv/m --out '/home/my user/runs/x'",
-         "python -m transformer train --data x.tsv:en:fr --base m --out 'x'"),
+        ("python -m headlight train --data /srv/a b/x.tsv:en:fr --base /srv/m --out '/home/my user/runs/x'",
+         "python -m headlight train --data x.tsv:en:fr --base m --out 'x'"),
         ("hub:owner/name:en:fr, 1/2 and/or ~5/6, a / b, <b/>", "hub:owner/name:en:fr, 1/2 and/or ~5/6, a / b, <b/>"),
         ("https://example.org/~u/(a)/c", "https://example.org/~u/(a)/c"),
     ],
@@ -118,7 +118,7 @@ def test_whatever_a_place_looks_like(text: str, left: str) -> None:
 
 
 def _card_with_folders() -> dict[str, Any]:
-    command = f"python -m transformer train --data {PLACE}/pairs.tsv:en:fr --out {PLACE}/runs/x"
+    command = f"python -m headlight train --data {PLACE}/pairs.tsv:en:fr --out {PLACE}/runs/x"
     return {
         **{"title": f"{PLACE}/pairs.tsv:en:fr", "data": f"{PLACE}/pairs.tsv:en:fr", "source": "Words"},
         **{"target": "Words", "command": command, "origin": f"{PLACE}/theirs", "examples": ["two dogs"]},

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.analysis import Check
+from headlight.checkpoints import load_translator
+from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint
-from transformer import Trace, Translator, checkpoints
-from transformer.analysis import Check
-from transformer.broken import break_translator
+from transformer import Trace, Translator
 from ui.state import models, together
 from ui.state.queue import TURNS, Turns
 from ui.state.together import MOST, Together
@@ -165,7 +167,7 @@ def batches_of(name: str, shelves: Path, monkeypatch: pytest.MonkeyPatch) -> lis
         until(lambda: len(models._TRANSLATIONS._requests) == len(FOUR))
     for thread in threads:
         thread.join(30)
-    alone = Translator.load(shelves / "checkpoints" / "small")
+    alone = load_translator(shelves / "checkpoints" / "small")
     if name != "small":
         alone = break_translator(alone, models.translator(name).card["broken"])
     for text in FOUR:

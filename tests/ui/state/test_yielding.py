@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 from torch import nn
 
+from headlight.analysis import check, head_importance, passes, value_weighted_patterns, why
+from headlight.analysis.atlas import atlas, faithfulness
+from headlight.analysis.lens import lens
+from headlight.analysis.masks import whole_head
+from headlight.analysis.order import embedded, encoder_states
+from headlight.analysis.pruning.checkpoint import study
+from headlight.analysis.reference import read_reference
+from headlight.analysis.several_heads import several_heads
+from headlight.analysis.stream import stream
+from headlight.corpora.truth import Known
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
-from transformer.analysis import check, head_importance, passes, value_weighted_patterns, why
-from transformer.analysis.atlas import atlas, faithfulness
-from transformer.analysis.lens import lens
-from transformer.analysis.masks import whole_head
-from transformer.analysis.order import embedded, encoder_states
-from transformer.analysis.pruning.checkpoint import study
-from transformer.analysis.reference import read_reference
-from transformer.analysis.several_heads import several_heads
-from transformer.analysis.stream import stream
-from transformer.data.truth import Known
 from transformer.decoding import beam, greedy, sample
 from transformer.decoding.kept import Kept
 from transformer.layers import DecoderLayer, EncoderLayer
@@ -31,27 +31,27 @@ ROOT = Path(__file__).resolve().parents[3]
 # What is given a model and runs no pass of it: it reads its parameters, its configuration or its card.
 WITHOUT_A_PASS = {
     "transformer.Translator",
-    "transformer.analysis.attention_at",
-    "transformer.analysis.neighbours.tied",
-    "transformer.analysis.neighbours.weights",
-    "transformer.analysis.network.network",
-    "transformer.analysis.positions.encoding",
-    "transformer.analysis.positions.entry",
-    "transformer.analysis.positions.exp_log_difference",
-    "transformer.analysis.positions.frequencies",
-    "transformer.analysis.pruning.checkpoint.bits_of",
-    "transformer.analysis.pruning.checkpoint.pruned_checkpoint",
-    "transformer.analysis.sites.attention_at",
-    "transformer.checkpoints.Checkpoint",
-    "transformer.checkpoints.examples.examples",
-    "transformer.checkpoints.health.health",
-    "transformer.checkpoints.load",
-    "transformer.checkpoints.marian_export.export_marian",
-    "transformer.checkpoints.marian_export.marian_notes",
-    "transformer.checkpoints.marian_export.why_not",
-    "transformer.lessons.Measuring",
+    "headlight.analysis.attention_at",
+    "headlight.analysis.neighbours.tied",
+    "headlight.analysis.neighbours.weights",
+    "headlight.analysis.network.network",
+    "headlight.analysis.positions.encoding",
+    "headlight.analysis.positions.entry",
+    "headlight.analysis.positions.exp_log_difference",
+    "headlight.analysis.positions.frequencies",
+    "headlight.analysis.pruning.checkpoint.bits_of",
+    "headlight.analysis.pruning.checkpoint.pruned_checkpoint",
+    "headlight.analysis.sites.attention_at",
+    "headlight.importers.Checkpoint",
+    "headlight.importers.examples.examples",
+    "headlight.importers.health.health",
+    "headlight.importers.load",
+    "headlight.importers.marian_export.export_marian",
+    "headlight.importers.marian_export.marian_notes",
+    "headlight.importers.marian_export.why_not",
+    "headlight.teaching.lessons.Measuring",
     "transformer.model.count_parameters",
-    "transformer.training.Recipe",
+    "headlight.runs.Recipe",
 }
 MODEL = re.compile(r"(^|\.)(model|checkpoint|prepared|translator|base)(\(.*\))?$|translator\(name\)")
 METHODS = "translate", "translate_batch", "trace", "trace_ids"
@@ -83,28 +83,28 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "translate_batch": lambda t: t.translate_batch(TEXTS),
     "trace": lambda t: t.trace(TEXTS[0]),
     "trace_ids": lambda t: t.trace_ids(SOURCE, TARGET),
-    "transformer.analysis.check": lambda t: check(t.trace_ids(SOURCE, TARGET), t.model),
-    "transformer.analysis.head_importance": lambda t: head_importance(t.model, SOURCE, TARGET),
-    "transformer.analysis.value_weighted_patterns": lambda t: value_weighted_patterns(t.model, SOURCE, TARGET),
-    "transformer.analysis.atlas.atlas": lambda t: atlas(t.model, *tokenizers(), pairs, 9, 2),
-    "transformer.analysis.atlas.faithfulness": lambda t: faithfulness(t.model, SOURCE, TARGET, words()),
-    "transformer.analysis.lens.lens": lambda t: lens(stream(t.model, SOURCE, TARGET)),
-    "transformer.analysis.masks.whole_head": lambda t: whole_head(t.model, [SOURCE], [TARGET], t.model.sites()[0], 0),
-    "transformer.analysis.order.embedded": lambda t: embedded(t.model, SOURCE),
-    "transformer.analysis.order.encoder_states": lambda t: encoder_states(t.model, SOURCE),
-    "transformer.analysis.pruning.checkpoint.study": lambda t: study(t.checkpoint, pairs(), draws=1, every=9),
-    "transformer.analysis.reference.read_reference": lambda t: read_reference(t.prepared, SOURCE, TARGET[1:]),
-    "transformer.analysis.several_heads.several_heads": lambda t: several_heads(
+    "headlight.analysis.check": lambda t: check(t.trace_ids(SOURCE, TARGET), t.model),
+    "headlight.analysis.head_importance": lambda t: head_importance(t.model, SOURCE, TARGET),
+    "headlight.analysis.value_weighted_patterns": lambda t: value_weighted_patterns(t.model, SOURCE, TARGET),
+    "headlight.analysis.atlas.atlas": lambda t: atlas(t.model, *tokenizers(), pairs, 9, 2),
+    "headlight.analysis.atlas.faithfulness": lambda t: faithfulness(t.model, SOURCE, TARGET, words()),
+    "headlight.analysis.lens.lens": lambda t: lens(stream(t.model, SOURCE, TARGET)),
+    "headlight.analysis.masks.whole_head": lambda t: whole_head(t.model, [SOURCE], [TARGET], t.model.sites()[0], 0),
+    "headlight.analysis.order.embedded": lambda t: embedded(t.model, SOURCE),
+    "headlight.analysis.order.encoder_states": lambda t: encoder_states(t.model, SOURCE),
+    "headlight.analysis.pruning.checkpoint.study": lambda t: study(t.checkpoint, pairs(), draws=1, every=9),
+    "headlight.analysis.reference.read_reference": lambda t: read_reference(t.prepared, SOURCE, TARGET[1:]),
+    "headlight.analysis.several_heads.several_heads": lambda t: several_heads(
         t.model, SOURCE, TARGET, t.model.sites()[0]
     ),
-    "transformer.analysis.stream.stream": lambda t: stream(t.model, SOURCE, TARGET),
-    "transformer.analysis.why.contrast": lambda t: why.contrast(t.model, SOURCE, TARGET, STEP, 5),
-    "transformer.analysis.why.decoder_lens": lambda t: why.decoder_lens(t.model, SOURCE, TARGET),
-    "transformer.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),
-    "transformer.analysis.why.gradient_times_input": lambda t: why.gradient_times_input(t.model, SOURCE, TARGET, STEP),
-    "transformer.analysis.why.measured": lambda t: why.measured(t.model, SOURCE, TARGET),
-    "transformer.analysis.why.patching": lambda t: why.patching(t.model, SOURCE, OTHER, TARGET, STEP, 5),
-    "transformer.analysis.why.restored_by": lambda t: why.restored_by(
+    "headlight.analysis.stream.stream": lambda t: stream(t.model, SOURCE, TARGET),
+    "headlight.analysis.why.contrast": lambda t: why.contrast(t.model, SOURCE, TARGET, STEP, 5),
+    "headlight.analysis.why.decoder_lens": lambda t: why.decoder_lens(t.model, SOURCE, TARGET),
+    "headlight.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),
+    "headlight.analysis.why.gradient_times_input": lambda t: why.gradient_times_input(t.model, SOURCE, TARGET, STEP),
+    "headlight.analysis.why.measured": lambda t: why.measured(t.model, SOURCE, TARGET),
+    "headlight.analysis.why.patching": lambda t: why.patching(t.model, SOURCE, OTHER, TARGET, STEP, 5),
+    "headlight.analysis.why.restored_by": lambda t: why.restored_by(
         t.model, SOURCE, OTHER, TARGET, STEP, 5, [[(t.model.sites()[0], 0)]] * 5
     ),
     "transformer.decoding.beam": lambda t: list(beam(t.prepared, batch(), 3)),
@@ -122,7 +122,7 @@ def called_with_a_model() -> set[str]:
         names = {
             alias.asname or alias.name: f"{node.module}.{alias.name}"
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("transformer")
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(("transformer", "headlight"))
             for alias in node.names
         }
         for node in ast.walk(tree):
@@ -141,7 +141,7 @@ def called_with_a_model() -> set[str]:
 def test_each_function_that_pages_call_with_a_model_is_tried_here() -> None:
     called = called_with_a_model()
     assert called - set(CASES) - WITHOUT_A_PASS == set(), "try it in CASES, or say that it runs no pass"
-    assert {"transformer.analysis.why.measured", "transformer.analysis.atlas.faithfulness", "trace_ids"} <= called
+    assert {"headlight.analysis.why.measured", "headlight.analysis.atlas.faithfulness", "trace_ids"} <= called
     assert called >= WITHOUT_A_PASS
 
 

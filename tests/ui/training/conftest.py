@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from headlight.runs import RunFolder
 from tests.small_run import finished_run, small_recipe
-from transformer.training import RunFolder
 from ui.state import models
 
 

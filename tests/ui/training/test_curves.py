@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headlight.runs import FEW, RunFolder, Status, status
 from tests.small_run import TRAINING
 from tests.unpacked import unpacked
 from transformer import TrainConfig
-from transformer.training import FEW, RunFolder, Status, learning_rate, status
+from transformer.training import learning_rate
 from transformer.training.schedule import teacher_forcing
 from ui.training.curves import Watched, cautions, charts, facts, limit, payload
 from ui.training.series import POINTS, Columns, Series

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight.runs import RunFolder, status, work
 from tests.damage import cut, empty, huge, missing, noise, wrong_types
 from tests.ui.training.test_start import opened
-from transformer.training import RunFolder, status, work
 from ui.checkpoints.listing import entries
 from ui.state import models
 from ui.training import film

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from headlight.cli.verbs import command_line
+from headlight.runs import HELP, Recipe
+from headlight.runs.commands import _recipe
+from headlight.runs.recipe import flat
 from transformer import PRESETS
-from transformer.__main__ import command_line
-from transformer.training import HELP, Recipe
-from transformer.training.commands import _recipe
-from transformer.training.recipe import flat
 from ui.training import draft
 from ui.training.corpus import CHOICES
 from ui.training.draft import Values, defaults, drafted, kind_of, parsed, spelled

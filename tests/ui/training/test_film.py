@@ -8,10 +8,11 @@ import shutil
 import numpy as np
 import pytest
 
-from transformer import Translator, checkpoints
-from transformer.checkpoints import Checkpoint
-from transformer.checkpoints.native import load_weights
-from transformer.training import RunFolder
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint
+from headlight.runs import RunFolder
+from transformer import Translator
+from transformer.checkpoint.native import load_weights
 from ui.training import film
 from ui.training.view import TrainingView
 

@@ -7,8 +7,8 @@ from queue import Queue
 
 import pytest
 
-from transformer.training import Recipe
-from transformer.training.estimate import Speed
+from headlight.runs import Recipe
+from headlight.runs.estimate import Speed
 from ui.training import measuring
 from ui.training.draft import defaults, drafted
 from ui.training.measuring import Measurements

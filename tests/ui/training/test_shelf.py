@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from headlight import checkpoints
+from headlight.checkpoints import load_translator
+from headlight.runs import RunFolder, Status, differences, status
+from headlight.runs.run_status import ALIVE
 from tests.small import small_checkpoint
 from tests.small_run import new_run, small_recipe
-from transformer import Translator, checkpoints
-from transformer.training import RunFolder, Status, differences, status
-from transformer.training.run_status import ALIVE
 from ui.state import models
 from ui.training import compare, shelf
 from ui.training.keeping import model_path, zipped
@@ -76,7 +77,7 @@ def test_a_finished_run_is_a_model_and_one_that_goes_on_is_none(
     new_run(runs, "second", small_recipe(tmp_path))
     assert "runs/second" not in models.model_names()
     assert models.model_folder("runs/first") == finished.checkpoints / "best"
-    best = Translator.load(finished.checkpoints / "best")
+    best = load_translator(finished.checkpoints / "best")
     assert models.translator("runs/first").translate("one two").text == best.translate("one two").text
     with pytest.raises(ValueError, match="no model"):
         models.translator("runs/../first")
@@ -85,9 +86,9 @@ def test_a_finished_run_is_a_model_and_one_that_goes_on_is_none(
 def test_a_download_is_a_checkpoint_folder(finished: RunFolder, tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(zipped(status(finished.path)))) as packed:
         packed.extractall(tmp_path)
-    exported = Translator.load(tmp_path / "first")
+    exported = load_translator(tmp_path / "first")
     assert (
-        exported.translate("one two").text == Translator.load(finished.checkpoints / "best").translate("one two").text
+        exported.translate("one two").text == load_translator(finished.checkpoints / "best").translate("one two").text
     )
     assert len(list((tmp_path / "first" / "history").iterdir())) == len(list(finished.history.iterdir()))
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from transformer.training import Recipe
+from headlight.runs import Recipe
 from ui.state import models
 from ui.training import start, steering
 

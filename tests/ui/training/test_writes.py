@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer.training import Metrics, RunFolder
+from headlight.runs import Metrics, RunFolder
 from ui.training.writes import MOST, Line, news, of_evaluations, payload, shown
 
 words = st.lists(st.sampled_from(["un", "homme", "est", "assis", "banc", "."]), max_size=8).map(" ".join)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from transformer.charts.colours import OKABE_ITO, THEMES, lookup
+from headlight.charts.colours import OKABE_ITO, THEMES, lookup
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["theme"]

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from transformer.charts import difference, difference_spec, pattern, pattern_spec
+from headlight.charts import difference, difference_spec, pattern, pattern_spec
 from ui.viewer.plot import figure_json
 
 TOKENS = ["a", "girl", "<b>", "$x$", "[EOS]"]

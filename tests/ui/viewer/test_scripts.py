@@ -29,7 +29,7 @@ for path in Path("ui").rglob("*.py"):
         importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
 from headlight.notebook.saved import widget_module
 from headlight.viewer.export import page_script
-from classroom.routes import _files
+from server.classroom.routes import _files
 json.dump(given | {"page": page_script(), "cell": widget_module(), "pupils": _files()["pupil.js"]}, sys.stdout)
 """
 

@@ -13,12 +13,13 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.analysis import why
+from headlight.analysis.sites import by_kind
+from headlight.charts.why import bars
+from headlight.checkpoints import Checkpoint, load_translator
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
-from transformer import Trace, Translator, checkpoints
-from transformer.analysis import why
-from transformer.analysis.sites import by_kind
-from transformer.charts.why import bars
-from transformer.checkpoints import Checkpoint
+from transformer import Trace, Translator
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
 from ui.why.passes import candidates_of
@@ -33,7 +34,7 @@ def model(request: pytest.FixtureRequest, shelves: Path) -> Translator:
     checkpoint = small_checkpoint(norm=request.param)
     checkpoint.card["examples"] = TEXTS[:2]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    return Translator.load(shelves / "checkpoints" / "small")
+    return load_translator(shelves / "checkpoints" / "small")
 
 
 def opened(**query: str) -> AppTest:
@@ -233,7 +234,7 @@ def test_what_can_never_be_written_is_no_alternative(make: Callable[[], Checkpoi
     with torch.no_grad():
         checkpoint.model.output.weight[checkpoint.model.config.pad_id] *= 50.0
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    model = Translator.load(shelves / "checkpoints" / "small")
+    model = load_translator(shelves / "checkpoints" / "small")
     trace = model.trace(TEXTS[0], TEXTS[0])
     config, labels = model.model.config, model.checkpoint.target_tokenizer.labels
     for step in range(len(trace.writes)):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.teaching.mistakes import MISTAKES, RUNNABLE, break_translator
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
-from transformer import checkpoints
-from transformer.broken import MISTAKES, RUNNABLE, break_translator
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
 from ui.state import models

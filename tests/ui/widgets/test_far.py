@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
 from tests.small import TEXTS, small_checkpoint
-from transformer import Translator, checkpoints
+from transformer import Translator
 from ui.state import models
 from ui.widgets.far import LONGEST, note
 

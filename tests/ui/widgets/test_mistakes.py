@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from headlight import checkpoints
+from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint, small_translator
-from transformer import checkpoints
-from transformer.broken import break_translator
 from ui.state import models
 from ui.widgets.mistakes import told
 

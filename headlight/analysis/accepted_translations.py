@@ -1,0 +1,82 @@
+"""Which translations are right, by a list that people wrote: each source with every translation that they accept.
+
+The list is a table: a source in each line, and after each tab a translation. What is compared is words and marks;
+how they are typed (curly quotes, kinds of spaces, one letter for "oe") makes no translation wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from headlight.corpora.varied import no_end
+from transformer.quoting import quoted
+
+_TYPED = str.maketrans(
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "œ": "oe", "Œ": "Oe"},
+)
+
+
+class Sentence(NamedTuple):
+    """A source and the translations of it that are accepted."""
+
+    source: str
+    accepted: tuple[str, ...]
+
+
+class Failure(NamedTuple):
+    """A source, and what was written for it that isn't accepted."""
+
+    source: str
+    written: str
+
+
+def sentences(lines: Iterable[str]) -> list[Sentence]:
+    """The list in the lines of its table. Raises ValueError naming the line that has no source or no translation."""
+    listed = []
+    for number, line in enumerate(lines, 1):
+        source, *translations = (cell.strip() for cell in line.split("\t"))
+        if not source or not translations or not all(translations):
+            raise ValueError(
+                f"Line {number:,} of the list is {quoted(line)}; write a source and after each tab a translation."
+            )
+        listed.append(Sentence(source, tuple(translations)))
+    return listed
+
+
+def accepted(translations: Sequence[str], listed: Sequence[Sentence]) -> tuple[int, list[Failure]]:
+    """How many of the translations, one for each sentence of the list and in its order, are accepted; and the others.
+
+    Raises ValueError where there are more or fewer of them than sentences.
+    """
+    pairs = zip(listed, translations, strict=True)
+    failed = [Failure(sentence.source, written) for sentence, written in pairs if not accepts(sentence, written)]
+    return len(listed) - len(failed), failed
+
+
+def accepts(sentence: Sentence, written: str) -> bool:
+    """Whether `written` is on the sentence's list, but for what its source leaves open.
+
+    Where the source has no capital, the first letter's is free; where it has no last mark, the last mark may be
+    missing.
+    """
+    source, right = sentence.source, {normalised(translation) for translation in sentence.accepted}
+    written = normalised(written)
+    if no_end(source) == source:
+        right |= {f"{text}." for text in right if no_end(text) == text} | {no_end(text) for text in right}
+    if source[:1].islower():
+        written, right = _small(written), {_small(text) for text in right}
+    return written in right
+
+
+def normalised(text: str) -> str:
+    """Composed letters (NFC), straight quotes, "oe" in two letters, single plain spaces and none before ! ? : ;"""
+    text = " ".join(unicodedata.normalize("NFC", text).split())
+    text = re.sub("« | »", lambda quote: quote[0].strip(), text).translate(_TYPED)
+    return re.sub(" ([!?:;])", r"\1", text)
+
+
+def _small(text: str) -> str:
+    return text[:1].lower() + text[1:]

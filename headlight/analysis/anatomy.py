@@ -1,0 +1,236 @@
+"""One query token through one head, every number of it.
+
+Everything is computed here in double precision from the model's weights and from the vectors that reach the
+block in a real pass, so it is a second account of what the model does, and `agreement` compares the two.
+
+Shapes: H heads, K keys, D = d_head, M = d_model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headlight.analysis.sites import attention_at, require_kept
+from headlight.analysis.stream import Stream, layer_blocks, rest_of_layer
+from transformer.attention import MultiHeadAttention
+from transformer.taps import Site
+
+LARGEST = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The stages from the adjustment of the scores on, with or without it and the mask."""
+
+    adjusted: np.ndarray  # [K], q · k divided, or with the position bias; q · k where nothing is adjusted
+    weights: np.ndarray  # [K], their softmax; a masked key has 0
+    heads: np.ndarray  # [H, D], the weighted sum of values of every head; the chosen one's follows the variant
+    moved: np.ndarray  # [H, M], what each head adds by way of the output projection
+    added: np.ndarray  # [M], their sum and the projection's bias
+    total: np.ndarray  # [M], the stream and what was added
+    after: np.ndarray  # [M], the same, normed where the model norms after the block
+
+    def difference(self, other: Variant) -> tuple[float, float]:
+        """How far `apart` the weights are, and what leaves the block."""
+        return apart(self.weights, other.weights), apart(self.after, other.after)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What one query meets on its way through one head of one block."""
+
+    site: Site
+    head: int
+    query: int
+    tokens: np.ndarray | None  # [K, M], embeddings as the model scales them, where the block reads the embedding itself
+    positions: np.ndarray | None  # [K, M], what is added to them; None where the model adds none
+    embedded: np.ndarray | None  # [K, M], their sum, where the model norms it before the first layer
+    stream: np.ndarray  # [K, M], the residual stream at each key; in cross-attention the memory
+    normed: np.ndarray | None  # [K, M], the stream's norm, from which keys and values come; None where they don't
+    x: np.ndarray  # [M], the query's own stream
+    x_normed: np.ndarray | None  # [M], its norm, from which q comes
+    q: np.ndarray  # [D]
+    k: np.ndarray  # [K, D]
+    v: np.ndarray  # [K, D]
+    scores: np.ndarray  # [K], q · k
+    divisor: float  # of the scores: √D, or 1 where the model leaves them as they are
+    position_bias: np.ndarray | None  # [K], what is added to the scores for the distance; None where nothing is
+    visible: np.ndarray  # [K] bool, True where the mask lets the query look
+    output_bias: np.ndarray  # [M]
+    variants: dict[tuple[bool, bool], Variant]  # by (adjusted, masked); (True, True) is the model's
+
+    @property
+    def own(self) -> Variant:
+        """What the model computed."""
+        return self.variants[True, True]
+
+
+class Agreement(NamedTuple):
+    """How far the numbers of a walk are `apart` from the model's own."""
+
+    pattern: float  # from the recorded row of the pattern
+    output: float  # from what the layer leaves at this token
+
+
+def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
+    """Token `query` through one head; layers, heads and tokens count from 0.
+
+    Raises ValueError where the model has no such attention, head or token.
+    """
+    attention = attention_at(stream.model, site)
+    require_kept(attention, head)
+    place = attention.kept.index(head)
+    _within("token", query, len(stream.ids(site.stack)))
+    residual = stream.residuals(site.stack, site.layer)[site.kind][0]
+    before = _numbers(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
+    normed = norm_of(before, residual.norm) if residual.norm_first else None
+    own = before if normed is None else normed
+    memory = _numbers(stream.encoder.last) if site.kind == "cross" else None
+    read = own if memory is None else memory
+
+    mask = stream.target_mask if site.stack == "decoder" and site.kind == "self" else stream.source_mask
+    visible = mask.expand(1, 1, len(own), len(read))[0, 0, query].cpu().numpy()
+    q = _heads(linear(own[query], attention.query), attention)  # [H, D] of the heads that are left
+    k = _heads(linear(read, attention.key), attention)  # [H, K, D]
+    v = _heads(linear(read, attention.value), attention)
+    scores = np.einsum("hd,hkd->hk", q, k)
+    divisor, position_bias = _adjustment(attention, len(own), len(read), query)
+    final_scores = scores / divisor + (0.0 if position_bias is None else position_bias)
+    bias = _bias(attention.output)
+
+    def variant(adjusts: bool, masked: bool) -> Variant:
+        pattern = softmax(np.where(visible, final_scores, -np.inf))  # [H, K], the model's
+        adjusted = final_scores[place] if adjusts else scores[place]
+        pattern[place] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
+        joined = np.zeros((attention.n_heads, attention.d_head))  # a pruned head gives nothing
+        joined[list(attention.kept)] = np.einsum("hk,hkd->hd", pattern, v)
+        moved = np.einsum("hdm,hd->hm", _numbers(attention.outputs_by_head()), joined)
+        added = moved.sum(0) + bias
+        total = before[query] + added
+        after = total if residual.norm_first else norm_of(total, residual.norm)
+        return Variant(adjusted, pattern[place], joined, moved, added, total, after)
+
+    first = site.layer == 0 and memory is None
+    embedding = embedded(stream, site.stack) if first else None
+    return Walk(
+        site=site,
+        head=head,
+        query=query,
+        tokens=None if embedding is None else embedding.tokens,
+        positions=None if embedding is None else embedding.positions,
+        embedded=None if embedding is None else embedding.summed,
+        stream=before if memory is None else memory,
+        normed=normed if memory is None else None,
+        x=before[query],
+        x_normed=None if normed is None else normed[query],
+        q=q[place],
+        k=k[place],
+        v=v[place],
+        scores=scores[place],
+        divisor=divisor,
+        position_bias=None if position_bias is None else position_bias[place],
+        visible=visible,
+        output_bias=bias,
+        variants={(adjusts, masked): variant(adjusts, masked) for adjusts in (True, False) for masked in (True, False)},
+    )
+
+
+def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> Agreement:
+    """The walk's own numbers beside the model's: its pattern's row [K], recorded in a pass, and its layer's output.
+
+    The vector that leaves the walk goes through the rest of the layer, and what comes out is compared.
+    """
+    stack, layer, kind = walk.site
+    own = stream.stack(stack).states[layer + 1][walk.query]
+    left = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
+    return Agreement(apart(walk.own.weights, row), apart(_numbers(left), _numbers(own)))
+
+
+def apart(computed: np.ndarray, own: np.ndarray) -> float:
+    """The largest difference of two numbers; as a share of the largest of `own` where that is above 1.
+
+    Single precision holds seven digits, so what a stream of tens can hold is a share, not a distance.
+    """
+    return float(np.abs(computed - own).max() / max(1.0, np.abs(own).max()))
+
+
+@torch.no_grad()
+def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: int) -> tuple[float, np.ndarray | None]:
+    """What a query's scores are divided by, and what is added to them for the distance, [H, K], where anything is."""
+    scale, bias = attention.scale, attention.position_bias
+    divisor = math.sqrt(attention.d_head) if scale is None else 1 / scale
+    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, list(attention.kept), query])
+
+
+class EmbeddedStack(NamedTuple):
+    """What a stack's first layer receives, taken apart; [tokens, M] each."""
+
+    tokens: np.ndarray  # the embeddings as the model scales them
+    positions: np.ndarray | None  # what is added to them, where anything is
+    summed: np.ndarray | None  # the sum, where the model norms it
+
+
+@torch.no_grad()
+def embedded(stream: Stream, stack: str) -> EmbeddedStack:
+    embedding, config = stream.module(stack).embedding, stream.model.config
+    scaled = embedding.tokens(stream.ids(stack)) * embedding.scale
+    tokens, positions = _numbers(scaled), None
+    if config.positions != "none":
+        positions = _numbers(embedding.positions(torch.zeros_like(scaled)[None], 0)[0])
+    summed = tokens if positions is None else tokens + positions
+    return EmbeddedStack(tokens, positions, summed if config.embedding_norm else None)
+
+
+def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
+    """W x + b over the last axis."""
+    rows = layer.weight.split(LARGEST // layer.in_features + 1)  # a vocabulary in double precision is large
+    product: np.ndarray = np.concatenate([x @ _numbers(row).T for row in rows], axis=-1) + _bias(layer)
+    return product
+
+
+def norm_of(x: np.ndarray, norm: nn.Module) -> np.ndarray:
+    """`standardised`, times the norm's gain and, where it has one, plus its bias: over the last axis."""
+    assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+    normed: np.ndarray = standardised(x, norm) * _numbers(norm.weight)
+    return normed if isinstance(norm, nn.RMSNorm) else normed + _numbers(norm.bias)
+
+
+def standardised(x: np.ndarray, norm: nn.Module) -> np.ndarray:
+    """(x - mean) / √(variance + ε), which has mean 0 and variance 1 (Ba et al. 2016); without a mean in T5's norm,
+    x / √(mean of squares + ε), whose squares have mean 1 (Zhang and Sennrich 2019). Over the last axis."""
+    assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
+    centred = x if isinstance(norm, nn.RMSNorm) else x - x.mean(-1, keepdims=True)
+    standard: np.ndarray = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + (norm.eps or 0.0))
+    return standard
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """e^s / Σ e^s over the last axis; a score of -inf becomes 0."""
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return shares
+
+
+def _heads(x: np.ndarray, attention: MultiHeadAttention) -> np.ndarray:
+    """[..., H * D] -> [H, ..., D]"""
+    return np.moveaxis(x.reshape(*x.shape[:-1], len(attention.kept), attention.d_head), -2, 0)
+
+
+def _bias(layer: nn.Linear) -> np.ndarray:
+    return np.zeros(layer.out_features) if layer.bias is None else _numbers(layer.bias)
+
+
+def _numbers(x: Tensor) -> np.ndarray:
+    numbers: np.ndarray = x.detach().double().cpu().numpy()
+    return numbers
+
+
+def _within(what: str, number: int, count: int) -> None:
+    if not 0 <= number < count:
+        raise ValueError(f"There is no {what} {number} here; choose one from 0 to {count - 1}.")

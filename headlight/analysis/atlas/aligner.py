@@ -1,0 +1,70 @@
+"""Word alignments by eflomal (2.0 or later), where it is installed, for corpora without gold.
+
+Östling and Tiedemann 2016, "Efficient word alignment with Markov chain Monte Carlo". It is not gold: its links are an
+estimate from the corpus itself, better the larger that is, and drawn at random.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+
+from headlight.corpora.gold import words
+from headlight.corpora.pairs import Corpus
+from headlight.corpora.truth import Known, Truth, has_truth, known
+from transformer.access import confined
+
+NAME = "eflomal"
+
+
+def installed() -> bool:
+    """Whether it is there for this process, which has to start its program for it."""
+    return not confined() and find_spec(NAME) is not None
+
+
+def truths(corpus: Corpus, most: int | None = None, align: bool = True) -> tuple[Callable[[], Iterable[Known]], str]:
+    """The pairs with what is known of them, and its origin: "gold", the aligner's name, or "" for none.
+
+    Where there is no gold, the aligner is asked about the first `most`, if it is here and `align` lets it.
+    """
+    pairs = partial(known, corpus)
+    if has_truth(corpus):
+        return pairs, "gold"
+    if align and installed():
+        return aligned(pairs, most), NAME
+    return pairs, ""
+
+
+def aligned(pairs: Callable[[], Iterable[Known]], most: int | None = None) -> Callable[[], Iterator[Known]]:
+    """The pairs with the links that the aligner finds among the first `most`: those on which its two directions agree.
+
+    Links lie in files, which are gone when nobody holds what is returned.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="headlight-")
+    source, target, forward, backward = (Path(folder.name) / name for name in ("source", "target", "there", "back"))
+    with open(source, "w", encoding="utf-8") as left, open(target, "w", encoding="utf-8") as right:
+        for pair in islice(pairs(), most):
+            print(*words(pair.source), file=left)
+            print(*words(pair.target), file=right)
+    with open(source, encoding="utf-8") as left, open(target, encoding="utf-8") as right:
+        aligner = import_module(NAME).Aligner()
+        aligner.align(left, right, links_filename_fwd=str(forward), links_filename_rev=str(backward))
+
+    def read() -> Iterator[Known]:
+        assert Path(folder.name).is_dir()
+        with open(forward) as ones, open(backward) as others:
+            for pair, one, other in zip(islice(pairs(), most), ones, others, strict=True):
+                links = sorted(_links(one) & _links(other))
+                truth = Truth(tuple(words(pair.source)), tuple(words(pair.target)), tuple(links))
+                yield Known(pair.source, pair.target, truth)
+
+    return read
+
+
+def _links(line: str) -> set[tuple[int, int]]:
+    return {(int(here), int(there)) for here, there in (link.split("-") for link in line.split())}

@@ -1,0 +1,212 @@
+"""A batch of readings as tensors: the keys, the queries, and which key would be right.
+
+Shapes: B sentences, Q queries, K keys, W words of the keys, V words of the queries, P pronouns, R rules that guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from headlight.analysis.atlas.reading import Reading
+from transformer.batches import collate
+from transformer.config import ModelConfig
+from transformer.masks import no_later_keys
+from transformer.trace import Kind
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Which word of the keys is aligned with which word of the queries, in the sentences that have gold."""
+
+    rows: Tensor  # [B, V, Q], 1 where a query belongs to a word
+    right: Tensor  # bool [B, V, W]
+
+
+@dataclass(frozen=True)
+class Pronouns:
+    """For each pronoun: its sentence, the queries that stand for it, and the words that would be right."""
+
+    sentence: Tensor  # [P]
+    rows: Tensor  # [P, Q], 1 where a query asks for it
+    right: Tensor  # bool [P, W]
+    others: Tensor  # bool [P, W], the words but the pronoun itself; special tokens are none
+    guessed: Tensor  # [P, R], 1 where a rule is right
+
+
+@dataclass(frozen=True)
+class Look:
+    """One kind of attention in a batch. Row t of the decoder reads token t and writes token t + 1."""
+
+    rows: Tensor  # bool [B, Q], the queries that there are
+    visible: Tensor  # bool [B, Q, K]
+    marks: Tensor  # [B, K, 3], 1 at the first key, at special tokens, at punctuation
+    words: Tensor | None = None  # [B, K, W], 1 where a key belongs to a word; special tokens are words of their own
+    writes: Targets | None = None
+    reads: Targets | None = None
+    pronouns: Pronouns | None = None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Which ids of a vocabulary are special, and which are punctuation: bool [V]."""
+
+    special: np.ndarray
+    punctuation: np.ndarray
+
+
+@dataclass(frozen=True)
+class MeasuredBatch:
+    """A batch, ready to be measured."""
+
+    readings: Sequence[Reading]
+    src: Tensor  # [B, S]
+    tgt: Tensor  # [B, T + 1]
+    looks: dict[Kind, Look]
+    indices: np.ndarray  # [B]
+    lengths: np.ndarray  # [B]
+    written: np.ndarray  # [B], tokens that the model writes
+
+
+def prepare(
+    readings: Sequence[Reading], config: ModelConfig, source: Marks, target: Marks, device: torch.device
+) -> MeasuredBatch:
+    batch = collate([(one.source, one.target) for one in readings], config.pad_id)
+    src, tgt = batch.src, batch.tgt
+    n_source, n_target = [len(one.source) for one in readings], [len(one.target) - 1 for one in readings]
+    s, t = _there(n_source), _there(n_target)
+    seen = t[:, :, None] & t[:, None, :]
+    if config.look_ahead_mask == "applied":
+        seen &= no_later_keys(t.size(1), t.size(1), t.device)
+    looks = {
+        "encoder": _look(s, s[:, :, None] & s[:, None, :], src, source),
+        "decoder": _look(t, seen, tgt[:, :-1], target),
+        "cross": _look(t, t[:, :, None] & s[:, None, :], src, source),
+    }
+    if any(one.source_words is not None for one in readings):
+        looks = _with_gold(readings, looks)
+    return MeasuredBatch(
+        readings,
+        src.to(device),
+        tgt.to(device),
+        {kind: _moved(look, device) for kind, look in looks.items()},  # type: ignore[misc]
+        np.array([one.index for one in readings]),
+        np.array([one.length for one in readings]),
+        np.array(n_target),
+    )
+
+
+def _there(counts: Sequence[int]) -> Tensor:
+    return torch.arange(max(counts))[None, :] < torch.tensor(counts)[:, None]
+
+
+def _look(rows: Tensor, visible: Tensor, keys: Tensor, marks: Marks) -> Look:
+    first = torch.zeros(keys.shape)
+    first[:, 0] = 1
+    ids = keys.numpy()
+    special, punctuation = (torch.from_numpy(of[ids]).float() for of in (marks.special, marks.punctuation))
+    return Look(rows, visible, torch.stack([first, special, punctuation], -1))
+
+
+def _moved(look: Look, device: torch.device) -> Look:
+    def to(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return value.to(device)
+        if isinstance(value, Targets | Pronouns):
+            return type(value)(**{name: to(inner) for name, inner in vars(value).items()})
+        return value
+
+    return look if device.type == "cpu" else Look(**{name: to(value) for name, value in vars(look).items()})
+
+
+# ---- gold ----------------------------------------------------------------------------------------------------------
+
+
+def _with_gold(readings: Sequence[Reading], looks: dict[str, Look]) -> dict[str, Look]:
+    n_source, n_reads = looks["cross"].visible.size(2), looks["decoder"].visible.size(2)
+    source, source_count = _numbered([one.source_words or [-1] * len(one.source) for one in readings], n_source)
+    target, target_count = _numbered([one.target_words or [-1] * len(one.target) for one in readings], n_reads + 1)
+    words, read = _words(source, source_count), _words(target[:, :-1], target_count)
+    of_target = _members(target, target_count)  # [B, T + 1, V]
+    right = torch.zeros(len(readings), target_count, words.size(2), dtype=torch.bool)
+    for b, one in enumerate(readings):
+        if one.source_words is not None and one.links:
+            here, there = np.array(one.links).T
+            right[b, there, here] = True
+    by_write, by_read = of_target[:, 1:].transpose(1, 2), of_target[:, :-1].transpose(1, 2)
+    encoder, decoder, cross = (looks[kind] for kind in ("encoder", "decoder", "cross"))
+    return {
+        "encoder": Look(
+            encoder.rows, encoder.visible, encoder.marks, words,
+            pronouns=_pronouns(readings, "encoder", _members(source, source_count), source, words.size(2)),
+        ),
+        "decoder": Look(
+            decoder.rows, decoder.visible, decoder.marks, read,
+            pronouns=_pronouns(readings, "decoder", of_target, target, read.size(2)),
+        ),
+        "cross": Look(
+            cross.rows, cross.visible, cross.marks, words, Targets(by_write, right), Targets(by_read, right),
+            pronouns=_pronouns(readings, "cross", of_target, target, words.size(2)),
+        ),
+    }  # fmt: skip
+
+
+def _numbered(words: Sequence[Sequence[int]], width: int) -> tuple[Tensor, int]:
+    """The words of tokens [B, width], -1 where there is none, and how many words the longest sentence has."""
+    table = np.full((len(words), width), -1, np.int64)
+    for row, numbers in zip(table, words, strict=True):
+        row[: len(numbers)] = numbers
+    return torch.from_numpy(table), int(table.max()) + 1
+
+
+def _words(of_token: Tensor, count: int) -> Tensor:
+    """[B, tokens] -> [B, tokens, words], 1 where the token belongs to the word.
+
+    A special token is a word of its own, which can be looked at most and is never right.
+    """
+    size = of_token.size(1)
+    return F.one_hot(torch.where(of_token < 0, count + torch.arange(size), of_token), count + size).float()
+
+
+def _members(of_token: Tensor, count: int) -> Tensor:
+    """[B, tokens] -> [B, tokens, words], 1 where the token belongs to the word; no word's tokens have none."""
+    return F.one_hot(torch.where(of_token < 0, count, of_token), count + 1)[..., :count].float()
+
+
+def _pronouns(
+    readings: Sequence[Reading], kind: Kind, members: Tensor, of_token: Tensor, width: int
+) -> Pronouns | None:
+    """The query is the pronoun itself (encoder), or the row that writes the word that shows it (decoder, cross).
+
+    What is right is the antecedent; in the decoder a word that it was translated to, among those that stand before.
+    """
+    rows: list[tuple[int, tuple[Tensor, ...]]] = []
+    for b, one in enumerate(readings):
+        if one.source_words is None:
+            continue
+        for pronoun, guessed in zip(one.pronouns, one.guessed, strict=True):
+            right, others = torch.zeros(width, dtype=torch.bool), torch.zeros(width, dtype=torch.bool)
+            asks = members[b, :, pronoun.word] if kind == "encoder" else members[b, 1:, pronoun.written]
+            if kind == "decoder":
+                tokens = of_token[b]
+                before = tokens[: int(asks.argmax()) + 1]  # all that the first such row may see
+                others[before[before >= 0].unique()] = True
+                translated = [there for here, there in one.links if here == pronoun.antecedent]
+                right[translated] = True
+                right &= others
+            else:
+                others[: max(one.source_words) + 1] = True
+                others[pronoun.word] = False
+                right[pronoun.antecedent] = True
+            if right.any() and asks.any():
+                rows.append((b, (asks, right, others, torch.tensor(guessed).float())))
+    if not rows:
+        return None
+    columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in rows), strict=True))
+    return Pronouns(torch.tensor([b for b, _ in rows]), *columns)

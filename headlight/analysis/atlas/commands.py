@@ -1,0 +1,104 @@
+"""Every head of a checkpoint over a corpus, from the command line: `python -m headlight heads`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import distributed
+from tqdm import tqdm
+
+from headlight import checkpoints, folders
+from headlight.analysis.atlas import Atlas, Share, atlas
+from headlight.analysis.atlas.aligner import truths
+from headlight.analysis.atlas.report import History, facts, numbers, summary, table
+from headlight.checkpoints import Checkpoint
+from headlight.corpora.corpora import FORMS, PARTS, open_split
+from headlight.corpora.truth import Known
+from headlight.importers.history import snapshots, step_of
+from transformer.checkpoint.native import digest, load_weights
+from transformer.files import write_text
+from transformer.training.processes import Processes, several
+
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds `heads` by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("--corpus", required=True, help=f"the corpus: {FORMS}")
+    sub.add_argument("--split", choices=PARTS, help="the split; test if absent, or all pairs where it has no splits")
+    sub.add_argument(
+        "--pairs", type=int, metavar="N", help="number of pairs, from the start of the split; all if absent"
+    )
+    text = "number of pairs for importance and agreement, which take a pass for each head and word"
+    sub.add_argument("--sample", type=int, default=100, metavar="N", help=text)
+    sub.add_argument(
+        "--history", action="store_true", help="measure each snapshot too: the step since which a head has its role"
+    )
+    sub.add_argument(
+        "--json", type=Path, metavar="FILE", help="a file for all measurements, with their standard deviations"
+    )
+    sub.add_argument("--folder", help="the folder of Multi30k")
+
+
+def heads(options: argparse.Namespace) -> None:
+    checkpoint = checkpoints.load(options.checkpoint)
+    # An aligner draws at random, so several processes would disagree about the links.
+    pairs, by = truths(open_split(options.corpus, options.split, options.folder), options.pairs, align=not several())
+    with Processes.join() as processes:
+        measured = _measure(checkpoint, pairs, options, processes, options.sample)
+        history: History = []
+        for path in snapshots(Path(options.checkpoint)) if options.history else []:
+            then = Checkpoint(
+                load_weights(checkpoint.model.config, path), checkpoint.source_tokenizer, checkpoint.target_tokenizer
+            )
+            history.append((step_of(path), _measure(then, pairs, options, processes, 0)))
+        if not processes.first:
+            return
+        print("\n".join(summary(measured, by)))
+        print("\n".join(table(measured, history)))
+        if options.json:
+            asked = options.corpus, options.split, options.pairs
+            about = facts(options.checkpoint, digest(options.checkpoint), asked, date.today().isoformat(), by)
+            write_text(options.json, json.dumps(about | numbers(measured, history), ensure_ascii=False) + "\n")
+
+
+def _measure(
+    checkpoint: Checkpoint,
+    pairs: Callable[[], Iterable[Known]],
+    options: argparse.Namespace,
+    processes: Processes,
+    sample: int,
+) -> Atlas:
+    model = checkpoint.model.to(processes.device)
+    with tqdm(unit="pair", disable=None if processes.first else True) as bar:
+
+        def progress(read: int) -> None:
+            bar.update(read - bar.n)
+
+        share = Share(processes.rank, processes.count, lambda array: gathered(array, processes))
+        return atlas(
+            model,
+            checkpoint.source_tokenizer,
+            checkpoint.target_tokenizer,
+            pairs,
+            options.pairs,
+            sample,
+            share,
+            progress,
+        )
+
+
+def gathered(array: np.ndarray, processes: Processes) -> list[np.ndarray]:
+    """The array of every process, in their order."""
+    mine = torch.from_numpy(np.ascontiguousarray(array)).to(processes.device)
+    every = [torch.empty_like(mine) for _ in range(processes.count)]
+    distributed.all_gather(every, mine)
+    return [one.cpu().numpy() for one in every]

@@ -1,0 +1,266 @@
+"""Every head of a model over a corpus: each measure with its spread, and the sentences where it is most and least.
+
+Memory does not grow with the corpus. Of n processes each measures every n-th batch; the result does not depend on n.
+
+Shapes: L layers, H heads.
+"""
+
+from __future__ import annotations
+
+import string
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+
+from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
+from headlight.analysis.atlas.faithfulness import faithfulness, parts_of
+from headlight.analysis.atlas.guesses import OF_PRONOUNS, RULES
+from headlight.analysis.atlas.measuring import Measuring, chances_of
+from headlight.analysis.atlas.reading import Left, Reader, Reading, batches
+from headlight.analysis.atlas.scoring import losses, without_each
+from headlight.analysis.atlas.spread import TWO_DIGITS, Spread, Sums
+from headlight.analysis.sites import all_heads, attention_at, kind_of
+from headlight.corpora.truth import Known
+from transformer.model import Transformer
+from transformer.taps import Site, Tap, chain
+from transformer.tokenizers import SPACE, Tokenizer
+from transformer.trace import KINDS, Kind
+
+BUDGET = 4096  # tokens of a batch
+SAMPLE_BUDGET = 1024  # the same where there is a pass for each head; others may compute between the passes
+OF_PATTERNS = ("entropy", "distance", "previous", "same", "next", "first", "special", "punctuation")
+OF_GOLD = ("alignment", "reading", *OF_PRONOUNS)
+OF_SAMPLE = ("importance", "agreement")  # measured on the first sentences only, since each takes many passes
+NAMES = (*OF_PATTERNS, *OF_GOLD, *OF_SAMPLE)
+# Of what is measured and of the generated corpora: raised when either changes, so that cached results are not shown.
+EDITION = 2
+
+
+@dataclass(frozen=True)
+class Share:
+    """The batches that this process measures, and how it gets the others' sums."""
+
+    rank: int = 0
+    count: int = 1
+    gather: Callable[[np.ndarray], list[np.ndarray]] = field(default=lambda array: [array])
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The measurements. A measure that the corpus or the kind of attention doesn't have is not in the dictionaries."""
+
+    pairs: int  # that were measured
+    sampled: int  # of them, for OF_SAMPLE
+    loss: Spread  # [1, 1], nats a token
+    agreement: Spread  # [1, 1], the rank correlation of the mean of all cross heads
+    heads: dict[Kind, dict[str, Spread]]
+    chance: dict[Kind, dict[str, float]]  # of uniform attention; of RULES, how often right
+    left: Left
+    examples: dict[int, Known] = field(default_factory=dict)  # the sentences that the spreads name
+    units: str = "words"  # what is aligned, or "letters"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "pairs": self.pairs,
+            "sampled": self.sampled,
+            "loss": self.loss.to_dict(),
+            "agreement": self.agreement.to_dict(),
+            "heads": {k: {name: s.to_dict() for name, s in spreads.items()} for k, spreads in self.heads.items()},
+            "chance": self.chance,
+            "left": vars(self.left),
+            "examples": {index: [one.source, one.target] for index, one in self.examples.items()},
+            "units": self.units,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Atlas:
+        return cls(
+            values["pairs"],
+            values["sampled"],
+            Spread.from_dict(values["loss"]),
+            Spread.from_dict(values["agreement"]),
+            {k: {name: Spread.from_dict(s) for name, s in spreads.items()} for k, spreads in values["heads"].items()},
+            values["chance"],
+            Left(**values["left"]),
+            {int(index): Known(*pair) for index, pair in values["examples"].items()},
+            values["units"],
+        )
+
+
+Progress = Callable[[int], None]  # hears how many pairs were read, between all passes
+
+
+def atlas(
+    model: Transformer,
+    source: Tokenizer,
+    target: Tokenizer,
+    pairs: Callable[[], Iterable[Known]],
+    most: int | None = None,
+    sample: int = 100,
+    share: Share | None = None,
+    progress: Progress = lambda read: None,
+    tap: Tap | None = None,
+) -> Atlas:
+    """Measures every head over the first `most` pairs; `pairs()` starts the corpus from its beginning.
+
+    `sample` is how many of them are taken for the measures that need a pass for each head or word. `tap` changes heads
+    before they are measured. Raises ValueError where no pair can be read by the model.
+    """
+    assert not model.training, "dropout would change what the heads look at"
+    work = _Work(model, source, target, sample, share or Share(), tap, progress)
+    with torch.inference_mode():
+        work.run(islice(pairs(), most))
+    measured = work.result()
+    wanted = set(_sentences(measured))
+    chosen = enumerate(islice(pairs(), max(wanted, default=-1) + 1))
+    return replace(measured, examples={index: pair for index, pair in chosen if index in wanted})
+
+
+def _sentences(measured: Atlas) -> Iterator[int]:
+    """The places of those in which some measure is at its most or least."""
+    for of in measured.heads.values():
+        for spread in of.values():
+            yield from set(spread.most.ravel().tolist()) | set(spread.least.ravel().tolist()) - {-1}
+
+
+class _Work:
+    """A measurement under way: the sums of every measure of every kind of attention."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        source: Tokenizer,
+        target: Tokenizer,
+        sample: int,
+        share: Share,
+        tap: Tap | None,
+        progress: Progress,
+    ) -> None:
+        self.model, self.source, self.sample, self.share, self.tap = model, source, sample, share, tap
+        self.reader = Reader(model.config, source, target)
+        self.marks = _marks(source), _marks(target)
+        config = model.config
+        stacks = {"encoder": config.encoder, "decoder": config.decoder, "cross": config.decoder}
+        self.sums = {
+            kind: {name: Sums((stacks[kind].n_layers, stacks[kind].n_heads), _steps(name)) for name in NAMES}
+            for kind in KINDS
+        }
+        self.chance = {kind: {name: Sums((1, 1)) for name in (*NAMES, *RULES)} for kind in KINDS}
+        self.loss, self.agreement = Sums((1, 1)), Sums((1, 1))
+        self.left, self.read, self.progress = Left(), 0, progress
+
+    def run(self, pairs: Iterable[Known]) -> None:
+        number, padded = 0, self.model.config.padding_mask == "applied"
+        for chunk in self.reader.chunks(pairs, self.left):
+            sampled = [reading for reading in chunk if reading.index < self.sample]
+            for readings in batches(sampled, SAMPLE_BUDGET, padded):
+                if self.mine(number):
+                    self.passes(self.prepared(readings))
+                number += 1
+            for readings in batches(chunk, BUDGET, padded):
+                if self.mine(number):
+                    self.add(self.prepared(readings))
+                number += 1
+                self.read += len(readings)
+                self.progress(self.read)
+
+    def mine(self, number: int) -> bool:
+        """Whether this process measures that batch."""
+        return number % self.share.count == self.share.rank
+
+    def prepared(self, readings: list[Reading]) -> MeasuredBatch:
+        return prepare(readings, self.model.config, *self.marks, self.model.output.weight.device)
+
+    def add(self, batch: MeasuredBatch) -> None:
+        gone = {
+            site: [head for head in range(attention_at(self.model, site).n_heads) if (site, head) not in kept]
+            for kept in [set(all_heads(self.model))]
+            for site in self.model.sites()
+        }
+
+        def take(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
+            values[:, gone[site]] = np.nan
+            sums = self.sums[kind_of(site)][name]
+            sums.add(site.layer, values, units, batch.indices, batch.lengths)
+
+        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, Measuring(batch, take)))
+        self.loss.add(0, loss[:, None].cpu().numpy(), batch.written, batch.indices, batch.lengths)
+        for kind, values in chances_of(batch).items():
+            for name, (value, units) in values.items():
+                self.chance[kind][name].add(0, value, units, batch.indices, batch.lengths)
+
+    def passes(self, batch: MeasuredBatch) -> None:
+        """What each head is worth, and how faithful cross-attention is."""
+        plain = losses(self.model, batch.src, batch.tgt)
+        for site, head, loss in without_each(self.model, batch.src, batch.tgt):
+            self.progress(self.read)
+            sums = self.sums[kind_of(site)]["importance"]
+            values = np.full((len(loss), sums.shape[1]), np.nan)
+            values[:, head] = (loss - plain).cpu().numpy()
+            sums.add(site.layer, values, batch.written, batch.indices, batch.lengths)
+        one = np.ones(1, np.int64)
+        for at, reading in enumerate(batch.readings):
+            self.progress(self.read)
+            where = batch.indices[[at]], batch.lengths[[at]]
+            agreement = faithfulness(self.model, reading.source, reading.target, parts_of(self.source, reading.source))
+            if agreement is not None:
+                self.agreement.add(0, np.array([[agreement.mean]]), one, *where)
+                for layer, values in enumerate(agreement.by_head):
+                    self.sums["cross"]["agreement"].add(layer, values[None], one, *where)
+
+    def result(self) -> Atlas:
+        """Everything but the examples, with the sums of all processes."""
+        every = [self.loss, self.agreement]
+        every += [sums for of in (*self.sums.values(), *self.chance.values()) for sums in of.values()]
+        if self.share.count > 1:
+            for sums in every:
+                parts, most = self.share.gather(sums.parts), self.share.gather(sums.most)
+                for rank in range(self.share.count):
+                    if rank != self.share.rank:
+                        sums.join(parts[rank], most[rank])
+        pairs = int(self.loss.parts[0, 0, 0])
+        if not pairs:
+            raise ValueError(
+                "The corpus has no pair that this model can read; choose another corpus, or a model "
+                "that reads longer sentences."
+            )
+        return Atlas(
+            pairs=pairs,
+            sampled=int(self.sums["cross"]["importance"].parts[0].max(initial=0)),
+            loss=self.loss.spread(),
+            agreement=self.agreement.spread(),
+            heads={
+                kind: {name: sums.spread() for name, sums in of.items() if sums.parts[0].any()}
+                for kind, of in self.sums.items()
+            },
+            chance={
+                kind: {name: float(sums.spread().mean[0, 0]) for name, sums in of.items() if sums.parts[0].any()}
+                for kind, of in self.chance.items()
+            },
+            left=self.left,
+            units=self.reader.units,
+        )
+
+
+def _steps(name: str) -> int:
+    """Importance, in nats, needs more digits than a share."""
+    return 10_000 if name == "importance" else TWO_DIGITS
+
+
+def _marks(tokenizer: Tokenizer) -> Marks:
+    """Special tokens, and those of nothing but punctuation."""
+    ids = range(tokenizer.vocab_size)
+    special = np.array([id in tokenizer.special_ids for id in ids])
+    plain = [tokenizer.piece(id).replace(SPACE, "").strip() for id in ids]
+    punctuation = np.array([bool(text) and all(map(_is_punctuation, text)) for text in plain]) & ~special
+    return Marks(special, punctuation)
+
+
+def _is_punctuation(character: str) -> bool:
+    return character in string.punctuation or unicodedata.category(character).startswith("P")

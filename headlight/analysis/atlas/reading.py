@@ -1,0 +1,143 @@
+"""Pairs of a corpus as a model reads them: ids, and which words and antecedents their tokens belong to."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from headlight.analysis.atlas.guesses import guessed
+from headlight.corpora.gold import Pronoun
+from headlight.corpora.truth import Known
+from transformer.config import ModelConfig
+from transformer.tokenizers import SPACE, Tokenizer
+
+CHUNK = 2048  # pairs that are encoded and sorted by length at a time, the only ones in memory
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A pair as ids, source up to its end and target from its start to its end.
+
+    With gold, `source_words` and `target_words` say of each token which unit it belongs to, -1 for special ones.
+    `guessed` says of each pronoun which of `guesses.RULES` are right.
+    """
+
+    index: int  # its place in the corpus, from 0
+    source: list[int]
+    target: list[int]
+    source_words: list[int] | None = None
+    target_words: list[int] | None = None
+    links: tuple[tuple[int, int], ...] = ()
+    pronouns: tuple[Pronoun, ...] = ()
+    guessed: tuple[tuple[bool, bool], ...] = ()
+
+    @property
+    def length(self) -> int:
+        return max(len(self.source), len(self.target))
+
+
+@dataclass
+class Left:
+    """What could not be measured."""
+
+    long: int = 0  # pairs that are longer than the model reads, or empty
+    unmatched: int = 0  # pairs with gold whose words the model's tokens don't spell
+
+
+class Reader:
+    """The tokenizers of a model, and what its sentences stand between."""
+
+    def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer) -> None:
+        self.config, self.source, self.target = config, source, target
+        self.units = "words"  # what the gold is about, as far as it was read
+
+    def chunks(self, pairs: Iterable[Known], left: Left) -> Iterator[list[Reading]]:
+        """The readings of CHUNK pairs at a time; what cannot be measured is counted in `left`."""
+        rest, start = iter(pairs), 0
+        while chunk := list(islice(rest, CHUNK)):
+            yield self._read(chunk, start, left)
+            start += len(chunk)
+
+    def _read(self, chunk: Sequence[Known], start: int, left: Left) -> list[Reading]:
+        config, readings = self.config, []
+        sources = self.source.encode_batch([pair.source for pair in chunk])
+        targets = self.target.encode_batch([pair.target for pair in chunk])
+        end = (config.eos_id,) if config.source_end is None else config.source_end
+        for index, (pair, source, target) in enumerate(zip(chunk, sources, targets, strict=True), start):
+            src = [*config.source_start, *source, *end]
+            tgt = [config.sos_id, *config.target_start, *target, config.eos_id]
+            if not source or not target or max(len(src), len(tgt)) > config.max_length:
+                left.long += 1
+                continue
+            if pair.truth is None:
+                readings.append(Reading(index, src, tgt))
+                continue
+            truth = pair.truth
+            self.units = truth.units
+            of_source, of_target = units(self.source, src, truth.source), units(self.target, tgt, truth.target)
+            if of_source is None or of_target is None:
+                left.unmatched += 1
+                readings.append(Reading(index, src, tgt))
+            else:
+                known = truth.links, truth.pronouns, guessed(truth)
+                readings.append(Reading(index, src, tgt, of_source, of_target, *known))
+        return readings
+
+
+def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> list[int] | None:
+    """The unit that each token belongs to, -1 for special ones; None where words of tokens are not these units.
+
+    The units are words, or single tokens where a model reads letters. An unknown token may be any unit.
+    """
+    apart = tokenizer.special_ids - {tokenizer.unk_id}
+    special = [id in apart for id in ids]
+    plain = [place for place, gone in enumerate(special) if not gone]
+    of_token = [-1] * len(ids)
+    if [tokenizer.piece(ids[place]) for place in plain] == list(spelled):  # as letters are: nothing to be joined
+        for unit, place in enumerate(plain):
+            of_token[place] = unit
+        return of_token
+    for grouped in (tokenizer.word_groups(ids), [[place] for place in range(len(ids))]):
+        groups = [group for group in grouped if not special[group[0]]]
+        if len(groups) == len(spelled) and all(
+            _spells(tokenizer, [ids[place] for place in group], unit)
+            for group, unit in zip(groups, spelled, strict=True)
+        ):
+            for unit, group in enumerate(groups):
+                for place in group:
+                    of_token[place] = unit
+            assert all(of_token[place] >= 0 for place in plain)
+            return of_token
+    return None
+
+
+def _spells(tokenizer: Tokenizer, ids: Sequence[int], unit: str) -> bool:
+    if tokenizer.unk_id in ids:
+        return True
+    text = "".join(map(tokenizer.piece, ids))
+    return text == unit or _plain(text.replace(SPACE, " ").strip()) == _plain(unit)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def batches(readings: Iterable[Reading], budget: int, padded: bool = True) -> list[list[Reading]]:
+    """Cut, sorted by length, so that rows * longest side is at most `budget` tokens, or a single long row.
+
+    Where they may not be `padded`, since the model would see it, those of a batch are equally long on both sides.
+    """
+
+    def sides(reading: Reading) -> tuple[int, int]:
+        return len(reading.source), len(reading.target)
+
+    batched: list[list[Reading]] = []
+    for reading in sorted(readings, key=lambda reading: (reading.length, *(() if padded else sides(reading)))):
+        fits = batched and (len(batched[-1]) + 1) * reading.length <= budget
+        if fits and (padded or sides(batched[-1][0]) == sides(reading)):
+            batched[-1].append(reading)
+        else:
+            batched.append([reading])
+    return batched

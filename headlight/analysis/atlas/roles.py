@@ -1,0 +1,169 @@
+"""Names for what heads do, given only where the numbers support them.
+
+A head is named after a measure where all of this holds:
+
+- the mean share (of its weight, or of the words or pronouns that are counted) is at least HALF, and so is the lower end
+  of that mean's 95 % interval;
+- that lower end is at least TIMES the share that uniform attention reaches ("chance"); for antecedents it is above the
+  share that the better of the guessing rules gets right over the same pronouns;
+- at least FEWEST words, pronouns or sentences were counted, in at least FEWEST sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headlight.analysis.atlas.guesses import OF_PRONOUNS, RULES
+from headlight.analysis.atlas.over_corpus import Atlas
+from headlight.analysis.description import HALF, TIMES
+from transformer.trace import Kind
+
+FEWEST = 30
+RULE = (
+    f"A head gets a role where the share of its weight, or of the words or pronouns counted, is at least one half and "
+    f"at least {TIMES:g} times that of uniform attention. Both must hold at the lower end of the 95 % confidence "
+    f"interval, over at least {FEWEST} words or pronouns in at least {FEWEST} sentences. For antecedents, the "
+    f"comparison is with the better of two simple rules on the same pronouns: the nearest noun before the pronoun, and "
+    f"the first noun of the sentence. A noun is a word that a pronoun of the grammar can stand for."
+)
+NBSP = "\u00a0"
+
+
+class RoleKind(NamedTuple):
+    """A role: the measure that decides it, what it is called, and what the head then does.
+
+    `does` and `counted` are templates: {unit} and {units} are what the corpus is aligned by, {count} is how many
+    pronouns, units or sentences the share was measured over.
+    """
+
+    measure: str
+    name: str
+    does: str
+    counted: str
+    falls: bool = False  # the measure is an error rate, so 1 minus it counts
+
+
+_OF_PRONOUNS, _OF_UNITS = "of {count} pronouns", "of {count} {units}"
+_OF_WEIGHT = "of its weight in {count} sentences"
+ROLES = (
+    RoleKind("antecedent", "antecedent", "looks at the antecedent", _OF_PRONOUNS),
+    RoleKind(
+        "among_words",
+        "antecedent among words",
+        "looks at the antecedent more than at any other word, not counting the pronoun itself and special tokens",
+        _OF_PRONOUNS,
+    ),
+    RoleKind("alignment", "alignment", "looks at what it is translating", _OF_UNITS, True),
+    RoleKind(
+        "reading",
+        "alignment, one step late",
+        "looks at what the previous {unit} was translated from",
+        _OF_UNITS,
+        True,
+    ),
+    RoleKind("previous", "previous token", "looks at the previous token", _OF_WEIGHT),
+    RoleKind("next", "next token", "looks at the next token", _OF_WEIGHT),
+    RoleKind("same", "same position", "looks at the same position", _OF_WEIGHT),
+    RoleKind("first", "first token", "looks at the first token", _OF_WEIGHT),
+    RoleKind("special", "special tokens", "looks at special tokens", _OF_WEIGHT),
+    RoleKind("punctuation", "punctuation", "looks at punctuation", _OF_WEIGHT),
+)
+BY_MEASURE = {role.measure: role for role in ROLES}
+
+
+class Compared(NamedTuple):
+    """What a measure has to be better than: "chance", or one of the rules that guess antecedents."""
+
+    what: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.what} {_percent(self.value)}"
+
+
+class Role(NamedTuple):
+    """A role that a head has, and the numbers that support it."""
+
+    what: RoleKind
+    value: float
+    against: Compared
+    units: int
+    of: str = "words"  # what the corpus is aligned by
+
+    @property
+    def name(self) -> str:
+        return self.what.name
+
+    def __str__(self) -> str:
+        does, counted = (named(text, self.of, self.units) for text in (self.what.does, self.what.counted))
+        return f"{does}: {_percent(self.value)} {counted}; {self.against}"
+
+
+def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
+    """The roles of a head (layer and head from 0), the clearest first; most heads have none."""
+    given = []
+    for what in ROLES:
+        spread, against = atlas.heads[kind].get(what.measure), compared(atlas, kind, what.measure)
+        if spread is None or against is None:
+            continue
+        value, error = float(spread.mean[layer, head]), float(spread.error[layer, head])
+        if what.falls:
+            value, against = 1 - value, Compared(against.what, 1 - against.value)
+        units, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
+        if min(units, sentences) >= FEWEST and value - error >= HALF and _better(value - error, against):
+            given.append(Role(what, value, against, units, atlas.units))
+    measures = {role.what.measure: role.value for role in given}
+    # One finding, one role: in the decoder the first token is the special one, and whoever finds the antecedent among
+    # all tokens finds it among words.
+    once = [r for r in given if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
+    once = [r for r in once if r.what.measure != "among_words" or "antecedent" not in measures]
+    return sorted(once, key=lambda role: -role.value)
+
+
+def compared(atlas: Atlas, kind: Kind, measure: str) -> Compared | None:
+    """What uniform attention reaches, or for antecedents the better of the rules."""
+    chance = atlas.chance[kind]
+    names = RULES if measure in OF_PRONOUNS else (measure,)
+    there = [Compared(name if name in RULES else "chance", chance[name]) for name in names if name in chance]
+    return max(there, key=lambda one: one.value, default=None)
+
+
+def _better(least: float, against: Compared) -> bool:
+    return least > against.value if against.what in RULES else least >= TIMES * against.value
+
+
+def named(template: str, units: str, count: int = 0) -> str:
+    """Fills in what the corpus is aligned by, "words" or "letters": {unit}, {units}; and how many, {count}."""
+    return template.format(unit=units.removesuffix("s"), units=units, count=f"{count:,}")
+
+
+class Sentence(NamedTuple):
+    """A sentence by its place in the corpus, -1 for none, and the value of a measure in it."""
+
+    place: int
+    value: float
+
+
+def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[Sentence, Sentence]:
+    """The sentences in which a measure is at its best and at its worst."""
+    spread, at = atlas.heads[kind][measure], (layer, head)
+    most = Sentence(int(spread.most[at]), float(spread.largest[at]))
+    least = Sentence(int(spread.least[at]), float(spread.smallest[at]))
+    falls = measure in BY_MEASURE and BY_MEASURE[measure].falls
+    return (least, most) if falls else (most, least)
+
+
+def since(steps: Sequence[int], names: Sequence[set[str]], name: str) -> int | None:
+    """The step from which on a role is there at every snapshot; None where it is not there at the last one."""
+    first = None
+    for step, there in zip(steps, names, strict=True):
+        if name not in there:
+            first = None
+        elif first is None:
+            first = step
+    return first
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}{NBSP}%"

@@ -1,0 +1,123 @@
+"""What each head does in one sentence, in words, where its numbers support them.
+
+A pattern is named where the share of a head's weight that follows it, as a mean over the rows, is at least HALF, and at
+least TIMES what uniform attention gives under the same mask. Several may be named, and most heads have none: then it is
+said which keys get the most, and all of those that get the same.
+
+Shapes: L layers, H heads, Q queries, K keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headlight.analysis.heads import Measures, following, measure, share_by_key, sharpness, strongest_column
+from headlight.analysis.rows import normalise
+from transformer.trace import Kind
+
+HALF = 0.5
+TIMES = 2.0
+FEW = 3  # keys that are named together; where more get the same, they are counted
+APART = 0.05  # what special tokens together must have beyond one of them, to be named as such
+NBSP = "\u00a0"
+OFF = "is off: its measures are not defined"
+PRUNED = "was pruned: the model has no such head any more"
+_NAMED = {
+    "previous": "looks at the previous token",
+    "next": "looks at the next token",
+    "same": "looks at the same position",
+    "special": "looks at special tokens",
+}
+
+Text = list[str]  # parts, those at odd places tokens
+Shares = dict[str, np.ndarray]  # by what a head may be named after, [L, H]
+
+
+def describe(
+    patterns: np.ndarray, measured: Measures, masked: np.ndarray, special: np.ndarray, keys: Sequence[str], kind: Kind
+) -> list[list[Text]]:
+    """A text for each head of `patterns` [L, H, Q, K], to stand after its name: [L][H].
+
+    `measured` are the measures of these patterns. `masked` is bool [Q, K], `special` bool [K], `keys` are the labels of
+    the keys.
+    """
+    uniform = normalise((~masked).astype(np.float64))[None, None]
+    chance = _shares(uniform, measure(uniform, masked, special), masked, kind)
+    least = {what: max(HALF, TIMES * float(share[0, 0])) for what, share in chance.items()}
+    shares = _shares(patterns, measured, masked, kind)
+    return [
+        [
+            _text(pattern, masked, keys, {what: float(share[layer, h]) for what, share in shares.items()}, least)
+            for h, pattern in enumerate(heads)
+        ]
+        for layer, heads in enumerate(patterns)
+    ]
+
+
+def _shares(patterns: np.ndarray, measured: Measures, masked: np.ndarray, kind: Kind) -> Shares:
+    """Each share of each head. In cross-attention the keys beside a query's number are no neighbours of it."""
+    shares = {"same": measured.diagonal, "special": measured.special}
+    if kind != "cross":
+        shares |= {"previous": measured.previous, "next": np.stack([following(layer, masked) for layer in patterns])}
+    return shares | {
+        "key": np.stack([strongest_column(layer, masked)[1] for layer in patterns]),
+        "row": np.stack([sharpness(layer) for layer in patterns]),
+    }
+
+
+def _text(
+    pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str], shares: dict[str, float], least: dict[str, float]
+) -> Text:
+    if not pattern.any():
+        return [OFF]
+    clear = {what: share for what, share in shares.items() if share >= least[what]}
+    sharp = clear.pop("row", None)
+    if "key" in clear and clear.get("special", 0.0) <= clear["key"] + APART:
+        clear.pop("special", None)  # the key's own name says more than that it is a special token
+    if clear:
+        named = sorted(clear, key=lambda what: -clear[what])
+        return _joined([_doing(what, clear[what], pattern, keys) for what in named])
+    if sharp is not None:
+        count = len(set(pattern.argmax(-1).tolist()))
+        tokens = f"{count} different tokens" if count > 1 else "always the same one"
+        return [f"looks mainly at one token in each row, {_percent(sharp)} on average: {tokens} in all"]
+    return _most(pattern, masked, keys)
+
+
+def _doing(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) -> Text:
+    of_weight = f": {_percent(share)} of its weight"
+    if what == "key":
+        return ["looks at ", keys[int(strongest_column(pattern)[0])], of_weight]
+    return [_NAMED[what] + of_weight]
+
+
+def _joined(texts: list[Text]) -> Text:
+    """The texts one after the other; tokens stay at odd places."""
+    whole = list(texts[0])
+    for text in texts[1:]:
+        whole[-1] += f"; {text[0]}"
+        whole += text[1:]
+    return whole
+
+
+def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
+    """The keys that get the most, all that read the same."""
+    shares, totals = share_by_key(pattern, masked), normalise(pattern.astype(np.float64)).mean(0)
+    order = np.argsort(-totals, kind="stable").tolist()
+    read = [(_percent(totals[k]), _percent(shares[k])) for k in order]
+    tied = [keys[k] for k, numbers in zip(order, read, strict=True) if numbers == read[0]]
+    best = read[0][1]
+    if len(tied) > FEW:
+        return [f"follows no single pattern: {len(tied)} tokens get the most, {best} each on average"]
+    between = [", "] * (len(tied) - 2) + [" and "] if len(tied) > 1 else []
+    ending = f" get the most, {best} each on average" if between else f" gets the most, {best} on average"
+    text = ["follows no single pattern: "]
+    for key, after in zip(tied, [*between, ending], strict=True):
+        text += [key, after]
+    return text
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}{NBSP}%"

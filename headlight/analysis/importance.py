@@ -1,0 +1,79 @@
+"""What each head is worth to one translation: how much less probable the translation is without it, and with all others
+as they are.
+
+Shapes: B rows, one for each head that is switched off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from headlight.analysis.passes import in_passes, rows_per_pass, written_log_probs
+from headlight.analysis.sites import all_heads
+from transformer.model import Transformer
+from transformer.taps import Inputs, Site, Tap, chain, switches_off
+
+
+class HeadEffect(NamedTuple):
+    """What switching one head off does: `delta` is how the target's log-probability changes, in nats."""
+
+    site: Site
+    head: int
+    delta: float
+
+
+@dataclass(frozen=True)
+class AblateByRow:
+    """A tap that switches another head off in each row of the batch; None leaves the row as it is."""
+
+    heads: tuple[tuple[Site, int] | None, ...]
+
+    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+        here = [(row, off[1]) for row, off in enumerate(self.heads) if off is not None and off[0] == site]
+        if not here:
+            return pattern
+        rows, heads = zip(*here, strict=True)
+        changed = pattern.clone()
+        changed[list(rows), list(heads)] = 0
+        return changed
+
+
+def head_importance(
+    model: Transformer,
+    src_ids: Sequence[int],
+    tgt_ids: Sequence[int],
+    interventions: Sequence[Tap] = (),
+) -> list[HeadEffect]:
+    """Switches every head off alone, and says what that does to the target, the most harmful first.
+
+    The baseline is the model with `interventions`: what a head costs depends on which others there are to do its
+    work. A head that they switch off is left out, since there is nothing to take away. `tgt_ids` runs from [SOS] to
+    [EOS]. The heads run as the rows of batches, beside a row with the interventions alone.
+    """
+    assert not model.training, "dropout would drown the differences"
+    gone = {(one.site, one.head) for one in interventions if switches_off(one)}
+    heads = [head for head in all_heads(model) if head not in gone]
+    before = chain(*interventions)
+    size = rows_per_pass(model, len(src_ids), len(tgt_ids))
+    parts = []
+    for off in in_passes((None, *heads), size):
+        tap = chain(before, AblateByRow(tuple(off)))
+        parts.append(target_log_probs(model, src_ids, tgt_ids, len(off), tap))
+    whole, *without = torch.cat(parts).tolist()
+    effects = [HeadEffect(site, head, lp - whole) for (site, head), lp in zip(heads, without, strict=True)]
+    return sorted(effects, key=lambda effect: effect.delta)
+
+
+def target_log_probs(
+    model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], rows: int, tap: Tap | None
+) -> Tensor:
+    """The log-probability of the same target in each of so many rows, which `tap` tells apart: [B] float64."""
+    device = model.output.weight.device
+    src = torch.tensor(src_ids, device=device).expand(rows, -1)
+    tgt = torch.tensor(tgt_ids, device=device).expand(rows, -1)
+    return written_log_probs(model, src, tgt, tap).sum(-1).cpu()

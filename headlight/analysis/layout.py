@@ -1,0 +1,139 @@
+"""Where the tokens of a trace stand in a picture: words or subwords, with or without special tokens.
+
+L layers, H heads, Q queries (rows), K keys (columns).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headlight.analysis.combine import hide_columns, merge, merge_labels, merge_masked
+from headlight.analysis.description import Text, describe
+from headlight.analysis.heads import Measures, measure
+from transformer.tokenizers import SPACE, number_duplicates
+from transformer.trace import Kind, Tokens, Trace
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which tokens stand at the rows and columns, after merging words and hiding special tokens.
+
+    `keys` are all columns, those that are left out too: what a head does is said of the whole of it.
+    """
+
+    kind: Kind
+    rows: list[str]
+    columns: list[str]
+    reads: list[str] | None
+    masked: np.ndarray  # [Q, K]
+    special: np.ndarray  # [columns before hiding]
+    row_groups: list[list[int]]
+    column_groups: list[list[int]]
+    hidden: np.ndarray  # [columns before hiding], True where a column is left out
+    hidden_rows: np.ndarray  # [rows before hiding], the same
+    keys: list[str]  # [columns before hiding]
+    masked_whole: np.ndarray  # [rows, columns before hiding]
+    given: tuple[int, int] | None  # how many rows, and columns, stand for a prompt; None where there is none
+
+    def apply(self, patterns: np.ndarray) -> np.ndarray:
+        """[..., tokens, tokens] as [..., Q, K] of this layout."""
+        return hide_columns(self._rows_shown(patterns), self.hidden).pattern
+
+    def _rows_shown(self, patterns: np.ndarray) -> np.ndarray:
+        merged = self.merged(patterns)
+        return merged[..., ~self.hidden_rows, :] if self.hidden_rows.any() else merged
+
+    def merged(self, patterns: np.ndarray) -> np.ndarray:
+        if len(self.row_groups) == patterns.shape[-2] and len(self.column_groups) == patterns.shape[-1]:
+            return patterns
+        return merge(patterns, self.row_groups, self.column_groups)
+
+    def share_hidden(self, pattern: np.ndarray) -> float:
+        """How much of the weight of the rows that are shown lies on columns that are left out, 0 to 1."""
+        return hide_columns(self._rows_shown(pattern), self.hidden).overall
+
+
+def layout(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
+    """The rows and columns of a kind of attention; `words` merges subwords, `hide` leaves special tokens out."""
+    row_tokens, column_tokens = trace.row_tokens(kind), trace.column_tokens(kind)
+    row_groups = row_tokens.words if words else _singly(len(row_tokens))
+    column_groups = column_tokens.words if words else _singly(len(column_tokens))
+    special, special_rows = _special(column_tokens, column_groups), _special(row_tokens, row_groups)
+    hide = hide and not special.all() and not special_rows.all()  # of special tokens alone nothing would be left
+    hidden, hidden_rows = special & hide, special_rows & hide
+    columns = number_duplicates(_joined(column_tokens.labels, column_groups, words))
+    masked = merge_masked(trace.masked(kind), row_groups, column_groups).masked
+    rows = number_duplicates(_joined(row_tokens.labels, row_groups, words))
+    reads = _joined(trace.reads.labels, row_groups, words) if kind != "encoder" else None
+    if reads is not None and hide:  # the row of the first word reads [SOS], and stays
+        gone = _special(trace.reads, row_groups)
+        reads = ["" if special else label for label, special in zip(reads, gone, strict=True)]
+    return Layout(
+        kind,
+        _left(rows, hidden_rows),
+        _left(columns, hidden),
+        None if reads is None else _left(reads, hidden_rows),
+        masked[~hidden_rows][:, ~hidden],
+        special,
+        row_groups,
+        column_groups,
+        hidden,
+        hidden_rows,
+        columns,
+        masked,
+        _given(trace, kind, (row_groups, hidden_rows), (column_groups, hidden)),
+    )
+
+
+def _given(trace: Trace, kind: Kind, *axes: tuple[Sequence[Sequence[int]], np.ndarray]) -> tuple[int, int] | None:
+    """How many of each axis' groups that are not hidden the model did not write itself, where it wrote others."""
+    if kind == "encoder":
+        return None
+    first_written = (trace.given - 1, trace.given if kind == "decoder" else 0)  # a row is called by what it writes
+    shown = [[max(group) for group, gone in zip(groups, hidden, strict=True) if not gone] for groups, hidden in axes]
+    rows, columns = (sum(last < first for last in axis) for axis, first in zip(shown, first_written, strict=True))
+    return (rows, columns) if 0 < rows < len(shown[0]) else None
+
+
+def _special(tokens: Tokens, groups: Sequence[Sequence[int]]) -> np.ndarray:
+    return np.array([any(tokens.special[i] for i in group) for group in groups])
+
+
+def _left(labels: Sequence[str], hidden: np.ndarray) -> list[str]:
+    return [label for label, gone in zip(labels, hidden, strict=True) if not gone]
+
+
+def _singly(count: int) -> list[list[int]]:
+    return [[i] for i in range(count)]
+
+
+def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]], words: bool) -> list[str]:
+    """A label a group; whole words need no mark of where they start."""
+    joined = merge_labels(labels, groups)
+    return [label.strip(SPACE) or label for label in joined] if words else joined
+
+
+def measures(trace: Trace, place: Layout) -> Measures:
+    """The numbers of every head, over words where words are shown; what is hidden is counted."""
+    return measure(place.merged(trace.pattern(place.kind)), place.masked_whole, place.special)
+
+
+def descriptions(trace: Trace, place: Layout, found: Measures) -> list[list[Text]]:
+    """What each head does, [L][H]; `found` are its `measures`. What is hidden is counted."""
+    patterns = place.merged(trace.pattern(place.kind))
+    return describe(patterns, found, place.masked_whole, place.special, place.keys, place.kind)
+
+
+def sharpest(trace: Trace, kind: Kind) -> tuple[int, int]:
+    """The head to open first: the one with the narrowest attention to other than special tokens."""
+    return narrowest(measures(trace, layout(trace, kind, words=False, hide=False)))
+
+
+def narrowest(measures: Measures) -> tuple[int, int]:
+    """The (layer, head), from 0, whose pattern is the narrowest and lies least on special tokens."""
+    score = np.nan_to_num(measures.entropy / max(measures.largest["entropy"], 1e-9) + measures.special, nan=np.inf)
+    layer, head = np.unravel_index(int(score.argmin()), score.shape)
+    return int(layer), int(head)

@@ -1,0 +1,133 @@
+"""A whole head as matrices: its scores, what a mask hides of them, and the weights that are left.
+
+Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.analysis.sites import attention_at, require_kept
+from transformer.attention import attend
+from transformer.batches import collate
+from transformer.config import ModelConfig
+from transformer.masks import no_later_keys, visible_keys
+from transformer.model import Transformer
+from transformer.taps import InputRecorder, Recorder, Site
+from transformer.yielding import yield_turn
+
+Mask = Literal["none", "padding", "look-ahead", "both"]
+MASKS: tuple[Mask, ...] = get_args(Mask)
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """One head over one sentence, [Q, K] each."""
+
+    scores: np.ndarray  # what the softmax would get without a mask: scaled, and with T5's bias
+    visible: np.ndarray  # bool, True where the mask lets the query look
+    weights: np.ndarray  # 0 where it does not
+
+
+def own_mask(site: Site, config: ModelConfig) -> Mask:
+    """What the model hides there itself."""
+    padding = config.padding_mask == "applied"
+    later = (site.stack, site.kind) == ("decoder", "self") and config.look_ahead_mask == "applied"
+    return MASKS[padding + 2 * later]
+
+
+def masks_at(site: Site) -> tuple[Mask, ...]:
+    """The masks that have a meaning there: in cross-attention no key comes later than a query."""
+    return ("none", "padding") if site.kind == "cross" else MASKS
+
+
+@torch.no_grad()
+def whole_head(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    reads: Sequence[Sequence[int]],
+    site: Site,
+    head: int,
+    mask: Mask | None = None,
+) -> list[Matrices]:
+    """One head over each sentence of a padded batch, with `mask` in the place of the model's own, which is None.
+
+    `reads` are the target tokens that the decoder reads, from [SOS] on. The vectors that reach the head are always
+    those of the model with all of its masks; the weights come from `attend`, as the model's own do. Raises ValueError
+    for a site that the model lacks, and for a mask that has no meaning there.
+    """
+    assert not model.training, "dropout would change the numbers from pass to pass"
+    attention = attention_at(model, site)
+    require_kept(attention, head)
+    if mask is not None and mask not in masks_at(site):
+        raise ValueError(
+            f"A {mask} mask has no meaning in {site.kind} attention; choose {' or '.join(masks_at(site))}."
+        )
+    device, pad = model.output.weight.device, model.config.pad_id
+    batch = collate([(list(source), list(read)) for source, read in zip(sources, reads, strict=True)], pad)
+    src, tgt = batch.src.to(device), batch.tgt.to(device)
+    inputs = InputRecorder()
+    yield_turn()
+    model(src, tgt, inputs)
+    q, k, v, own = inputs[site]
+    queries, keys = q.size(2), k.size(2)
+    key_ids = tgt if (site.stack, site.kind) == ("decoder", "self") else src
+    visible = own if mask is None else _visible(mask, key_ids, queries, pad)
+    bias = None if attention.position_bias is None else attention.position_bias(queries, keys)
+    scores, weights = scores_and_weights(q, k, v, visible, attention.scale, bias)
+    shown = visible.expand(len(q), q.size(1), queries, keys)
+    return [Matrices(scores[b, head], shown[b, head].cpu().numpy(), weights[b, head]) for b in range(len(sources))]
+
+
+def _visible(mask: Mask, key_ids: Tensor, queries: int, pad: int) -> Tensor:
+    """The model's own masks, [B, 1, Q, K], as far as `mask` has them."""
+    keys = key_ids.size(1)
+    visible = torch.ones(len(key_ids), 1, queries, keys, dtype=torch.bool, device=key_ids.device)
+    if mask in ("padding", "both"):
+        visible = visible & visible_keys(key_ids, pad)
+    if mask in ("look-ahead", "both"):
+        visible = visible & no_later_keys(queries, keys, key_ids.device)
+    return visible
+
+
+def scores_and_weights(
+    q: Tensor, k: Tensor, v: Tensor, visible: Tensor, scale: float | None = None, bias: Tensor | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The scores before the mask, in double precision, and the weights that `attend` makes of them: [B, H, Q, K]."""
+    recorder, site = Recorder(), Site("", 0, "")
+    attend(q, k, v, visible, site, recorder, scale, bias)
+    scores = (q.double() @ k.double().mT) * (1 / math.sqrt(q.size(-1)) if scale is None else scale)
+    if bias is not None:
+        scores = scores + bias
+    return scores.cpu().numpy(), recorder[site][0].cpu().numpy()
+
+
+# "Coding transformer model from scratch, part 1" (adeveloperdiary) prints these q and k, [3, 6], drawn at random, and
+# the softmax of their scores, whose first row is 0.3064, 0.3530, 0.3406. "I LOVE PYTHON" is its sentence for the mask,
+# for which it prints scores of another draw; that the two belong together here is ours.
+TUTORIAL_WORDS = ("I", "LOVE", "PYTHON")
+_TUTORIAL_Q = (
+    (0.5632, 0.0326, 0.4685, 0.3702, 0.5376, 0.0412),
+    (0.4214, 0.8490, 0.1355, 0.2032, 0.8867, 0.3364),
+    (0.5808, 0.7172, 0.5806, 0.5573, 0.4954, 0.7809),
+)
+_TUTORIAL_K = (
+    (0.5758, 0.3122, 0.6065, 0.5582, 0.1457, 0.8510),
+    (0.9157, 0.3960, 0.7968, 0.4983, 0.3153, 0.7234),
+    (0.6534, 0.7965, 0.6544, 0.8660, 0.2595, 0.8986),
+)
+
+
+def tutorial(mask: Mask) -> Matrices:
+    """The tutorial's three tokens of d_k 6 through `attend`; none of them is padding."""
+    q, k = (torch.tensor(rows)[None, None] for rows in (_TUTORIAL_Q, _TUTORIAL_K))
+    visible = _visible(mask, torch.ones(1, len(TUTORIAL_WORDS), dtype=torch.int64), len(TUTORIAL_WORDS), pad=0)
+    scores, weights = scores_and_weights(q, k, k, visible)
+    return Matrices(scores[0, 0], visible[0, 0].numpy(), weights[0, 0])

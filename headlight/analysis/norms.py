@@ -1,0 +1,63 @@
+"""Batch norm and layer norm on the same numbers, and the blocks that treat each token by itself.
+
+Shapes: B sentences, N tokens of a stack, M = d_model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from headlight.analysis.anatomy import standardised
+from headlight.analysis.stream import FEED_FORWARD, Stream, layer_blocks
+
+EPS = 1e-5  # of torch.nn.BatchNorm1d
+
+
+class BothNorms(NamedTuple):
+    """One token's vector brought to scale in two ways, before gain and bias: [M] each."""
+
+    read: np.ndarray
+    layer: np.ndarray  # by the mean and variance of its own numbers, or as the model's own norm has it
+    batch: np.ndarray  # each number by the mean and variance that it has over all tokens of the batch
+
+
+def both_norms(batch: Sequence[Stream], stack: str, layer: int | None, block: str, token: int) -> BothNorms:
+    """A token of the first sentence of a batch, as the norm of a block reads it, under both norms.
+
+    Without a `layer`, the norm of the whole stack. Batch norm is that of Ioffe and Szegedy 2015 in training, over the
+    tokens of all sentences; layer norm is that of Ba, Kiros and Hinton 2016. Raises ValueError where there is no norm.
+    """
+    rows = np.concatenate([_read(passed, stack, layer, block) for passed in batch])
+    norm = batch[0].module(stack).norm if layer is None else batch[0].residuals(stack, layer)[block][0].norm
+    if isinstance(norm, torch.nn.Identity):
+        raise ValueError("This model has no norm there; choose another part.")
+    over_batch = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + EPS)
+    return BothNorms(rows[token], standardised(rows[token], norm), over_batch[token])
+
+
+def _read(passed: Stream, stack: str, layer: int | None, block: str) -> np.ndarray:
+    """What a norm reads: [N, M] float64."""
+    if layer is None:
+        states = passed.stack(stack).states[-1]
+    else:
+        residual, made = passed.residuals(stack, layer)[block][0], layer_blocks(passed, stack, layer)[block]
+        states = made.before if residual.norm_first else made.before + made.given
+    numbers: np.ndarray = states.double().cpu().numpy()
+    return numbers
+
+
+@torch.no_grad()
+def moved_by_others(passed: Stream, stack: str, layer: int, token: int) -> float:
+    """How far a feed-forward network's output at a token moves when all other tokens change their places.
+
+    The largest difference of a number; 0, up to rounding, since the same two maps are applied to each token alone.
+    """
+    read = layer_blocks(passed, stack, layer)[FEED_FORWARD].read
+    module = passed.layer(stack, layer).feed_forward
+    order = torch.arange(len(read)).flip(0)
+    place = int((order == token).nonzero())
+    return float((module(read)[token] - module(read[order])[place]).abs().max())

@@ -1,0 +1,116 @@
+"""The same for a checkpoint and a corpus: the curve, the smaller checkpoint, and what that saves."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import torch
+
+from headlight.analysis.atlas.reading import Left, Reader, batches
+from headlight.analysis.pruning.curve import DRAWS, Pruning, Saved, Score, prune_in_order
+from headlight.analysis.pruning.order import Batch, Head
+from headlight.analysis.sites import all_heads
+from headlight.checkpoints import Checkpoint
+from headlight.corpora.pairs import Pair
+from headlight.corpora.truth import Known
+from headlight.runs.evaluation import Evaluator
+from transformer.batches import collate
+from transformer.inference.prepared import Prepared
+from transformer.model import Transformer, count_parameters
+from transformer.pruned import pruned
+from transformer.yielding import yield_turn
+
+BUDGET = 2048  # tokens of a batch; others may compute between the passes
+TIMES = 3  # that a time is the median of
+# What a card says of the whole model only.
+OF_THE_WHOLE = ("scores", "more_scores", "validation_chrF", "typical", "everyday", "step")
+
+
+def study(
+    checkpoint: Checkpoint,
+    pairs: Iterable[Known],
+    draws: int = DRAWS,
+    every: int | None = None,
+    progress: Callable[[float, str], None] = lambda share, doing: None,
+) -> Pruning:
+    """The curve of `prune_in_order`: the order from the first half of `pairs`, the scores from the second.
+
+    Translations are greedy. Raises ValueError where either half has no pair that the model can read.
+    """
+    every_pair = list(pairs)
+    half = (len(every_pair) + 1) // 2
+    measured = batches_of(checkpoint, every_pair[:half])
+    rows = [Pair(number, one.source, one.target) for number, one in enumerate(every_pair[half:], 1)]
+    if not measured or not rows:
+        raise ValueError(
+            f"Of the {len(every_pair)} pairs one half gives the order and the other the scores, and the model can read "
+            "none of one half; choose a corpus with more pairs, or a model that reads longer sentences."
+        )
+    evaluator = Evaluator.of(checkpoint, "The second half of the pairs", rows)
+
+    def score(model: Transformer) -> Score:
+        found = evaluator(replace(checkpoint, model=model))
+        return Score(-found.loss, found.bleu, found.exact)
+
+    def pruning(share: float, doing: str) -> None:
+        progress(0.9 * share, doing)
+
+    count = len(rows) - evaluator.left_out
+    found = prune_in_order(checkpoint.model, measured, score, count, draws, every, pruning)
+    batches, less = batches_of(checkpoint, every_pair[half:]), []
+    for point, gone in enumerate(found.gone):
+        progress(0.9 + 0.1 * point / len(found.gone), "measuring the time that is saved")
+        less.append(saved(checkpoint.model, pruned(checkpoint.model, found.first(gone)), batches))
+    return replace(found, saved=tuple(less))
+
+
+def batches_of(checkpoint: Checkpoint, pairs: Sequence[Known]) -> list[Batch]:
+    """Those of `pairs` that the model can read, as batches."""
+    model = checkpoint.model
+    reader = Reader(model.config, checkpoint.source_tokenizer, checkpoint.target_tokenizer)
+    readings = [one for chunk in reader.chunks(pairs, Left()) for one in chunk]
+    made = []
+    for group in batches(readings, BUDGET, model.config.padding_mask == "applied"):
+        batch = collate([(one.source, one.target) for one in group], model.config.pad_id)
+        device = model.output.weight.device
+        written = torch.tensor([len(one.target) - 1 for one in group], dtype=torch.float64, device=device)
+        made.append(Batch(batch.src.to(device), batch.tgt.to(device), written))
+    return made
+
+
+def saved(before: Transformer, after: Transformer, batches: Sequence[Batch]) -> Saved:
+    """Compares two models on the same sentences, in turns, so that a busy machine slows both."""
+    both: list[Prepared] = [Prepared(model) for model in (after, before)]
+    times: list[list[float]] = [[], []]
+    for _ in range(TIMES):
+        for model, taken in zip(both, times, strict=True):
+            start = time.process_time()
+            for batch in batches:
+                model(batch.src, batch.tgt[:, :-1])
+            taken.append(time.process_time() - start)
+            yield_turn()
+    return Saved(count_parameters(after), count_parameters(before), *map(statistics.median, times))
+
+
+def pruned_checkpoint(
+    checkpoint: Checkpoint, heads: Sequence[Head], facts: dict[str, Any], command: str | None = None
+) -> Checkpoint:
+    """The checkpoint without `heads`. Its card says so with the `facts`, and no more what was measured of the whole."""
+    model = pruned(checkpoint.model, heads)
+    gone = len(model.config.pruned_heads)
+    card = {name: value for name, value in checkpoint.card.items() if name not in OF_THE_WHOLE}
+    before = card.get("pruned")
+    whole = before.get("of") if isinstance(before, dict) else card.get("title")
+    facts = {"of": whole, **facts}
+    title = f"{whole or 'A model'}, {gone} of {gone + len(all_heads(model))} heads pruned"
+    card |= {"title": title, "pruned": facts} | ({"command": command} if command else {})
+    return replace(checkpoint, model=model, card=card)
+
+
+def bits_of(model: Transformer) -> Literal[16, 32]:
+    """16 where so many hold every weight exactly, as those of a model that was stored so; else 32."""
+    return 16 if all(torch.equal(p, p.half().to(p.dtype)) for p in model.parameters()) else 32

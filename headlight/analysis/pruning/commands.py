@@ -1,0 +1,110 @@
+"""Heads in sets, from the command line: `python -m headlight prune`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from tqdm import tqdm
+
+from headlight import checkpoints, folders
+from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
+from headlight.analysis.pruning.curve import DRAWS, Pruning, Score
+from headlight.analysis.pruning.order import Head
+from headlight.corpora.corpora import FORMS, PARTS, open_split
+from headlight.corpora.truth import known
+from transformer.access import require_private
+from transformer.config import check_share, check_whole
+from transformer.files import write_json
+from transformer.quoting import short
+
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds `prune` by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(prune, "Remove the least important heads: scores against how many are gone, and the smaller checkpoint.")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
+    sub.add_argument("--split", choices=PARTS, help="the split; test if absent, or all pairs where it has no splits")
+    text = "number of pairs, from the start of the split: one half gives the order, the other the scores"
+    sub.add_argument("--pairs", type=int, default=200, metavar="N", help=text)
+    sub.add_argument("--keep", type=float, default=0.5, metavar="SHARE", help="the share of the heads that is kept")
+    text = "measure importance again after so many heads; a twelfth of all if absent"
+    sub.add_argument("--every", type=int, metavar="N", help=text)
+    sub.add_argument("--draws", type=int, default=DRAWS, metavar="N", help="number of random orders to compare with")
+    sub.add_argument("--out", type=folders.written, metavar="FOLDER", help="a folder for the smaller model")
+    sub.add_argument("--json", type=Path, metavar="FILE", help="a file for the order and all scores")
+    sub.add_argument("--folder", help="the folder of Multi30k")
+
+
+def prune(options: argparse.Namespace) -> None:
+    require_private()
+    check_share("--keep", options.keep)
+    check_whole("--pairs", options.pairs, 2, 1_000_000)
+    check_whole("--draws", options.draws, 0, 100)
+    if options.every is not None:
+        check_whole("--every", options.every, 1, 1_000_000)
+    if options.out is not None and options.out.exists():
+        raise ValueError(f"{short(options.out)} exists already; choose another name, or delete it first.")
+    checkpoint = checkpoints.load(options.checkpoint)
+    corpus = open_split(options.data, options.split, options.folder)
+    pairs = list(islice(known(corpus), options.pairs))
+    with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
+
+        def progress(share: float, doing: str) -> None:
+            bar.set_description_str(doing, refresh=False)
+            bar.update(share - bar.n)
+
+        found = study(checkpoint, pairs, options.draws, options.every, progress)
+    count = round((1 - options.keep) * len(found.order))
+    print("\n".join([*table(found), *gone(found.first(count))]))
+    words = ["python", "-m", "headlight", "prune", options.checkpoint, "--data", options.data]
+    words += ["--split", options.split] if options.split else []
+    words += ["--pairs", str(options.pairs), "--keep", f"{options.keep:g}"]
+    words += ["--every", str(options.every)] if options.every else []
+    facts = {"heads": count, "measured": found.measured, "every": found.every}
+    smaller = pruned_checkpoint(checkpoint, found.first(count), facts, shlex.join([*words, "--out", "FOLDER"]))
+    half = pairs[(len(pairs) + 1) // 2 :]
+    print(saved(checkpoint.model, smaller.model, batches_of(checkpoint, half)))
+    if options.out is not None:
+        checkpoints.save(smaller, options.out, bits_of(smaller.model))
+        print(f"Written to {options.out}")
+    if options.json is not None:
+        write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **found.to_dict()})
+
+
+def table(found: Pruning) -> Iterator[str]:
+    """The curve, a line a point."""
+    yield (
+        f"Order of importance on {found.measured} sentences, measured again every {found.every} heads; scores on "
+        f"{found.scored} others, translated greedily."
+    )
+    yield "heads gone   log-probability     BLEU    exact   in random orders: log-probability, BLEU, exact"
+    for point, (count, own) in enumerate(zip(found.gone, found.in_order, strict=True)):
+        others = [draw[point] for draw in found.at_random]
+        yield f"{count:>10}   {own.log_prob:15.4f} {own.bleu:8.2f} {own.exact:8.1%}   {_spread(others)}"
+
+
+def _spread(scores: Sequence[Score]) -> str:
+    """From the worst to the best of several draws."""
+    if not scores:
+        return "-"
+    logs, bleus, exacts = zip(*scores, strict=True)
+    return (
+        f"{min(logs):.4f} to {max(logs):.4f}, {min(bleus):.2f} to {max(bleus):.2f}, "
+        f"{min(exacts):.1%} to {max(exacts):.1%}"
+    )
+
+
+def gone(heads: Sequence[Head]) -> Iterator[str]:
+    """The heads by name, an attention a line; layers and heads count from 1, as in the app."""
+    by_site: dict[tuple[str, str, int], list[int]] = {}
+    for site, head in heads:
+        by_site.setdefault((site.stack, site.kind, site.layer), []).append(head + 1)
+    yield f"{len(heads)} heads removed"
+    for (stack, kind, layer), numbers in sorted(by_site.items()):
+        yield f"  {stack} layer {layer + 1}, {kind}-attention: {', '.join(map(str, sorted(numbers)))}"

@@ -1,0 +1,61 @@
+"""How probable a model finds a reference, and how near its own translation comes to it.
+
+Shapes: V target vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import sacrebleu
+import torch
+
+from transformer.decoding import given
+from transformer.inference.prepared import Prepared
+from transformer.model import Transformer
+
+
+class TokenRead(NamedTuple):
+    """A token of the reference, and what the model would have written in its place after the same beginning."""
+
+    id: int
+    log_prob: float
+    rank: int  # 1 where it is the most probable
+    likeliest: int
+    likeliest_log_prob: float
+
+
+class Similarity(NamedTuple):
+    """sacreBLEU's scores of one sentence, from 0 to 100, and how BLEU was computed."""
+
+    bleu: float
+    chrf: float
+    signature: str
+
+
+def read_reference(model: Transformer | Prepared, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> list[TokenRead]:
+    """Each token of a reference as the model reads it: from the first after [SOS] to [EOS].
+
+    `src_ids` ends with [EOS], and so does `tgt_ids`, which has no [SOS]. Raises ValueError for what the model
+    cannot read.
+    """
+    tokens = []
+    for step, token in zip(given(model, torch.tensor([src_ids]), tgt_ids), tgt_ids, strict=True):
+        log_probs = step.log_probs[0]
+        best = int(log_probs.argmax())
+        rank = 1 + int((log_probs > log_probs[token]).sum())
+        tokens.append(TokenRead(token, float(log_probs[token]), rank, best, float(log_probs[best])))
+    return tokens
+
+
+def similarity(output: str, reference: str) -> Similarity:
+    """Sentence BLEU and chrF of `output`, cased and detokenised.
+
+    A sentence may be too short to have sequences of four words: BLEU then counts up to the longest that it has
+    (sacreBLEU's effective order), as sentence scores need.
+    """
+    bleu = sacrebleu.metrics.BLEU(effective_order=True)
+    score = bleu.sentence_score(output, [reference]).score
+    chrf = sacrebleu.metrics.CHRF().sentence_score(output, [reference]).score
+    return Similarity(score, chrf, str(bleu.get_signature()))

@@ -1,0 +1,52 @@
+"""Why a word was written: where it came from, what spoke for it, what caused it, and how early it was there.
+
+Each is a function on a model and ids: `source` up to [EOS], `target` from [SOS] to [EOS]. Steps count from 0 over the
+tokens after [SOS].
+"""
+
+from headlight.analysis.why.activation_patching import Patching, first_difference, patching, restored_by
+from headlight.analysis.why.agreement import (
+    ALTI,
+    Agreement,
+    Measured,
+    agreements,
+    close_to_best,
+    correlations,
+    measured,
+    summed_up,
+)
+from headlight.analysis.why.alti import Contributions, contributions
+from headlight.analysis.why.encoder_layers import DecoderLens, decoder_lens
+from headlight.analysis.why.gradients import InputGradients, gradient_times_input
+from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
+from headlight.analysis.why.logit_difference import Contrast, contrast, require_step
+from headlight.analysis.why.partners import partners
+from headlight.analysis.why.ranks import rank_correlation
+
+__all__ = [
+    "ALTI",
+    "Agreement",
+    "Contributions",
+    "Contrast",
+    "DecoderLens",
+    "InputGradients",
+    "Measured",
+    "Patching",
+    "agreements",
+    "close_to_best",
+    "correlations",
+    "contrast",
+    "contributions",
+    "decoder_lens",
+    "first_difference",
+    "gradient_times_input",
+    "leave_one_out",
+    "measured",
+    "partners",
+    "patching",
+    "rank_correlation",
+    "require_step",
+    "restored_by",
+    "summed_up",
+    "value_zeroing",
+]

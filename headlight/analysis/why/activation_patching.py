@@ -1,0 +1,283 @@
+"""Which part carries the cause: parts of one run, put into the run of another sentence.
+
+Activation patching (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis";
+Wang et al. 2023, "Interpretability in the Wild"). The model reads a corrupted source, which makes it prefer another
+word, and one part of it is given what it computed for the true source: how much of the preference comes back?
+
+Shapes: S source tokens, T target tokens that are read, N tokens of a stack, L layers, H heads, B rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.analysis.passes import in_passes, rows_per_pass
+from headlight.analysis.sites import all_heads, attention_at
+from headlight.analysis.why.logit_difference import require_step, require_token
+from headlight.analysis.why.patched import Heads, Place, States, patched, same_heads, same_states
+from transformer.decoding.search import allowed
+from transformer.model import Transformer
+from transformer.taps import Site
+
+Part = TypeVar("Part")
+Head = tuple[Site, int]
+Pairs = Sequence[tuple[int, int]]  # places in the true and in the corrupted source that belong together
+
+
+@dataclass(frozen=True)
+class Patching:
+    """What comes back, as shares: 0 is the corrupted run's difference of logits, 1 that of the true one.
+
+    `restored` has for each site the shares of its heads [H], each given at every token, a pruned one not a number;
+    `analysis.sites.by_kind` makes [L, H] of them. `states` has for each stack [L + 1, N] the residual stream at one
+    token, after the embedding and after each layer; a source token without a partner in the corrupted source is not a
+    number; it is empty where no states were asked for. `everything` and `nothing` are what has to be 1 and 0.
+    """
+
+    step: int
+    written: int
+    instead: int
+    true: float  # logit of `written` less that of `instead`, with the true source
+    corrupted: float
+    restored: dict[Site, np.ndarray]
+    states: dict[str, np.ndarray]
+    everything: float
+    nothing: float
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Both runs, and what the true one computed on its way."""
+
+    model: Transformer
+    source: Sequence[int]
+    corrupted: Sequence[int]
+    target: Sequence[int]  # up to the word in question, which is not read
+    pairs: Pairs
+
+    @cached_property
+    def true(self) -> tuple[dict[Site, Tensor], dict[Place, Tensor], Tensor]:
+        """Heads [1, H, N, D], states [1, N, M] and the decoder's last state [M] of the true run."""
+        heads: dict[Site, Tensor] = {}
+        states: dict[Place, Tensor] = {}
+
+        def keep_heads(site: Site, given: Tensor) -> Tensor:
+            heads[site] = given
+            return given
+
+        def keep_states(place: Place, given: Tensor) -> Tensor:
+            states[place] = given
+            return given
+
+        last = patched(self.model, self._rows(self.source, 1), self._rows(self.target, 1), keep_heads, keep_states)
+        return heads, states, last[0, -1]
+
+    def places(self, stack: str) -> tuple[list[int], list[int]]:
+        """Where a stack's tokens stand in the true and in the corrupted run."""
+        own = list(self.pairs) if stack == "encoder" else [(i, i) for i in range(len(self.target))]
+        return [there for there, _ in own], [here for _, here in own]
+
+    def with_heads(self, rows: Sequence[Sequence[Head]]) -> Tensor:
+        """The corrupted run, in each row with the true output of other heads: last states [B, M]."""
+
+        def exchange(site: Site, given: Tensor) -> Tensor:
+            there, here = self.places(site.stack if site.kind == "self" else "decoder")
+            given = given.clone()
+            for row, exchanged in enumerate(rows):
+                for at, head in exchanged:
+                    if at == site:
+                        given[row, head, here] = self.true[0][site][0, head, there]
+            return given
+
+        return self._run(len(rows), exchange, same_states)
+
+    def with_states(self, rows: Sequence[Sequence[tuple[Place, int]]]) -> Tensor:
+        """The corrupted run, in each row with other states of the true one, named by their place in it: [B, M]."""
+
+        def exchange(place: Place, given: Tensor) -> Tensor:
+            partner = dict(zip(*self.places(place.stack), strict=True))
+            given = given.clone()
+            for row, exchanged in enumerate(rows):
+                for at, token in exchanged:
+                    if at == place:
+                        given[row, partner[token]] = self.true[1][place][0, token]
+            return given
+
+        return self._run(len(rows), same_heads, exchange)
+
+    def _run(self, count: int, heads: Heads, states: States) -> Tensor:
+        corrupted, target = self._rows(self.corrupted, count), self._rows(self.target, count)
+        return patched(self.model, corrupted, target, heads, states)[:, -1]
+
+    def _rows(self, ids: Sequence[int], count: int) -> Tensor:
+        return torch.tensor([list(ids)], device=self.model.output.weight.device).expand(count, -1)
+
+
+def patching(
+    model: Transformer,
+    source: Sequence[int],
+    corrupted: Sequence[int],
+    target: Sequence[int],
+    step: int | None = None,
+    instead: int | None = None,
+    pairs: Pairs | None = None,
+    states: bool = True,
+) -> Patching:
+    """Puts each head's output and each state of the run on `source` into the run on `corrupted`, one at a time.
+
+    `target`, from [SOS] to [EOS], is read in both runs up to `step`, and the difference of logits is between the token
+    that it has there and `instead`. Without a `step`, the first one at which the corrupted run would rather write
+    something else; without `instead`, what it would rather write there. `pairs` are the places of `source` and
+    `corrupted` that belong together; not needed where both are equally long. Without `states`, which cost a row for
+    each token and layer, only heads are given back. Raises ValueError where the two runs do not differ, and for a step,
+    token or pair that there is not.
+    """
+    pairs = aligned(source, corrupted) if pairs is None else pairs
+    step, instead = _question(model, corrupted, target, step, instead)
+    runs = _runs(model, source, corrupted, target, step, pairs)
+    written = target[step + 1]
+    share = _Share(runs, written, instead)
+    heads = all_heads(model)
+    by_head = dict(zip(heads, share(runs.with_heads, [[head] for head in heads]), strict=True))
+    sites = {site: _every(by_head, site, attention_at(model, site).n_heads) for site in model.sites()}
+    places = list(runs.true[1])
+    tokens = {stack: runs.places(stack)[0] for stack in ("encoder", "decoder")}
+    each = [(place, token) for place in places for token in tokens[place.stack]] if states else []
+    by_place = dict(zip(each, share(runs.with_states, [[one] for one in each]), strict=True))
+    whole = [(Place("encoder", 0), token) for token in tokens["encoder"]]
+    everything, nothing = share(runs.with_states, [whole, []])
+    return Patching(
+        step,
+        written,
+        instead,
+        share.true,
+        share.corrupted,
+        sites,
+        {stack: _table(by_place, places, stack, length) for stack, length in _lengths(runs)} if states else {},
+        everything,
+        nothing,
+    )
+
+
+def restored_by(
+    model: Transformer,
+    source: Sequence[int],
+    corrupted: Sequence[int],
+    target: Sequence[int],
+    step: int,
+    instead: int,
+    sets: Iterable[Sequence[Head]],
+    pairs: Pairs | None = None,
+) -> list[float]:
+    """The share that each set of heads restores together; what else is asked for is as in `patching`."""
+    pairs = aligned(source, corrupted) if pairs is None else pairs
+    step, instead = _question(model, corrupted, target, step, instead)
+    runs = _runs(model, source, corrupted, target, step, pairs)
+    return _Share(runs, target[step + 1], instead)(runs.with_heads, [list(one) for one in sets])
+
+
+def first_difference(model: Transformer, corrupted: Sequence[int], target: Sequence[int]) -> tuple[int, int]:
+    """The first step at which the run on `corrupted` would rather write something else than `target`, and what.
+
+    Raises ValueError where there is none.
+    """
+    return _question(model, corrupted, target, None, None)
+
+
+def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
+    """Each token with the one at its place. Raises ValueError where the two differ in length."""
+    if len(source) != len(corrupted):
+        raise ValueError(
+            f"The two sentences have {len(source)} and {len(corrupted)} tokens; "
+            "say which tokens belong together, or give two of the same length."
+        )
+    return [(i, i) for i in range(len(source))]
+
+
+class _Share:
+    """Logits as a share of the way from the corrupted to the true difference."""
+
+    def __init__(self, runs: _Runs, written: int, instead: int) -> None:
+        self.runs, self.written, self.instead = runs, written, instead
+        self.true = self._difference(runs.true[2])
+        self.corrupted = self._difference(runs.with_heads([[]])[0])
+        if abs(self.true - self.corrupted) < 1e-6:
+            raise ValueError("Both sentences lead to the same logits here; choose two that differ, or another word.")
+
+    def __call__(self, run: Callable[[Sequence[Sequence[Part]]], Tensor], rows: list[list[Part]]) -> list[float]:
+        """The share of each row, which exchanges the parts that it lists."""
+        size = rows_per_pass(self.runs.model, len(self.runs.corrupted), len(self.runs.target))
+        shares = []
+        for some in in_passes(rows, size):
+            shares += [(self._difference(row) - self.corrupted) / (self.true - self.corrupted) for row in run(some)]
+        return shares
+
+    @torch.no_grad()
+    def _difference(self, last: Tensor) -> float:
+        """The difference of the two logits, from the decoder's last state [M]."""
+        weight, bias = self.runs.model.output.weight, self.runs.model.output.bias
+        difference = last.double() @ (weight[self.written].double() - weight[self.instead].double())
+        if bias is not None:
+            difference = difference + bias[self.written].double() - bias[self.instead].double()
+        return float(difference)
+
+
+def _question(
+    model: Transformer, corrupted: Sequence[int], target: Sequence[int], step: int | None, instead: int | None
+) -> tuple[int, int]:
+    """The step and the other word, where they were not given."""
+    if step is not None:
+        require_step(target, step)
+    if instead is not None:
+        require_token(model, instead)
+    if step is not None and instead is not None:
+        return step, instead
+    device = model.output.weight.device
+    last = patched(model, torch.tensor([corrupted], device=device), torch.tensor([target[:-1]], device=device))[0]
+    with torch.no_grad():
+        best = allowed(model.output(last), model.config).argmax(-1).tolist()
+    steps = range(len(best)) if step is None else [step]
+    for at in steps:
+        if best[at] != target[at + 1] and instead is None:
+            return at, best[at]
+        if instead is not None and best[at] == instead:
+            return at, instead
+    raise ValueError(
+        "The other sentence leads to the same words; choose two that the model translates differently, "
+        "or name the word to compare with."
+    )
+
+
+def _runs(
+    model: Transformer,
+    source: Sequence[int],
+    corrupted: Sequence[int],
+    target: Sequence[int],
+    step: int,
+    pairs: Pairs,
+) -> _Runs:
+    for sentence, places in ((source, [a for a, _ in pairs]), (corrupted, [b for _, b in pairs])):
+        if len(set(places)) < len(places) or not set(places) <= set(range(len(sentence))):
+            raise ValueError(f"The pairs name tokens {places} of a sentence with {len(sentence)}; name each once.")
+    return _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs))
+
+
+def _lengths(runs: _Runs) -> list[tuple[str, int]]:
+    return [("encoder", len(runs.source)), ("decoder", len(runs.target))]
+
+
+def _every(by_head: dict[Head, float], site: Site, count: int) -> np.ndarray:
+    """The shares of a site's heads, [H]; NaN of one that is pruned."""
+    return np.array([by_head.get((site, head), np.nan) for head in range(count)])
+
+
+def _table(by_place: dict[tuple[Place, int], float], places: Sequence[Place], stack: str, length: int) -> np.ndarray:
+    layers = [place for place in places if place.stack == stack]
+    return np.array([[by_place.get((place, token), np.nan) for token in range(length)] for place in layers])

@@ -1,0 +1,143 @@
+"""Every measure of where a token came from, and how far each agrees with leaving source tokens out.
+
+Shapes: S source tokens, T target tokens that are read, L layers, H heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from headlight.analysis.combine import rollout_source
+from headlight.analysis.sites import by_kind
+from headlight.analysis.stream import stream
+from headlight.analysis.values import value_weighted_patterns
+from headlight.analysis.why.alti import Contributions, contributions_of, heads_of
+from headlight.analysis.why.gradients import gradient_times_input
+from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
+from headlight.analysis.why.ranks import rank_correlation
+from transformer.model import Transformer
+from transformer.trace import Kind
+
+ALTI, ATTENTION = "ALTI+", "raw attention"
+RESAMPLES = 2000
+
+
+class Measured(NamedTuple):
+    """What each measure says of the tokens behind every step, and what leaving a source token out costs.
+
+    `by_measure` has source [T, S] and prefix [T, T]: shares of "ALTI+", "value zeroing" and "rollout", weights
+    of "raw attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input". `left_out` [T, S] is
+    in nats.
+    """
+
+    by_measure: dict[str, Contributions]
+    left_out: np.ndarray
+
+
+class Agreement(NamedTuple):
+    """Spearman's rank correlation with leaving out: mean, standard deviation, and of how many steps or sentences.
+
+    From `low` to `high` is the 95 % interval of the mean, by a bootstrap over these.
+    """
+
+    mean: float
+    spread: float
+    over: int
+    low: float
+    high: float
+
+
+def measured(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Measured:
+    """By all measures; `source` are ids up to [EOS], `target` from [SOS] to [EOS]."""
+    weighted = _mean_of_heads(value_weighted_patterns(model, source, target))
+    return Measured(
+        {
+            **_from_one_pass(model, source, target),
+            "norm-weighted": weighted,
+            "value zeroing": value_zeroing(model, source, target),
+            "gradient × input": _gradients(model, source, target),
+        },
+        leave_one_out(model, source, target),
+    )
+
+
+def _from_one_pass(model: Transformer, source: Sequence[int], target: Sequence[int]) -> dict[str, Contributions]:
+    """What the patterns of one pass say. They are all in memory at once, and freed before the next measure."""
+    passed = stream(model, source, target)
+    heads = heads_of(passed)
+    patterns = by_kind({site: pattern.float().cpu().numpy() for site, pattern in heads.patterns.items()})
+    followed = rollout_source(patterns["encoder"], patterns["decoder"], patterns["cross"])
+    attention = _mean_of_heads(patterns)
+    del patterns
+    return {
+        ALTI: contributions_of(passed, heads),
+        ATTENTION: attention,
+        "rollout": Contributions(followed.source[-1], followed.target[-1]),
+    }
+
+
+def _mean_of_heads(patterns: Mapping[Kind, np.ndarray]) -> Contributions:
+    return Contributions(patterns["cross"].mean((0, 1)), patterns["decoder"].mean((0, 1)))
+
+
+def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
+    steps = range(len(target) - 1)
+    from_source, prefix = np.zeros((len(steps), len(source))), np.zeros((len(steps), len(steps)))
+    for step in steps:
+        gradient = gradient_times_input(model, source, target, step)
+        from_source[step], prefix[step, : step + 1] = np.abs(gradient.source), np.abs(gradient.prefix)
+    return Contributions(from_source, prefix)
+
+
+def correlations(found: Measured, signed: bool = False) -> dict[str, list[float]]:
+    """Return the rank correlation of each measure with leaving out, for each step of one translation.
+
+    What is compared is by how much the log-probability of a token changes. No measure but gradients has a sign, so a
+    source token that speaks against the written one counts like one that speaks for it; `signed` asks instead whether a
+    measure ranks those last.
+    """
+    effect = found.left_out if signed else np.abs(found.left_out)
+    return {
+        name: [float(rank_correlation(*pair)) for pair in zip(shares.source, effect, strict=True)]
+        for name, shares in found.by_measure.items()
+    }
+
+
+def agreements(found: Measured, signed: bool = False) -> dict[str, Agreement]:
+    """Return the agreement of each measure over the steps of one translation; see `correlations`."""
+    return summed_up(correlations(found, signed))
+
+
+def summed_up(each: Mapping[str, Sequence[float]]) -> dict[str, Agreement]:
+    """Return mean, spread and interval of the correlations by measure; NaN where a measure has no order."""
+    together: dict[str, Agreement] = {}
+    for name, values in each.items():
+        known = np.array([value for value in values if not np.isnan(value)])
+        if not len(known):
+            together[name] = Agreement(np.nan, np.nan, 0, np.nan, np.nan)
+            continue
+        low, high = _interval(known)
+        together[name] = Agreement(float(known.mean()), float(known.std()), len(known), low, high)
+    return together
+
+
+def close_to_best(each: Mapping[str, Sequence[float]]) -> tuple[str, list[str]]:
+    """Return the measure with the highest mean, and those whose paired difference to it may be chance (95 %)."""
+    means = {name: float(np.nanmean(values)) for name, values in each.items() if not np.isnan(values).all()}
+    best = max(means, key=lambda name: means[name])
+    close = []
+    for name in means.keys() - {best}:
+        difference = np.array(each[best]) - np.array(each[name])
+        if _interval(difference[~np.isnan(difference)])[0] <= 0:
+            close.append(name)
+    return best, sorted(close)
+
+
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    """The 95 % interval of the mean, by the percentiles of RESAMPLES bootstrap means (Efron 1979)."""
+    drawn = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
+    low, high = np.percentile(values[drawn].mean(1), [2.5, 97.5])
+    return float(low), float(high)

@@ -1,0 +1,74 @@
+"""Why a word was written, from the command line: `python -m headlight why`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from headlight import folders
+from headlight.analysis.sites import by_kind
+from headlight.analysis.why.activation_patching import patching
+from headlight.analysis.why.alti import contributions
+from headlight.analysis.why.encoder_layers import decoder_lens
+from headlight.analysis.why.gradients import gradient_times_input
+from headlight.analysis.why.leave_out import leave_one_out
+from headlight.analysis.why.logit_difference import contrast, require_step
+from headlight.checkpoints import load_translator
+
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds `why` by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(why, "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens.")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("sentence", help="the sentence to translate")
+    sub.add_argument("--target", help="a translation to explain; the model's own if absent")
+    sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
+    sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
+    sub.add_argument("--corrupted", metavar="SENTENCE", help="a sentence to try causes on: one word changed")
+
+
+def why(options: argparse.Namespace) -> None:
+    """Prints one JSON object. Raises ValueError for a step, a token or a sentence that says nothing."""
+    if options.instead is not None and options.step is None:
+        raise ValueError("--instead needs --step: the written token that it is compared with.")
+    translator = load_translator(options.checkpoint)
+    target, tokenizer = options.target, translator.checkpoint.target_tokenizer
+    if target is None:
+        target = translator.translate(options.sentence).text
+    source, written = translator.encode(options.sentence), translator.encode_target(target)
+    instead = int(options.instead) if (options.instead or "").isdecimal() else options.instead
+    shares = contributions(translator.model, source, written)
+    lens = decoder_lens(translator.model, source, written)
+    facts: dict[str, Any] = {
+        "source": translator.checkpoint.source_tokenizer.labels(source),
+        "target": tokenizer.labels(written),
+        "contributions": shares._asdict(),
+        "left out": leave_one_out(translator.model, source, written),
+        "decoder lens": {"written": [tokenizer.decode(ids) for ids in lens.written], "log_probs": lens.log_probs},
+    }
+    if instead is not None:
+        require_step(written, options.step)
+        other = translator.token(instead, written[options.step + 1])
+        parts = contrast(translator.model, source, written, options.step, other)
+        gradient = gradient_times_input(translator.model, source, written, options.step, parts.instead)
+        facts["contrast"] = parts._asdict() | {"gradient times input": gradient.source}
+    if options.corrupted is not None:
+        if isinstance(instead, str):
+            instead = translator.token(instead, written[options.step + 1])
+        corrupted = translator.encode(options.corrupted)
+        patched = patching(translator.model, source, corrupted, written, options.step, instead)
+        facts["patching"] = vars(patched) | {"restored": by_kind(patched.restored)}
+    print(json.dumps(facts, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as lists; what is not a number as null."""
+    assert isinstance(value, np.ndarray | np.generic), type(value)
+    numbers = np.asarray(value)
+    return np.where(np.isnan(numbers), np.array(None), numbers.astype(object)).tolist()

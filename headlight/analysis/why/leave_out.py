@@ -1,0 +1,128 @@
+"""What really happens when a source token is missing: the measure that all others are compared with.
+
+Shapes: S source tokens, T target tokens that are read, L layers, N tokens of a stack, M = d_model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headlight.analysis.passes import in_passes, rows_per_pass, written_log_probs
+from headlight.analysis.stream import Stream, stream
+from headlight.analysis.why.alti import Contributions
+from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.model import Transformer
+
+ROUNDING = 1e-13  # the square of what a float32 leaves open: the distance of two vectors that differ by rounding
+
+
+@torch.no_grad()
+def leave_one_out(model: Transformer, source: Sequence[int], target: Sequence[int]) -> np.ndarray:
+    """How much less probable each written token is without each source token, in nats: [T, S].
+
+    Each token of `source` in turn is taken out, so that the ones behind it move up; `target` is forced. Negative
+    where a token becomes more probable.
+    """
+    assert len(source) > 1, "nothing would be left to read"
+    device = model.output.weight.device
+    tgt = torch.tensor([target], device=device)
+    whole = written_log_probs(model, torch.tensor([source], device=device), tgt)
+    parts = []
+    for places in in_passes(range(len(source)), rows_per_pass(model, len(source), len(target))):
+        shorter = torch.tensor([[*source[:i], *source[i + 1 :]] for i in places], device=device)
+        parts.append(whole - written_log_probs(model, shorter, tgt.expand(len(places), -1)))
+    return torch.cat(parts).T.cpu().numpy()
+
+
+def value_zeroing(model: Transformer, source: Sequence[int], target: Sequence[int]) -> Contributions:
+    """The shares behind each step by how far each layer's output turns when a token's values are zero.
+
+    Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token is still looked at, but hands over
+    nothing; the cosine distance between what the layer leaves then and what it leaves otherwise, divided by the sum
+    of its row. Layers are multiplied as in `contributions`, half of each being the residual connection, as in rollout
+    (Abnar and Zuidema 2020). Following it through an encoder and a decoder is ours: the paper has encoders only.
+    """
+    passed = stream(model, source, target)
+    memory = np.eye(len(source))
+    for layer in range(model.config.encoder.n_layers):
+        memory = (memory + _encoder_layer(passed, layer) @ memory) / 2
+    prefix, from_source = np.eye(len(target) - 1), np.zeros((len(target) - 1, len(source)))
+    for layer in range(model.config.decoder.n_layers):
+        own, looked_at = np.split(_decoder_layer(passed, layer), [len(prefix)], axis=1)
+        from_source = (from_source + own @ from_source + looked_at @ memory) / 2
+        prefix = (prefix + own @ prefix) / 2
+    return Contributions(from_source, prefix)
+
+
+@torch.no_grad()
+def _encoder_layer(passed: Stream, layer: int) -> np.ndarray:
+    """[S, S]: how far each token's state turns without the values of each."""
+    module, x = passed.layer("encoder", layer), passed.encoder.states[layer]
+    assert isinstance(module, EncoderLayer)
+    attention = module.attention
+
+    def without(tokens: Sequence[int]) -> Tensor:
+        y = module.residuals[0](
+            x.expand(len(tokens) + 1, -1, -1),
+            lambda h: attention(h, _zeroed(attention.keys_values(h), tokens), passed.source_mask),
+        )
+        return module.residuals[1](y, module.feed_forward)
+
+    return _shares(_distances(passed, len(x), without))
+
+
+@torch.no_grad()
+def _decoder_layer(passed: Stream, layer: int) -> np.ndarray:
+    """[T, T + S]: how far each token's state turns without the values of each before it, and of each of the source."""
+    module, x = passed.layer("decoder", layer), passed.decoder.states[layer]
+    assert isinstance(module, DecoderLayer)
+    own, cross, memory = module.self_attention, module.cross_attention, passed.encoder.last
+
+    def without(prefix: Sequence[int], source: Sequence[int]) -> Tensor:
+        count = len(prefix) + len(source) + 1
+        looked_at = memory.expand(count, -1, -1)
+        y = module.residuals[0](
+            x.expand(count, -1, -1), lambda h: own(h, _zeroed(own.keys_values(h), prefix), passed.target_mask)
+        )
+        y = module.residuals[1](
+            y, lambda h: cross(h, _zeroed(cross.keys_values(looked_at), source), passed.source_mask)
+        )
+        return module.residuals[2](y, module.feed_forward)
+
+    of_prefix = _distances(passed, len(x), lambda tokens: without(tokens, ()))
+    of_source = _distances(passed, len(memory), lambda tokens: without((), tokens))
+    return _shares(np.concatenate([of_prefix, of_source], axis=1))
+
+
+def _zeroed(keys_values: tuple[Tensor, Tensor], tokens: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Keys and values [B, H, K, D], those values zero in each row that belong to its one of `tokens`; rows without one
+    are as they were."""
+    if not tokens:
+        return keys_values
+    keys, values = keys_values[0], keys_values[1].clone()
+    values[range(len(tokens)), :, list(tokens)] = 0
+    return keys, values
+
+
+def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Tensor]) -> np.ndarray:
+    """How far the states of N tokens turn without the values of each of `count` tokens: cosine distances [N, count].
+
+    `without` takes B tokens and gives the states without each of them, and in the last row as they are: [B + 1, N, M].
+    """
+    parts = []
+    for tokens in in_passes(range(count), rows_per_pass(passed.model, len(passed.source), len(passed.target))):
+        states = without(tokens).double()
+        distances = 1.0 - torch.cosine_similarity(states[:-1], states[-1], dim=-1)
+        parts.append(distances.masked_fill(distances < ROUNDING, 0.0))  # rounding alone is no distance
+    return torch.cat(parts).T.cpu().numpy()
+
+
+def _shares(distances: np.ndarray) -> np.ndarray:
+    """Rows divided by their sum; a row in which nothing turns belongs to its own token."""
+    total = distances.sum(-1, keepdims=True)
+    rows = np.eye(*distances.shape)
+    return np.divide(distances, total, out=rows, where=total > 0)

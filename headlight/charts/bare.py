@@ -1,0 +1,62 @@
+"""What pictures without a grid of tokens share: bare axes, quiet numbers, words beside them."""
+
+from typing import Any
+
+from headlight.charts.colours import Theme
+from headlight.charts.frame import FONT
+
+NOTE, SMALL = 13, 12  # font sizes of words beside a picture, and of the numbers at its axes
+
+
+def bare(look: Theme) -> dict[str, Any]:
+    font = {"family": FONT, "size": NOTE, "color": look.text}
+    transparent = "rgba(0,0,0,0)"
+    return {
+        "template": "none",
+        "paper_bgcolor": transparent,
+        "plot_bgcolor": transparent,
+        "font": font,
+        "hoverlabel": {"bgcolor": look.card, "bordercolor": look.line, "align": "left", "font": font},
+        "showlegend": False,
+    }
+
+
+def quiet_axis(look: Theme) -> dict[str, Any]:
+    """An axis of quiet numbers, without a line."""
+    return {
+        "tickfont": {"size": SMALL, "color": look.muted},
+        "ticks": "",
+        "zeroline": False,
+        "showline": False,
+        "gridcolor": look.line,
+        "gridwidth": 1,
+        "showgrid": False,
+        "separatethousands": True,
+    }
+
+
+def note(text: str, colour: str, size: int = NOTE, **place: Any) -> dict[str, Any]:
+    font = {"size": size, "color": colour}
+    return {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper", "xanchor": "left"} | place
+
+
+def flat_bar(look: Theme, limit: float, height: int, beyond: bool = False) -> dict[str, Any]:
+    """A slim bar under a picture of that `height`; `beyond` says that there are numbers outside of ±`limit`."""
+    low, high = ("≤ ", "≥ ") if beyond else ("", "")
+    return {
+        "orientation": "h",
+        "x": 0,
+        "xanchor": "left",
+        "y": -24 / height,
+        "yanchor": "top",
+        "len": 170,
+        "lenmode": "pixels",
+        "thickness": 8,
+        "xpad": 0,
+        "ypad": 2,
+        "outlinewidth": 0,
+        "tickvals": [-limit, 0, limit],
+        "ticktext": [f"{low}−{limit:.3g}", "0", f"{high}{limit:.3g}"],
+        "tickfont": {"size": SMALL, "color": look.muted},
+        "ticks": "",
+    }

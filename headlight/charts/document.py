@@ -1,0 +1,103 @@
+"""A picture as an SVG document that says by itself what it shows: a title, facts below it, and then the drawing."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from headlight.charts.colours import Theme
+from headlight.charts.direction import isolated, runs_left
+from headlight.charts.labels import FONT_SIZE, width, wrapped
+
+FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
+FONTS = Path(__file__).parent / "fonts"
+_TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
+# Fonts that go inside of a document which has their letters: who opens it need not have them. The first is drawn by
+# tools/marks.py.
+_INSIDE = {
+    "Headlight marks": ("marks.ttf", re.compile("[\u2581\uff0d]")),
+    "Noto Sans Devanagari": ("NotoSansDevanagari-Regular.ttf", re.compile("[\u0900-\u097f]")),
+}
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def document(
+    drawing: Sequence[str], size: tuple[float, float], title: str, facts: Mapping[str, str], look: Theme
+) -> str:
+    """The elements of `drawing`, which take `size` (width, height) pixels, under their title and facts.
+
+    `facts` are names to texts, such as the model and the sentence; long ones are broken into lines.
+    """
+    room = max(size[0], _NARROWEST)
+    heading = [(line, _TITLE, look.text) for line in wrapped(title, room * 0.94, _TITLE)]  # 0.94: it is bold
+    told = [f"{name}: {isolated(text)}" for name, text in facts.items()]
+    for name, text in facts.items():
+        first, *others = wrapped(f"{name}: {text}", room, _FACT)
+        after = len(name) + 2
+        lines = [first[:after] + isolated(first[after:]), *map(isolated, others)]
+        heading += [(line, _FACT, look.muted) for line in lines]
+    parts, y = [], float(_MARGIN)
+    for line, font_size, colour in heading:
+        y += font_size * 1.4
+        weight = ' font-weight="600"' if font_size == _TITLE else ""
+        parts.append(
+            f'<text x="{_MARGIN}" y="{y - 0.4 * font_size:.1f}" font-size="{font_size}"{weight} fill="{colour}"'
+            f"{anchored(line)}>{text_of(line)}</text>"
+        )
+    y += _MARGIN
+    across, down = room + 2 * _MARGIN, y + size[1] + _MARGIN
+    whole = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing, "</g>"])
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:.0f}" height="{down:.0f}" '
+            f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{FONT}" font-size="{FONT_SIZE}">',
+            f"<title>{text_of(title)}</title>",
+            f"<desc>{text_of('; '.join(told))}</desc>",
+            *([f"<style>{style}</style>"] if (style := faces(whole)) else []),
+            f'<rect width="100%" height="100%" fill="{look.background}"/>',
+            whole,
+            "</svg>\n",
+        ]
+    )
+
+
+def fonts_of(text: str) -> dict[str, Path]:
+    """By its family, the file of each font that goes inside of what shows this text."""
+    return {family: FONTS / file for family, (file, letters) in _INSIDE.items() if letters.search(text)}
+
+
+def faces(text: str) -> str:
+    """The style that brings these fonts into a document with this text."""
+    return "".join(_face(family, file) for family, file in fonts_of(text).items())
+
+
+def text_of(text: str) -> str:
+    """Text as XML has it; a character that XML cannot hold becomes "\ufffd"."""
+    return escape(_NOT_XML.sub("\ufffd", text))
+
+
+def anchored(text: str, anchor: str = "start", sentence: bool = False) -> str:
+    """Attributes of the element of a text: which part of it stands at its point, and which way it runs.
+
+    `anchor` is "start" (the left end), "middle" or "end"; `sentence` says whether that of a token runs to the left.
+    """
+    if not runs_left(text, sentence):
+        return "" if anchor == "start" else f' text-anchor="{anchor}"'
+    ends = {"start": "end", "end": "start"}  # of what runs to the left, the start is the right end
+    return f' direction="rtl" text-anchor="{ends.get(anchor, anchor)}"'
+
+
+def text_width(text: str, size: float) -> float:
+    """About how many pixels the text takes at that font size."""
+    return width(text) * size / FONT_SIZE
+
+
+@cache
+def _face(family: str, file: Path) -> str:
+    data = base64.b64encode(file.read_bytes()).decode("ascii")
+    form = file.suffix[1:]
+    return f'@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}")}}'

@@ -1,0 +1,243 @@
+"""One attention pattern, exactly: a heatmap with the tokens on both axes and each weight on hover.
+
+Q queries are the rows, K keys the columns. These functions know arrays and labels, nothing of models.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, TypedDict, Unpack
+
+import numpy as np
+import plotly.graph_objects as go
+
+from headlight.charts.colours import theme_named
+from headlight.charts.frame import Frame, Spec, colour_bar, figure, spec_in
+from headlight.charts.labels import escaped, ordinal
+from transformer.quoting import quoted
+
+KINDS = ("encoder", "decoder", "cross")
+# How a weight becomes a colour, and what the colour bar says of it.
+SCALES = {
+    "fixed": "{name}, 0 to {limit:g}",
+    "row": "share of the row's largest {name}",
+    "sqrt": "square root of the {name}",
+}
+
+
+class FrameOptions(TypedDict, total=False):
+    """What stands around a matrix [Q, K]; `frame_of` has the defaults."""
+
+    masked: np.ndarray | None  # [Q, K], True where a query may not look
+    masked_note: str  # what the hover says there
+    reads: Sequence[str]  # the Q tokens that the decoder reads where it writes the rows
+    theme: str  # "light" or "dark"
+    row_title: str
+    column_title: str
+    width: int  # pixels, at which cells are square
+    height: int | None  # pixels, instead of square cells
+
+
+class PatternOptions(FrameOptions, total=False):
+    """And how its numbers become colours; `pattern` has the defaults."""
+
+    scale: str
+    name: str
+    limit: float
+
+
+class DifferenceOptions(FrameOptions, total=False):
+    """The same of a difference; `difference` has the defaults."""
+
+    name: str
+    limit: float | None
+
+
+class Labelled(Protocol):
+    @property
+    def labels(self) -> list[str]: ...
+
+
+class Trace(Protocol):
+    """What `heatmap` asks of a trace; layers and heads of its patterns count from 0."""
+
+    @property
+    def reads(self) -> Labelled: ...
+    def pattern(self, kind: str) -> np.ndarray: ...
+    def rows(self, kind: str) -> list[str]: ...
+    def columns(self, kind: str) -> list[str]: ...
+    def masked(self, kind: str) -> np.ndarray: ...
+
+
+def heatmap(trace: Trace, kind: str, layer: int, head: int, **options: Unpack[PatternOptions]) -> go.Figure:
+    """One head of a trace; `kind` is "encoder", "decoder" or "cross", layer and head count from 1.
+
+    Raises ValueError for a kind, layer or head that isn't there.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"There is no kind of attention {quoted(kind)}: choose one of {', '.join(KINDS)}.")
+    patterns = trace.pattern(kind)
+    for name, number, count in (("layer", layer, len(patterns)), ("head", head, patterns.shape[1])):
+        if not 1 <= number <= count:
+            raise ValueError(f"There is no {name} {number} of {kind} attention: choose one from 1 to {count}.")
+    options.setdefault("masked", trace.masked(kind))
+    if kind != "encoder":
+        options.setdefault("reads", trace.reads.labels)
+    spec = pattern_spec(patterns[layer - 1, head - 1], trace.rows(kind), trace.columns(kind), **options)
+    spec["layout"]["meta"] = f"{kind.capitalize()} attention, layer {layer}, head {head}: {spec['layout']['meta']}"
+    return figure(spec)
+
+
+def pattern(
+    weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[PatternOptions]
+) -> go.Figure:
+    """The heatmap of `weights` [Q, K]; the weight itself is on hover, however the colour is scaled.
+
+    `scale`: "fixed" (colours from 0 to `limit`), "row" (share of the row's largest) or "sqrt" (square
+    root, 0 to 1). `name` is what a value is called. A sentence about the picture is in `layout.meta`.
+    """
+    return figure(pattern_spec(weights, rows, columns, **options))
+
+
+def pattern_spec(
+    weights: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    scale: str = "fixed",
+    name: str = "weight",
+    limit: float = 1.0,
+    **options: Unpack[FrameOptions],
+) -> Spec:
+    """What `pattern` makes a figure of."""
+    if scale not in SCALES:
+        raise ValueError(f"There is no scale {quoted(scale)}: choose one of {', '.join(SCALES)}.")
+    weights = np.asarray(weights, dtype=np.float32)
+    frame = frame_of(weights, rows, columns, **options)
+    seen = np.where(frame.masked, np.float32(np.nan), weights)
+    top, value = (limit, "%{z:.3g}") if scale == "fixed" else (1.0, "%{customdata:.3g}")
+    ticks = {v: f"{v:g}" for v in (0, top / 2, top)}
+    matrix = {
+        "type": "heatmap",
+        "z": scaled(seen, scale),
+        "zmin": 0,
+        "zmax": top,
+        "colorscale": _steps(frame.theme.sequential),
+        "colorbar": colour_bar(frame, SCALES[scale].format(name=name, limit=limit), ticks),
+        "text": _ranks(seen),
+        "hoverongaps": False,
+        "hovertemplate": _hover(f"{_big(value)}, %{{text}} in its row"),
+    }
+    if scale != "fixed":
+        matrix["customdata"] = seen
+    return spec_in(frame, matrix, _sentence(seen, rows, columns, name))
+
+
+def difference(
+    change: np.ndarray, rows: Sequence[str], columns: Sequence[str], **options: Unpack[DifferenceOptions]
+) -> go.Figure:
+    """The heatmap of a difference of two patterns [Q, K]: blue less, grey the same, orange more.
+
+    The colours reach from -`limit` to `limit`, by default the largest change.
+    """
+    return figure(difference_spec(change, rows, columns, **options))
+
+
+def difference_spec(
+    change: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    name: str = "weight",
+    limit: float | None = None,
+    **options: Unpack[FrameOptions],
+) -> Spec:
+    """What `difference` makes a figure of."""
+    change = np.asarray(change, dtype=np.float32)
+    frame = frame_of(change, rows, columns, **options)
+    seen = np.where(frame.masked, np.float32(np.nan), change)
+    largest = float(np.nanmax(np.abs(seen), initial=0.0))
+    limit = limit or largest or 1.0
+    matrix = {
+        "type": "heatmap",
+        "z": seen,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": _steps(frame.theme.diverging),
+        "colorbar": colour_bar(
+            frame,
+            f"change in {name}, ±{limit:.2g}",
+            {-limit: f"−{limit:.2g}", 0.0: "0", limit: f"+{limit:.2g}"},
+        ),
+        "hoverongaps": False,
+        "hovertemplate": _hover(_big("%{z:+.3g}")),
+    }
+    return spec_in(frame, matrix, f"The largest change in {name} is {largest:.3g}.")
+
+
+def frame_of(
+    matrix: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    masked: np.ndarray | None = None,
+    masked_note: str = "masked: this key comes later",
+    reads: Sequence[str] = (),
+    theme: str = "light",
+    row_title: str = "token that looks (query)",
+    column_title: str = "looks at (key)",
+    width: int = 480,
+    height: int | None = None,
+) -> Frame:
+    """The frame of a matrix [Q, K]; ValueError where the labels, the mask or the theme don't fit it."""
+    if matrix.shape != (len(rows), len(columns)) or not matrix.size:
+        raise ValueError(
+            f"A picture of {len(rows)} rows and {len(columns)} columns needs a matrix of that shape with at "
+            f"least one cell, but this one is {' x '.join(map(str, matrix.shape))}."
+        )
+    mask = np.zeros(matrix.shape, bool) if masked is None else np.asarray(masked, bool)
+    if mask.shape != matrix.shape or len(reads) not in (0, len(rows)):
+        raise ValueError(
+            f"The mask and the tokens read must fit the {len(rows)} rows and {len(columns)} columns of the "
+            f"matrix, but the mask is {' x '.join(map(str, mask.shape))} and there are {len(reads)} tokens."
+        )
+    titles = escaped(row_title), escaped(column_title)
+    return Frame(rows, columns, reads, mask, escaped(masked_note), *titles, theme_named(theme), width, height)
+
+
+def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
+    """The colour's value for each weight of [..., Q, K]."""
+    if scale == "sqrt":
+        return np.sqrt(weights)
+    if scale == "row":
+        largest = np.fmax.reduce(weights, axis=-1, keepdims=True)
+        return np.divide(weights, largest, out=weights.copy(), where=largest > 0)
+    return weights
+
+
+def _steps(colours: Sequence[str]) -> list[list[object]]:
+    """Colours evenly from 0 to 1, as Plotly's script wants them."""
+    return [[n / (len(colours) - 1), colour] for n, colour in enumerate(colours)]
+
+
+def _ranks(weights: np.ndarray) -> np.ndarray:
+    """The place of each weight in its row, "1st" for the largest; equal weights share the better place."""
+    names = np.array(["", *map(ordinal, range(1, weights.shape[1] + 1))], dtype=object)
+    ranks = [np.searchsorted(np.sort(-row), -row) + 1 for row in weights]
+    return names[np.where(np.isnan(weights), 0, ranks)]
+
+
+def _hover(text: str) -> str:
+    return f"<b>%{{y}}</b> looks at <b>%{{x}}</b><br>{text}<extra></extra>"
+
+
+def _big(value: str) -> str:
+    return f'<b><span style="font-size:17px">{value}</span></b>'
+
+
+def _sentence(weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], name: str) -> str:
+    if np.isnan(weights).all():
+        return f"All {len(rows)} rows are masked."
+    row, column = divmod(int(np.nanargmax(weights)), weights.shape[1])
+    return (
+        f"{len(rows)} rows by {len(columns)} columns; the largest {name} is {weights[row, column]:.3g}, "
+        f"where {rows[row]} looks at {columns[column]}."
+    )

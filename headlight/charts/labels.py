@@ -1,0 +1,59 @@
+"""Tokens as labels: literal in Plotly's pseudo-HTML, cut to the room there is, and how wide they come out."""
+
+import html
+import re
+from collections.abc import Iterable
+
+from headlight.graphemes import graphemes, is_wide, letters, shortened
+
+FONT_SIZE = 14  # pixels
+# What a letter takes on average, in ems: in the alphabets of Europe, in the scripts from Hebrew to Balinese, and where
+# letters are as wide as high.
+_NARROW, _BROAD, _WIDE = 0.52, 0.62, 1.0
+
+
+def escaped(text: str) -> str:
+    """Text that Plotly shows literally: it would read <b>, <a href>, &lt; and $...$ as markup."""
+    return html.escape(text, quote=False).replace("$", "&#36;")
+
+
+def width(text: str) -> float:
+    """About how many pixels the text takes."""
+    return FONT_SIZE * (_NARROW * len(text) if text.isascii() else sum(map(_ems, graphemes(text))))
+
+
+def _ems(grapheme: str) -> float:
+    if is_wide(grapheme):
+        return _WIDE
+    return letters(grapheme) * (_BROAD if "\u0590" <= grapheme < "\u1e00" else _NARROW)
+
+
+def widest(labels: Iterable[str]) -> float:
+    return max(map(width, labels), default=0.0)
+
+
+def cut(label: str, room: float) -> str:
+    """The label, or as much of it as `room` pixels hold, and an ellipsis."""
+    return shortened(label, room, width)
+
+
+def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:
+    """The text in lines of at most `room` pixels at a font size of `size`; only a word longer than that is cut."""
+    room *= FONT_SIZE / size
+    lines: list[str] = []
+    for word in re.findall(r"\S+\s*", text):
+        if lines and width(lines[-1] + word.rstrip()) <= room:
+            lines[-1] += word
+            continue
+        lines.append("")
+        for letter in graphemes(word):
+            if lines[-1] and not letter.isspace() and width(lines[-1] + letter) > room:
+                lines.append("")
+            lines[-1] += letter
+    return [line.rstrip() for line in lines]
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st"""
+    teens = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

@@ -1,0 +1,75 @@
+"""A few named curves over one axis, told apart by colour and dash.
+
+Letters: N points of a curve.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from headlight.charts.bare import SMALL, bare, quiet_axis
+from headlight.charts.colours import theme_named
+
+DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+class Curve(NamedTuple):
+    name: str
+    x: Sequence[float] | Sequence[str]  # [N]
+    y: np.ndarray  # [N]
+
+
+def lines(
+    curves: Sequence[Curve],
+    what: str,
+    along: str,
+    *,
+    logarithmic: str = "",
+    at: tuple[float, str] | None = None,
+    theme: str = "light",
+) -> go.Figure:
+    """`what` the curves show, and `along` what; `logarithmic` names the axes that are, "x", "y" or "xy".
+
+    `at` marks a place on the x axis with a line and a word. A sentence about the picture is in `layout.meta`.
+    """
+    look = theme_named(theme)
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers" if len(curve.y) <= 20 else "lines",
+            "name": curve.name,
+            "x": list(curve.x),
+            "y": np.asarray(curve.y, np.float32),
+            "line": {"width": 2, "color": look.heads[i % len(look.heads)], "dash": DASHES[i % len(DASHES)]},
+            "hovertemplate": f"<b>%{{y:.3g}}</b> {curve.name}, {along} %{{x}}<extra></extra>",
+        }
+        for i, curve in enumerate(curves)
+    ]
+    below = 20 * len(curves)  # of the names, one under the other where it is narrow
+    small = {"size": SMALL, "color": look.muted}
+    layout = bare(look) | {
+        "height": 256 + below,
+        "margin": {"l": 56, "r": 12, "t": 32, "b": 48 + below, "autoexpand": False},
+        "hovermode": "closest",
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": -0.27, "yanchor": "top", "font": small, "itemclick": False},
+        "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
+        "xaxis": quiet_axis(look)
+        | {"fixedrange": True, "title": {"text": along, "standoff": 4, "font": small}}
+        | ({"type": "log", "dtick": 1} if "x" in logarithmic else {}),
+        "yaxis": quiet_axis(look)
+        | {"showgrid": True, "fixedrange": True}
+        | ({"type": "log", "dtick": 1} if "y" in logarithmic else {"rangemode": "tozero"}),
+        "meta": f"{what}, along {along}: "
+        + "; ".join(f"{curve.name} from {curve.y[0]:.3g} to {curve.y[-1]:.3g}" for curve in curves)
+        + ".",
+    }
+    figure = go.Figure(traces, layout)
+    if at is not None:
+        place, word = at
+        figure.add_vline(place, line={"width": 1.5, "color": look.muted, "dash": "dot"})
+        across = np.log10(place) if "x" in logarithmic else place  # unlike lines, words on such an axis count in tens
+        figure.add_annotation(x=across, y=1, yref="paper", text=word, font=small, showarrow=False, xanchor="left")
+    return figure

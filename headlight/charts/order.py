@@ -1,0 +1,184 @@
+"""A sentence's vectors as pictures: one bag of words in two orders, and matrices that add up.
+
+Letters: S tokens, D = d_model. All lengths are in pixels.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from headlight.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
+from headlight.charts.colours import Theme, theme_named
+from headlight.charts.direction import isolated, right_to_left
+from headlight.charts.labels import FONT_SIZE, cut, escaped, widest
+
+_STRIP, _LINES = 24, 52  # heights of a row of vectors, and of the lines between
+_APART = 2  # cells between two words
+_NARROW = 12  # pixels a word; below that it has no label
+_LONGEST_LABEL = 90
+
+
+def reordered(
+    first: np.ndarray,
+    second: np.ndarray,
+    labels: tuple[Sequence[str], Sequence[str]],
+    order: Sequence[int],
+    *,
+    limit: float,
+    theme: str = "light",
+    width: int = 440,
+) -> go.Figure:
+    """The vectors of two sentences, [S, numbers] each, as strips under each other; lines join the same word.
+
+    `order` says where in the first sentence each token of the second stands. Colours reach from -`limit` to `limit`.
+    """
+    look = theme_named(theme)
+    n_tokens, numbers = first.shape
+    assert second.shape == first.shape and len(order) == n_tokens
+    pitch = numbers + _APART
+    centre = np.arange(n_tokens) * pitch + numbers / 2
+    bottom = _STRIP + _LINES
+    traces: list[dict[str, Any]] = [
+        _strip(first, labels[0], (0, _STRIP), limit, look) | {"xaxis": "x2"},
+        _strip(second, labels[1], (bottom, bottom + _STRIP), limit, look),
+    ]
+    places = np.asarray(order)
+    moved = places != np.arange(n_tokens)
+    for chosen, colour, thick in ((~moved, look.line, 1.5), (moved, look.accent, 2)):
+        x, y = _joins(centre[places[chosen]], centre[chosen], _STRIP + 4, bottom - 4)
+        line = {"width": thick, "color": colour}
+        traces.append({"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip"})
+    room = (width - 16) / n_tokens
+    names = [[cut(name, _LONGEST_LABEL) for name in side] if room >= _NARROW else [] for side in labels]
+    leftwards = right_to_left(labels[0])
+    level = widest(names[0]) <= room - 4
+    margin = 26 if level else round(0.71 * widest(names[0])) + 18
+    right = 8 if level else round(0.71 * max(widest(side[:1] if leftwards else side[-1:]) for side in names))
+    edges = [0, n_tokens * pitch - _APART]
+    axis = {
+        "range": edges[::-1] if leftwards else edges,
+        "tickvals": centre,
+        "ticklabelstandoff": 4,
+        "tickfont": {"size": FONT_SIZE, "color": look.text},
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "fixedrange": True,
+    }
+    said = f"{n_tokens} tokens, too narrow to be named: point at one"
+    unnamed = [] if names[0] else [note(said, look.muted, x=0, y=1, yanchor="bottom")]
+    above, below = ([escaped(isolated(name)) for name in side] or [""] * n_tokens for side in names)
+    layout = bare(look) | {
+        "height": bottom + _STRIP + 2 * margin,
+        "margin": {"l": 8, "r": right, "t": margin, "b": margin, "autoexpand": False},
+        "hovermode": "closest",
+        "xaxis": axis | {"ticktext": below, "tickangle": 0 if level else 45},
+        "xaxis2": axis | {"ticktext": above, "tickangle": 0 if level else -45, "overlaying": "x", "side": "top"},
+        "annotations": unnamed,
+        "yaxis": {"visible": False, "range": [bottom + _STRIP, 0], "fixedrange": True},
+        "meta": f"{n_tokens} tokens, of which {int(moved.sum())} stand elsewhere in the second sentence.",
+    }
+    return go.Figure(traces, layout)
+
+
+def _strip(
+    vectors: np.ndarray, names: Sequence[str], edges: tuple[int, int], limit: float, look: Theme
+) -> dict[str, Any]:
+    """The vectors of a sentence beside each other, as one row of a heatmap with gaps."""
+    n_tokens, numbers = vectors.shape
+    cells = np.full((n_tokens, numbers + _APART), np.nan, np.float32)
+    cells[:, :numbers] = vectors
+    text = [f"{escaped(isolated(name))}, number {i + 1}" for name in names for i in range(numbers + _APART)]
+    return {
+        "type": "heatmap",
+        "z": cells.reshape(1, -1),
+        "x": np.arange(cells.size + 1),
+        "y": list(edges),
+        "text": [text],
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": look.diverging,
+        "showscale": False,
+        "hoverongaps": False,
+        "hovertemplate": "<b>%{z:.3f}</b> %{text}<extra></extra>",
+    }
+
+
+def _joins(above: np.ndarray, below: np.ndarray, top: float, bottom: float) -> tuple[np.ndarray, np.ndarray]:
+    """Curves that leave each x above straight down and come to its x below so, as one line with gaps."""
+    t = np.linspace(0, 1, 25)
+    ease = 3 * t**2 - 2 * t**3
+    x = above[:, None] + (below - above)[:, None] * ease
+    y = np.broadcast_to(top + (bottom - top) * t, x.shape)
+    gap = np.full((len(above), 1), np.nan)
+    return np.hstack([x, gap]).ravel().astype(np.float32), np.hstack([y, gap]).ravel().astype(np.float32)
+
+
+_TOKEN_ROW, _TALLEST_SUM = 22, 640
+
+
+def sums(parts: Mapping[str, np.ndarray], labels: Sequence[str], *, theme: str = "light") -> go.Figure:
+    """Matrices of the same tokens, [S, D] each, side by side under their names, in one scale of colours.
+
+    One number in a hundred is larger than the fullest colour; the bar says so.
+    """
+    look = theme_named(theme)
+    n_tokens, width = next(iter(parts.values())).shape
+    sizes = np.abs(np.concatenate([values.ravel() for values in parts.values()]))
+    limit = float(np.percentile(sizes, 99)) or float(sizes.max()) or 1.0
+    row = min(_TOKEN_ROW, _TALLEST_SUM / n_tokens)
+    cut_names = [cut(label, 120) for label in labels]
+    left, top, bottom = round(widest(cut_names)) + 22, 30, 58
+    names = [escaped(isolated(name)) for name in cut_names]
+    step = math.ceil(SMALL / row)
+    layout = bare(look) | {
+        "height": round(row * n_tokens + top + bottom),
+        "margin": {"l": left, "r": 8, "t": top, "b": bottom, "autoexpand": False},
+        "hovermode": "closest",
+        "yaxis": quiet_axis(look)
+        | {
+            "range": [n_tokens - 0.5, -0.5],
+            "tickvals": list(range(0, n_tokens, step)),
+            "ticktext": names[::step],
+            "labelalias": {str(i): name for i, name in enumerate(names)},  # on hover, of those between
+            "tickfont": {"size": FONT_SIZE if step == 1 else SMALL, "color": look.text},
+            "showgrid": False,
+            "ticklabelstandoff": 6,
+            "fixedrange": True,
+        },
+        "coloraxis": {
+            "cmin": -limit,
+            "cmax": limit,
+            "colorscale": look.diverging,
+            "colorbar": flat_bar(look, limit, round(row * n_tokens), bool((sizes > limit).any())),
+        },
+        "annotations": [],
+        "meta": "; ".join(f"{name}: from {v.min():.3g} to {v.max():.3g}" for name, v in parts.items()) + ".",
+    }
+    traces = []
+    gap = 0.05
+    share = (1 - gap * (len(parts) - 1)) / len(parts)
+    for number, (name, values) in enumerate(parts.items()):
+        axis, start = f"x{number + 1 if number else ''}", number * (share + gap)
+        traces.append(
+            {
+                "type": "heatmap",
+                "z": np.asarray(values, np.float32),
+                "xaxis": axis,
+                "yaxis": "y",
+                "coloraxis": "coloraxis",
+                "hovertemplate": "<b>%{z:.3f}</b> %{y}, dimension %{x}<extra></extra>",
+            }
+        )
+        layout[f"xaxis{number + 1 if number else ''}"] = quiet_axis(look) | {
+            "domain": [start, start + share],
+            "range": [-0.5, width - 0.5],
+            "nticks": 5,
+            "showgrid": False,
+            "anchor": "y",
+        }
+        layout["annotations"].append(note(name, look.text, x=start, y=1, yshift=6, yanchor="bottom", size=FONT_SIZE))
+    return go.Figure(traces, layout)

@@ -1,0 +1,90 @@
+"""One curve beside several others of the same kind, whose spread is a band.
+
+Letters: P points, N other curves.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from headlight.charts.bare import SMALL, bare, quiet_axis
+from headlight.charts.colours import theme_named
+
+
+def beside_spread(
+    x: Sequence[float],
+    own: tuple[str, Sequence[float]],
+    others: tuple[str, np.ndarray],
+    what: str,
+    along: str,
+    *,
+    at: float | None = None,
+    theme: str = "light",
+) -> go.Figure:
+    """`own` is a name and its curve [P]; `others` a name and their curves [N, P], drawn thin in the band between their
+    least and most. `at` marks a place on the x axis. A sentence about the picture is in `layout.meta`.
+    """
+    look = theme_named(theme)
+    (name, given), (others_name, rest) = own, others
+    curve, grey = np.asarray(given, np.float32), look.muted
+    traces: list[dict[str, Any]] = []
+    if len(rest):
+        edge = {"type": "scatter", "mode": "lines", "x": list(x), "line": {"width": 0}, "hoverinfo": "skip"}
+        band = {"fill": "tonexty", "fillcolor": f"{_clear(grey)}", "name": others_name, "showlegend": False}
+        traces += [edge | {"y": rest.min(0).astype(np.float32), "showlegend": False}]
+        traces += [edge | {"y": rest.max(0).astype(np.float32)} | band]
+        traces += [
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": others_name,
+                "x": list(x),
+                "y": one.astype(np.float32),
+                "line": {"width": 1, "color": grey, "dash": "dot"},
+                "showlegend": number == 0,
+                "hovertemplate": f"<b>%{{y:.3g}}</b> {others_name}, {along} %{{x}}<extra></extra>",
+            }
+            for number, one in enumerate(rest)
+        ]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": name,
+            "x": list(x),
+            "y": curve,
+            "line": {"width": 2, "color": look.accent},
+            "marker": {"size": 6},
+            "hovertemplate": f"<b>%{{y:.3g}}</b> {name}, {along} %{{x}}<extra></extra>",
+        }
+    )
+    small = {"size": SMALL, "color": look.muted}
+    told = f"{what}, along {along}: {name} from {curve[0]:.3g} to {curve[-1]:.3g}"
+    middle = len(x) // 2
+    told += f", at {x[middle]:g} {curve[middle]:.3g}"
+    if len(rest):
+        told += f"; {others_name} at {x[middle]:g} from {rest[:, middle].min():.3g} to {rest[:, middle].max():.3g}"
+    below = 40  # of the two names, one under the other where it is narrow
+    layout = bare(look) | {
+        "height": 256 + below,
+        "margin": {"l": 56, "r": 12, "t": 32, "b": 48 + below, "autoexpand": False},
+        "hovermode": "closest",
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": -0.27, "yanchor": "top", "font": small, "itemclick": False},
+        "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
+        "xaxis": quiet_axis(look) | {"fixedrange": True, "title": {"text": along, "standoff": 4, "font": small}},
+        "yaxis": quiet_axis(look) | {"showgrid": True, "fixedrange": True, "rangemode": "tozero"},
+        "meta": f"{told}.",
+    }
+    figure = go.Figure(traces, layout)
+    if at is not None:
+        figure.add_vline(at, line={"width": 1.5, "color": look.muted, "dash": "dot"})
+    return figure
+
+
+def _clear(colour: str) -> str:
+    """A colour of which a seventh is seen."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.14)"

@@ -1,0 +1,336 @@
+"""Patterns as a figure for a paper: one head, every head of a kind, or several kinds, as SVG.
+
+L layers, H heads, Q queries (the rows), K keys (the columns). Layers lie below each other, heads side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from headlight.charts.colours import Theme, lookup, theme_named
+from headlight.charts.direction import right_to_left
+from headlight.charts.document import anchored, document, text_of, text_width
+from headlight.charts.heatmap import SCALES, scaled
+from transformer.yielding import yield_turn
+
+_WIDTH = 1600  # pixels that the panels side by side aim at
+_LARGEST, _SMALLEST = 28, 2  # a cell's side
+_LETTERS = (9, 13)  # the smallest font size of a token, and the largest
+_GAP = 10  # between two panels
+_LINE = 20  # of text beside the panels
+_BAR = 170  # the colour bar's length
+_SLANT = 0.71  # how far a label at 45 degrees reaches, as a share of its length
+
+
+@dataclass(frozen=True)
+class Block:
+    """Heads that share their tokens; `reads` are the tokens read at each row where `rows` are those written."""
+
+    name: str  # "Cross-attention"; it is written where there are several blocks
+    weights: np.ndarray  # [L, H, Q, K]
+    rows: Sequence[str]
+    columns: Sequence[str]
+    masked: np.ndarray  # [Q, K], True where a query may not look
+    reads: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Colours:
+    """How a number becomes a colour: on a `scale` of `charts.pattern`, from 0, or from -`limit` where `signed`."""
+
+    scale: str = "fixed"
+    name: str = "weight"  # what a number is
+    limit: float = 1.0  # where the fixed scale ends
+    signed: bool = False
+
+    @property
+    def title(self) -> str:
+        if self.signed:
+            return f"change in {self.name}, ±{self.limit:.3g}"
+        return SCALES[self.scale].format(name=self.name, limit=self.limit)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return (-self.limit if self.signed else 0.0), (self.limit if self.scale == "fixed" or self.signed else 1.0)
+
+    def shades(self, weights: np.ndarray) -> np.ndarray:
+        """[..., Q, K] as places in a table of 256 colours."""
+        low, high = self.ends
+        shown = weights if self.signed else scaled(weights, self.scale)
+        return np.rint(255 * np.clip((shown - low) / (high - low), 0, 1)).astype(int)
+
+    def steps(self, look: Theme) -> tuple[str, ...]:
+        return look.diverging if self.signed else look.sequential
+
+
+def patterns_svg(
+    blocks: Sequence[Block],
+    *,
+    title: str,
+    facts: Mapping[str, str],
+    colours: Colours = Colours(),  # noqa: B008, it is frozen
+    theme: str = "light",
+) -> str:
+    """The blocks below each other over one colour bar, under the title and the facts (names to texts).
+
+    Cells are as large as the width allows. Where they are smaller than a letter, some tokens have no label, and where
+    they are smaller than two pixels, several are one cell of the strongest weight among them; the axis says so.
+    """
+    look = theme_named(theme)
+    cell = min(max(_SMALLEST, min(_LARGEST, _WIDTH // _across(block))) for block in blocks)
+    parts, width, y = [], 0.0, 0.0
+    for block in blocks:
+        grid = _Grid(block, cell, colours, look)
+        heading = _text(0, y + 14, block.name, look.text, weight=600) if len(blocks) > 1 else ""
+        y += 28 if heading else 0
+        parts += [heading, f'<g transform="translate(0 {y:.1f})">', *grid.elements(), "</g>"]
+        width, y = max(width, grid.width), y + grid.height + 24
+    parts += [f'<g transform="translate(0 {y:.1f})">', *_bar(colours, look)]
+    if any(block.masked.any() for block in blocks):
+        sample = f'<rect width="14" height="14" fill="{look.field}"/><path d="M0 14L14 0" stroke="{look.hatch}"/>'
+        words = _text(20, 12, "masked: this key comes later", look.muted, 12)
+        parts.append(f'<g transform="translate({_BAR + 40} 8)">{sample}{words}</g>')
+    return document([*parts, "</g>"], (max(width, _BAR + 240), y + 44), title, facts, look)
+
+
+def _across(block: Block) -> int:
+    """How many cells lie side by side."""
+    return block.weights.shape[1] * block.weights.shape[3]
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """One block with its axes, drawn from (0, 0)."""
+
+    block: Block
+    cell: int
+    colours: Colours
+    look: Theme
+
+    @property
+    def layers(self) -> int:
+        return self.block.weights.shape[0]
+
+    @property
+    def heads(self) -> int:
+        return self.block.weights.shape[1]
+
+    @cached_property
+    def joined(self) -> int:
+        """How many tokens are one cell, along each axis."""
+        return math.ceil(_SMALLEST * _across(self.block) / _WIDTH)
+
+    @cached_property
+    def leftwards(self) -> bool:
+        """Whether the columns run from right to left."""
+        return right_to_left(self.block.columns)
+
+    @cached_property
+    def shades(self) -> np.ndarray:
+        """[L, H, q, k] as they stand, after joining; -1 where masked."""
+        masked = strongest((~self.block.masked).astype(np.int8), self.joined) == 0
+        shades = self.colours.shades(self.block.weights)
+        middle = 128 if self.colours.signed else 0
+        shades = np.where(masked, -1, strongest(shades - middle, self.joined) + middle)
+        return shades[..., ::-1] if self.leftwards else shades
+
+    @cached_property
+    def size(self) -> int:
+        """The font size of a token."""
+        return max(_LETTERS[0], min(_LETTERS[1], self.cell))
+
+    @property
+    def every(self) -> int:
+        """Each so-manieth cell has a label."""
+        return math.ceil(_LETTERS[0] / self.cell)
+
+    def labels(self, tokens: Sequence[str]) -> list[tuple[int, str]]:
+        """The cells that have a label, and it."""
+        shown = tokens[:: self.joined * self.every]
+        return [(place * self.every, label) for place, label in enumerate(shown)]
+
+    def longest(self, tokens: Sequence[str]) -> float:
+        return max(text_width(label, self.size) for _, label in self.labels(tokens))
+
+    @cached_property
+    def left(self) -> float:
+        rows, reads = self.longest(self.block.rows), self.block.reads
+        writes = max(rows, text_width("writes", self.size)) + 8
+        words = writes + (max(self.longest(reads), text_width("reads", self.size)) + 14 if reads else 0)
+        return max(_LINE * (2 if self.layers > 1 else 1) + words, self.longest(self.block.columns) * _SLANT)
+
+    @property
+    def top(self) -> float:
+        return (_LINE if self.heads > 1 else 0) + (_LINE if self.block.reads else 0)
+
+    @property
+    def panel(self) -> tuple[int, int]:
+        """Its width and height."""
+        rows, columns = self.shades.shape[2:]
+        return columns * self.cell, rows * self.cell
+
+    def corner(self, layer: int, head: int) -> tuple[float, float]:
+        across, down = self.panel
+        return self.left + head * (across + _GAP), self.top + layer * (down + _GAP)
+
+    @property
+    def below(self) -> float:
+        """Where the panels end."""
+        return self.corner(self.layers, 0)[1] - _GAP
+
+    @property
+    def width(self) -> float:
+        return self.corner(0, self.heads)[0] - _GAP + _LINE
+
+    @property
+    def height(self) -> float:
+        return self.below + self.longest(self.block.columns) * _SLANT + 16 + _LINE
+
+    def elements(self) -> list[str]:
+        return [*self._cells(), *self._hatching(), *self._panels(), *self._rows(), *self._columns(), *self._titles()]
+
+    def _cells(self) -> list[str]:
+        """A path for each colour; cells of one colour that lie side by side are one rectangle."""
+        side, table, paths = self.cell, lookup(self.colours.steps(self.look)), dict[int, list[str]]()
+        for layer, head in np.ndindex(self.layers, self.heads):
+            yield_turn()
+            x, y = self.corner(layer, head)
+            shades = self.shades[layer, head]
+            begins = np.concatenate([np.ones((len(shades), 1), bool), shades[:, 1:] != shades[:, :-1]], axis=1)
+            starts = np.flatnonzero(begins)
+            lengths = np.diff(starts, append=shades.size)
+            for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+                row, column = divmod(start, shades.shape[1])
+                if (shade := int(shades[row, column])) >= 0:
+                    across = length * side
+                    path = f"M{x + column * side:g} {y + row * side:g}h{across}v{side}h-{across}z"
+                    paths.setdefault(shade, []).append(path)
+        return [
+            f'<path class="cells" fill="#{"".join(f"{channel:02x}" for channel in table[shade])}" d="{"".join(path)}"/>'
+            for shade, path in sorted(paths.items())
+        ]
+
+    def _hatching(self) -> list[str]:
+        side, path = self.cell, []
+        for layer, head, row, column in np.argwhere(self.shades < 0):
+            x, y = self.corner(layer, head)
+            path.append(f"M{x + column * side:g} {y + (row + 1) * side:g}l{side} -{side}")
+        lines = f'<path class="masked" fill="none" stroke="{self.look.hatch}" d="{"".join(path)}"/>'
+        return [lines] if path else []
+
+    def _panels(self) -> list[str]:
+        """The frame of each head, and what names its layer and its place in that."""
+        (across, down), look, parts = self.panel, self.look, []
+        for layer, head in np.ndindex(self.layers, self.heads):
+            x, y = self.corner(layer, head)
+            parts.append(
+                f'<rect x="{x:g}" y="{y:g}" width="{across}" height="{down}" fill="none" stroke="{look.line}"/>'
+            )
+            if not self.block.weights[layer, head].any() and not self.colours.signed:
+                parts.append(_text(x + across / 2, y + down / 2 + 4, "off", look.muted, 12, anchor="middle"))
+            if not layer and self.heads > 1:
+                parts.append(_text(x + across / 2, 13, f"head {head + 1}", look.text, 12, anchor="middle"))
+            if not head and self.layers > 1:
+                parts.append(_upright(_LINE + 13, y + down / 2, f"layer {layer + 1}", look.text))
+        return parts
+
+    def _rows(self) -> list[str]:
+        reads, parts, sentence = self.block.reads, [], right_to_left(self.block.rows)
+        writes_end = self.left - 8
+        reads_end = writes_end - max(self.longest(self.block.rows), text_width("writes", self.size)) - 14
+        columns = [(writes_end, self.block.rows, self.look.text)]
+        if reads:
+            columns.append((reads_end, reads, self.look.muted))
+            for x, word in ((writes_end, "writes"), (reads_end, "reads")):
+                parts.append(_text(x, self.top - 8, word, self.look.muted, self.size, anchor="end"))
+        for layer in range(self.layers):
+            y = self.corner(layer, 0)[1]
+            for x, tokens, colour in columns:
+                for place, label in self.labels(tokens):
+                    at = y + (place + 0.5) * self.cell + self.size * 0.34
+                    parts.append(_text(x, at, label, colour, self.size, anchor="end", sentence=sentence))
+        return parts
+
+    def _columns(self) -> list[str]:
+        parts, last = [], self.shades.shape[3] - 1
+        for head in range(self.heads):
+            x = self.corner(0, head)[0]
+            for place, label in self.labels(self.block.columns):
+                seat = last - place if self.leftwards else place
+                at = x + (seat + 0.5) * self.cell + self.size * 0.34
+                anchor = anchored(label, "end", self.leftwards)
+                parts.append(
+                    f'<text transform="translate({at:.1f} {self.below + 12:.1f}) rotate(-45)"{anchor}'
+                    f' font-size="{self.size}" fill="{self.look.text}">{text_of(label)}</text>'
+                )
+        return parts
+
+    def _titles(self) -> list[str]:
+        """What the axes are, and what of their tokens is not there to be read."""
+        note = ""
+        if self.joined > 1:
+            note = f"; a cell is the strongest of {self.joined} × {self.joined}"
+        if self.joined * self.every > 1:
+            note += f"; one token in {self.joined * self.every} is labelled"
+        middle = (self.left + self.width - _LINE) / 2
+        return [
+            _text(middle, self.height - 6, f"looks at (key){note}", self.look.muted, 12, anchor="middle"),
+            _upright(13, (self.top + self.below) / 2, "token that looks (query)", self.look.muted),
+        ]
+
+
+def strongest(cells: np.ndarray, joined: int) -> np.ndarray:
+    """[..., Q, K] with `joined` x `joined` cells as one: of these, the one furthest from 0."""
+    if joined == 1:
+        return cells
+    rows, columns = (np.arange(0, count, joined) for count in cells.shape[-2:])
+    high, low = (
+        join.reduceat(join.reduceat(cells, rows, axis=-2), columns, axis=-1) for join in (np.maximum, np.minimum)
+    )
+    return np.where(-low > high, low, high)
+
+
+def _bar(colours: Colours, look: Theme) -> list[str]:
+    steps, (low, high) = colours.steps(look), colours.ends
+    stops = "".join(f'<stop offset="{i / (len(steps) - 1):g}" stop-color="{step}"/>' for i, step in enumerate(steps))
+    ticks = "".join(
+        _text(_BAR * at, 36, f"{low + at * (high - low):.3g}".replace("-", "−"), look.muted, 12, anchor=anchor)
+        for at, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
+    )
+    return [
+        f'<defs><linearGradient id="bar">{stops}</linearGradient></defs>',
+        _text(0, 6, colours.title, look.muted, 12),
+        f'<rect y="12" width="{_BAR}" height="10" fill="url(#bar)" stroke="{look.line}"/>{ticks}',
+    ]
+
+
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    colour: str,
+    size: float = 14,
+    *,
+    anchor: str = "start",
+    weight: int = 400,
+    sentence: bool = False,
+) -> str:
+    """`sentence` says whether that of a token runs to the left."""
+    bold = f' font-weight="{weight}"' if weight != 400 else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}"{anchored(text, anchor, sentence)}{bold} '
+        f'fill="{colour}">{text_of(text)}</text>'
+    )
+
+
+def _upright(x: float, y: float, text: str, colour: str) -> str:
+    """Text that runs upwards, its middle at this point."""
+    return (
+        f'<text transform="translate({x:.1f} {y:.1f}) rotate(-90)" text-anchor="middle" font-size="12" '
+        f'fill="{colour}">{text_of(text)}</text>'
+    )

@@ -1,0 +1,142 @@
+"""A picture as PDF, with its fonts inside, and as PNG: the same lines and letters as its SVG on any machine.
+
+Letters are drawn with the fonts of this machine and with those in fonts/.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Literal
+from xml.etree import ElementTree
+
+from headlight.charts.document import FONTS
+from headlight.charts.labels import FONT_SIZE
+from headlight.graphemes import graphemes
+
+if TYPE_CHECKING:
+    import typst
+
+SVG = "{http://www.w3.org/2000/svg}"
+# All words come as data: nothing in them is read as Typst's own language. It sets them itself, over the image: inside
+# of an SVG it sets scripts wrongly whose letters join, such as Devanagari.
+_PAGE = b"""
+#set document(title: sys.inputs.title, description: sys.inputs.about)
+#set page(width: auto, height: auto, margin: 0pt)
+#set text(font: ("Headlight marks", "Source Sans 3", "Noto Sans", "Liberation Sans", "DejaVu Sans",
+  "Noto Sans Devanagari"),
+  top-edge: "baseline", bottom-edge: "baseline")
+#image(bytes(sys.inputs.lines), format: "svg", alt: sys.inputs.title)
+#for word in json(bytes(sys.inputs.words)) {
+  let way = if word.leftwards { rtl } else { ltr }
+  let letters = text(size: word.size * 0.75pt, fill: rgb(word.fill), weight: word.weight, dir: way, word.text)
+  let body = if word.struck { strike(letters) } else { letters }
+  context {
+    let width = measure(body).width
+    let before = (start: 0pt, middle: width / 2, end: width).at(word.anchor)
+    place(top + left, dx: word.x * 0.75pt, dy: word.y * 0.75pt,
+      rotate(word.angle * 1deg, origin: top + left, place(dx: -before, box(width: width, body))))
+  }
+}
+"""
+_LETTERS = b'#set text(font: ("Liberation Sans", "DejaVu Sans"))\n#sys.inputs.text'
+# The alphabets of Europe and the signs beside them, which Typst's own fonts have, and Devanagari, which is in fonts/.
+_SURELY_DRAWN = re.compile("[\u0000-\u052f\u0900-\u097f\u1e00-\u2022\u2581]+")
+_POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
+
+
+PPI = 192  # of a PNG: two pixels for each of the SVG's, so that it is sharp on a projector
+# Bytes that making one file may take: reading a large SVG leaves fewer for the pixels of its PNG.
+MAX_BYTES, BYTES_PER_CHARACTER, BYTES_PER_PIXEL = 250_000_000, 15, 11
+
+
+def pdf(svg: str, title: str, about: str = "") -> bytes:
+    """A document of `charts.document` as a PDF of one page of its size; `title` and `about` are its metadata."""
+    return _typeset(svg, title, about, "pdf")
+
+
+def png(svg: str) -> bytes:
+    """A document of `charts.document` as a PNG of twice its size in pixels, fewer where that takes too much memory."""
+    return _typeset(svg, "", "", "png")
+
+
+def undrawn(text: str) -> list[str]:
+    """Letters of a text that no font here has, one of each script: in a PDF and a PNG they are boxes."""
+    rest = [one for one in dict.fromkeys(graphemes(text)) if not _SURELY_DRAWN.fullmatch(one) and not one.isspace()]
+    missing: list[str] = []
+    while rest and (found := _first_undrawn(" ".join(rest))):
+        letter = next((one for one in rest if found in one), rest[0])
+        missing.append(letter)
+        rest = [one for one in rest if one != letter and _script(one) != _script(letter)]
+    return missing
+
+
+@lru_cache(512)
+def _first_undrawn(text: str) -> str | None:
+    """The standard for archives allows no letter without a glyph, and Typst names the first."""
+    import typst
+
+    try:
+        typst.compile(_LETTERS, font_paths=_fonts(), sys_inputs={"text": text}, format="pdf", pdf_standards=["a-2b"])
+    except typst.TypstError as error:
+        if named := re.search(r'the text `"(.+?)"` could not be displayed', str(error)):
+            return re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), named[1])
+        raise
+    return None
+
+
+def _script(letter: str) -> str:
+    """The first word of a letter's name: "HANGUL", "CJK"."""
+    return unicodedata.name(letter[0], "").partition(" ")[0]
+
+
+def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> bytes:
+    import typst  # 80 MB that only who takes a picture away needs
+
+    root = ElementTree.fromstring(svg)
+    words = json.dumps(list(_taken(root, 0, 0)))
+    lines = ElementTree.tostring(root, encoding="unicode")
+    given = {"title": title, "about": about, "words": words, "lines": lines}
+    pixels = max(MAX_BYTES - BYTES_PER_CHARACTER * len(svg), MAX_BYTES // 10) / BYTES_PER_PIXEL
+    ppi = min(PPI, 96 * math.sqrt(pixels / (float(root.get("width", 1)) * float(root.get("height", 1)))))
+    return typst.compile(_PAGE, font_paths=_fonts(), sys_inputs=given, format=form, ppi=ppi)
+
+
+@cache
+def _fonts() -> typst.Fonts:
+    """Looked for once: a machine may have thousands."""
+    import typst
+
+    return typst.Fonts(font_paths=[str(FONTS)])
+
+
+def _taken(parent: ElementTree.Element, x: float, y: float) -> Iterator[dict[str, object]]:
+    """All texts inside of an element, whose origin lies at (x, y), and takes them out of it.
+
+    Groups are moved, and texts also turned, as `charts` writes them.
+    """
+    for child in list(parent):
+        moved = re.match(_POINT, child.get("transform", ""))
+        dx, dy = map(float, moved.groups()) if moved else (0.0, 0.0)
+        if child.tag != f"{SVG}text":
+            yield from _taken(child, x + dx, y + dy)
+            continue
+        parent.remove(child)
+        leftwards, anchor = child.get("direction") == "rtl", child.get("text-anchor", "start")
+        turned = re.search(r"rotate\((-?\d+)\)", child.get("transform", ""))
+        yield {
+            "x": x + dx + float(child.get("x", 0)),
+            "y": y + dy + float(child.get("y", 0)),
+            "angle": int(turned[1]) if turned else 0,
+            "size": float(child.get("font-size", FONT_SIZE)),
+            "weight": int(child.get("font-weight", 400)),
+            "anchor": {"start": "end", "end": "start"}.get(anchor, anchor) if leftwards else anchor,
+            "leftwards": leftwards,
+            "fill": child.get("fill"),
+            "struck": child.get("text-decoration") == "line-through",
+            "text": child.text or "",
+        }

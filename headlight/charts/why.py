@@ -1,0 +1,383 @@
+"""Pictures of why a word was written: shares in rows, a waterfall, maps of heads, and bars of agreement, as SVG.
+
+A `Drawing` stands on the page as it is, and in a document (`drawing_svg`) under its title and facts. What can be chosen
+in it carries a `data-pick`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from headlight.charts.colours import LESS, MORE, Theme, lookup, theme_named
+from headlight.charts.document import anchored, document, text_of
+from headlight.charts.labels import cut, width
+
+SMALL, PLAIN = 13, 14  # font sizes
+_ROW, _CELL, _GAP = 24, 34, 22  # heights of a row and a cell, and the room between two maps
+
+
+class Drawing(NamedTuple):
+    """Elements of an SVG and their size in pixels; `says` is the picture in a sentence."""
+
+    elements: list[str]
+    size: tuple[float, float]
+    says: str
+
+
+class Group(NamedTuple):
+    """Tokens with what two measures say of each, and what leaving it out changes: [N] each."""
+
+    name: str
+    labels: Sequence[str]
+    first: np.ndarray
+    second: np.ndarray
+    left_out: np.ndarray | None  # in nats; None where nothing was left out
+
+
+class Effect(NamedTuple):
+    """A step of a waterfall, and what it is made of: name to value."""
+
+    name: str
+    value: float
+    parts: Mapping[str, float] = {}
+
+
+class Map(NamedTuple):
+    """Numbers of a grid [rows, columns]; `picks` names each cell that can be chosen."""
+
+    name: str
+    values: np.ndarray
+    rows: Sequence[str]
+    columns: Sequence[str]
+    picks: Sequence[Sequence[str]] | None = None
+
+
+def drawing_svg(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str) -> str:
+    """As a document that says by itself what it shows."""
+    return document(drawing.elements, drawing.size, title, facts, theme_named(theme))
+
+
+def inline_svg(drawing: Drawing) -> str:
+    """As an element of a page, which it may fill up to its own width."""
+    across, down = drawing.size
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across:.0f} {down:.0f}" width="{across:.0f}" '
+        f'height="{down:.0f}" font-size="{PLAIN}">{"".join(drawing.elements)}</svg>'
+    )
+
+
+def shares(
+    groups: Sequence[Group], names: tuple[str, str], theme: str, *, least: float = 0.0, across: int = 440
+) -> Drawing:
+    """Two bars for each token and, as points joined by a line over both, what changes where it is left out.
+
+    Bars of one column share a scale, and so do the points. Tokens of which neither the second measure nor the point
+    reaches the share `least` of its scale are one row together.
+    """
+    look = theme_named(theme)
+    room, numbers = (118.0, 62.0) if across > 400 else (96.0, 50.0)
+    bar = (across - room - numbers - 28) / 2
+    lefts = room, room + bar + 18
+    largest = [max([1e-9, *(float(np.max(part, initial=0.0)) for part in column)]) for column in _columns(groups)]
+    furthest = max([1e-9, *(float(np.max(one.left_out, initial=0.0)) for one in groups if one.left_out is not None)])
+    decimals = min(5, max(2, 1 - int(np.floor(np.log10(furthest)))))  # two digits of the largest, where it is small
+    parts = [
+        _text(lefts[0], 14, names[0], look.text, weight=600),
+        _text(lefts[1], 14, names[1], look.text, weight=600),
+        _text(across, 14, "left out", look.text, anchor="end", weight=600),
+    ]
+    y = 24.0
+    for group in groups:
+        sums = [float(np.sum(part)) for part in (group.first, group.second)]
+        parts.append(_text(0, y + 16, _cut(group.name, room - 6), look.text, weight=600))
+        parts += [_text(left, y + 16, f"Σ {total:.2f}", look.muted) for left, total in zip(lefts, sums, strict=True)]
+        y += _ROW
+        shown, rest = _chosen(group, least, largest[1], furthest)
+        points: list[tuple[float, float]] = []
+        for at in shown:
+            middle = y + _ROW / 2
+            parts.append(_text(0, middle + 5, _cut(group.labels[at], room - 6), look.text))
+            for left, values, most, colour in zip(
+                lefts, (group.first, group.second), largest, (_soft(look), look.accent), strict=True
+            ):
+                parts.append(_bar(left, middle - 6, max(1.0, bar * float(values[at]) / most), 12, colour))
+            if group.left_out is not None:
+                cost = float(group.left_out[at])
+                parts.append(_text(across, middle + 5, signed(cost, decimals=decimals), look.text, anchor="end"))
+                points.append((max(0.0, cost) / furthest, middle))
+            y += _ROW
+        if rest:
+            middle = y + _ROW / 2
+            parts.append(_text(0, middle + 5, f"{len(rest)} others", look.muted))
+            for left, values, most in zip(lefts, (group.first, group.second), largest, strict=True):
+                size = min(1.0, float(np.sum(np.asarray(values)[rest])) / most)
+                parts.append(_bar(left, middle - 5, max(1.0, bar * size), 10, "none", look.muted))
+            y += _ROW
+        parts += [_line([(left + bar * x, at) for x, at in points], look) for left in lefts if points]
+        y += 8
+    parts += [f'<path d="M{left - 0.5:.1f} 26V{y - 8:.1f}" stroke="{look.line}"/>' for left in lefts]
+    parts.append(_line([(0, y + 8), (22, y + 8)], look))
+    parts.append(_text(30, y + 13, "change when the token is left out, nats", look.muted))
+    first = max(range(len(groups[0].labels)), key=lambda at: float(groups[0].second[at]))
+    says = f"{names[0]} and {names[1]} of every token; the largest {names[1]} is {groups[0].labels[first]}."
+    return Drawing(parts, (across, y + 22), says)
+
+
+def _columns(groups: Sequence[Group]) -> list[list[np.ndarray]]:
+    return [[group.first for group in groups], [group.second for group in groups]]
+
+
+def _chosen(group: Group, least: float, most: float, furthest: float) -> tuple[list[int], list[int]]:
+    costs = np.zeros(len(group.labels)) if group.left_out is None else np.abs(group.left_out)
+    far = [a >= least * most or b >= least * furthest for a, b in zip(group.second, costs, strict=True)]
+    shown = [at for at, one in enumerate(far) if one]
+    rest = [at for at, one in enumerate(far) if not one]
+    return (list(range(len(far))), []) if len(rest) < 2 else (shown, rest)
+
+
+def waterfall(
+    effects: Sequence[Effect],
+    towards: str,
+    theme: str,
+    *,
+    opened: bool = False,
+    total_name: str = "Difference",
+    across: int = 440,
+) -> Drawing:
+    """The effects one after another, and what they come to; `opened` with what each is made of below it."""
+    look = theme_named(theme)
+    total = sum(effect.value for effect in effects)
+    rows: list[tuple[str, float, float, bool]] = []  # name, where it begins, value, whether it is a part of another
+    begin = 0.0
+    for effect in effects:
+        rows.append((effect.name, begin, effect.value, False))
+        inner = begin
+        for name, value in effect.parts.items() if opened else ():
+            rows.append((name, inner, value, True))
+            inner += value
+        begin += effect.value
+    ends = [0.0, total, *(row[1] for row in rows), *(row[1] + row[2] for row in rows)]
+    low, high = min(ends), max(ends)
+    left, right = (166.0, 62.0) if across > 400 else (152.0, 56.0)
+    scale = (across - left - right) / ((high - low) or 1.0)
+
+    def x(value: float) -> float:
+        return left + (value - low) * scale
+
+    parts = [_text(min(x(0) + 6, across - 120), 12, f"towards {cut(towards, 100)} →", look.muted)]
+    y = 22.0
+    parts.append(f'<path d="M{x(0):.1f} 0V{y + 30 * len(rows) + 32:.1f}" stroke="{look.line}"/>')
+    for at, (name, start, value, inner) in enumerate(rows):
+        middle, size = y + 15, 9 if inner else 18
+        colour = MORE if value >= 0 else LESS
+        parts.append(_text(22 if inner else 0, middle + 5, name, look.muted if inner else look.text))
+        box = _bar(x(min(start, start + value)), middle - size / 2, max(1.5, abs(value) * scale), size, colour)
+        parts.append(box)
+        parts.append(_text(across, middle + 5, signed(value, plus=True), look.text, anchor="end"))
+        if not inner and (after := next((i for i, row in enumerate(rows) if i > at and not row[3]), len(rows))):
+            below = y + 30 * (after - at) + 7
+            parts.append(
+                f'<path d="M{x(start + value):.1f} {middle + 9}V{below:.1f}" stroke="{look.muted}" '
+                'stroke-dasharray="2 3" fill="none"/>'
+            )
+        y += 30
+    parts.append(f'<path d="M0 {y + 0.5}H{across}" stroke="{look.line}"/>')
+    parts.append(_text(0, y + 21, total_name, look.text, weight=600))
+    parts.append(_bar(x(min(0.0, total)), y + 7, max(1.5, abs(total) * scale), 18, look.text))
+    parts.append(_text(across, y + 21, signed(total, plus=True), look.text, anchor="end", weight=600))
+    told = ", ".join(f"{effect.name} {signed(effect.value, plus=True)}" for effect in effects)
+    return Drawing(parts, (across, y + 32), f"{told}; together {signed(total, plus=True)} towards {towards}.")
+
+
+def maps(
+    grids: Sequence[Map],
+    theme: str,
+    *,
+    ends: tuple[str, str],
+    limit: float,
+    diverging: bool,
+    chosen: Sequence[str] = (),
+    across: int = 440,
+    cell: float = 42.0,
+    percent: bool = False,
+) -> Drawing:
+    """Grids of coloured cells with their numbers, side by side as far as the width allows, over one scale.
+
+    Colours end at `limit`, and begin at 0, or at -`limit` where `diverging`; `ends` are the words at both.
+    Cells whose pick is among `chosen` are outlined, and are `cell` pixels wide where there is room. Grids with the same
+    rows that stand side by side have one set of labels.
+    """
+    look = theme_named(theme)
+    table = lookup(look.diverging if diverging else look.sequential)
+    named = min(120.0, max(width(row) for grid in grids for row in grid.rows)) * SMALL / PLAIN + 12
+    parts: list[str] = []
+    outlines: list[str] = []
+    x = y = tall = reach = 0.0
+    before: Sequence[str] | None = None  # the rows of the grid at the left
+    for grid in grids:
+        rows, columns = grid.values.shape
+        cell = max(18.0, min(cell, (across - named) / columns))
+        label = 0.0 if grid.rows == before else named
+        wide = max(columns * cell, width(grid.name) * SMALL / PLAIN)
+        if x and x + label + wide > across:
+            x, y, tall, label = 0.0, y + tall + 18, 0.0, named
+        long = max([0.0, *(width(name) * SMALL / PLAIN for name in grid.columns)])
+        slanted = long > cell + 6
+        top = 20 + (min(90.0, long) * 0.71 + 8 if slanted else 20)
+        before = grid.rows
+        parts.append(_text(x + label, y + 14, grid.name, look.text, weight=600))
+        for column, name in enumerate(grid.columns):
+            middle, at = x + label + (column + 0.5) * cell, y + top - 6
+            if slanted:
+                parts.append(
+                    f'<g transform="translate({middle:.1f} {at:.1f}) rotate(-45)">'
+                    f"{_text(0, 0, cut(name, 90), look.muted)}</g>"
+                )
+            else:
+                parts.append(_text(middle, at, name, look.muted, anchor="middle"))
+        for row, name in enumerate(grid.rows):
+            if label:
+                parts.append(_text(x, y + top + row * (_CELL + 2) + 21, _cut(name, 110.0), look.muted))
+            for column in range(columns):
+                value = float(grid.values[row, column])
+                pick = "" if grid.picks is None else grid.picks[row][column]
+                box = (x + label + column * cell + 1, y + top + row * (_CELL + 2), cell - 2, _CELL)
+                place = f"{grid.name} {grid.columns[column]}".strip()
+                told = f"{place}, {name}: {_number(value, percent)}{' %' if percent else ''}"
+                parts += _cell(box, value, limit, table, diverging, look, _number(value, percent), pick, told)
+                if pick and pick in chosen:
+                    outlines.append(
+                        f'<rect x="{box[0] - 2:.1f}" y="{box[1] - 2:.1f}" width="{box[2] + 4:.1f}" '
+                        f'height="{_CELL + 4}" rx="7" fill="none" stroke="{look.accent}" stroke-width="2.5" '
+                        'pointer-events="none"/>'
+                    )
+        tall = max(tall, top + rows * (_CELL + 2))
+        x += label + wide + _GAP
+        reach = max(reach, x - _GAP)
+    y += tall + 14
+    stops = "".join(
+        f'<rect x="{i * 8}" width="8.5" height="8" fill="{_hex(table[round(i * 255 / 11)])}"/>' for i in range(12)
+    )
+    room, rest = (width(end) * SMALL / PLAIN for end in ends)
+    broken = room + 112 + rest > across  # into two lines, the second word under the bar
+    left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
+    parts.append(_text(0, y + 9, ends[0], look.muted))
+    parts.append(f'<g transform="translate({room + 8:.1f} {y + 1:.1f})">{stops}</g>')
+    parts.append(_text(left, line, ends[1], look.muted))
+    reach, y = max(reach, left + rest, room + 108), line - 9
+    return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, percent))
+
+
+def _largest(grids: Sequence[Map], percent: bool) -> str:
+    known = [grid for grid in grids if not np.isnan(grid.values).all()]
+    grid = max(known, key=lambda one: float(np.nanmax(np.abs(one.values))))
+    row, column = divmod(int(np.nanargmax(np.abs(grid.values))), grid.values.shape[1])
+    value = _number(float(grid.values[row, column]), percent)
+    return f"The largest number is {value}: {grid.name} {grid.columns[column]}, {grid.rows[row]}."
+
+
+def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float = 1.0, across: int = 440) -> Drawing:
+    """A bar for each (name, value, what it says), the first in the accent colour; below zero it is empty.
+
+    Where names and numbers leave no room between them, the names are lines of their own.
+    """
+    look = theme_named(theme)
+    left = 12 + min(0.5 * across, max(width(name) for name, _, _ in rows))
+    right = max([60.0, *(width(text) * SMALL / PLAIN + 12 for _, _, text in rows)])
+    above = 20.0 if across - left - right < 40 else 0.0
+    cut_at = across if above else left - 8
+    left = 0.0 if above else left
+    room = max(0.0, across - left - right)
+    parts: list[str] = []
+    for at, (name, value, text) in enumerate(rows):
+        middle = (28.0 + above) * at + above + 14
+        full = room * min(1.0, max(0.0, np.nan_to_num(value)) / largest)
+        parts.append(_text(0, middle - above + 5, _cut(name, cut_at), look.text, weight=600 if at == 0 else 0))
+        parts.append(_bar(left, middle - 4, room, 8, look.line))
+        if full:
+            parts.append(_bar(left, middle - 4, full, 8, look.accent if at == 0 else look.sequential[2]))
+        parts.append(_text(across, middle + 5, text, look.text, anchor="end"))
+    told = "; ".join(f"{name} {text}" for name, _, text in rows)
+    return Drawing(parts, (across, (28.0 + above) * len(rows)), f"{told}.")
+
+
+def signed(value: float, plus: bool = False, decimals: int = 2) -> str:
+    """With a real minus, and none before a zero."""
+    if np.isnan(value):
+        return "–"
+    text = f"{value:{'+' if plus else ''}.{decimals}f}"
+    return (f"{0:.{decimals}f}" if float(text) == 0 else text).replace("-", "−")
+
+
+def _number(value: float, percent: bool) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{round(100 * value):d}".replace("-", "−") if percent else signed(value, plus=True)
+
+
+def _cell(
+    box: tuple[float, float, float, float],
+    value: float,
+    limit: float,
+    table: np.ndarray,
+    diverging: bool,
+    look: Theme,
+    text: str,
+    pick: str,
+    told: str,
+) -> list[str]:
+    left, top, wide, high = box
+    share = 0.0 if np.isnan(value) else value / limit
+    place = (share + 1) / 2 if diverging else share
+    rgb = table[round(255 * min(1.0, max(0.0, place)))]
+    light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 143
+    inks = theme_named("light").text, "#ffffff"
+    ink = look.muted if abs(share) < 0.05 else inks[0] if light else inks[1]
+    size = SMALL if wide >= 40 else 12  # no less: a projector enlarges it by half, to 18
+    number = _text(left + wide / 2, top + 21, text, ink, size, "middle") if wide >= 27 else ""
+    given = f' data-pick="{text_of(pick)}" role="button" tabindex="0" aria-label="{_quoted(told)}"' if pick else ""
+    rect = (
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{high}" rx="5" fill="{_hex(rgb)}" '
+        f'stroke="{look.line}" stroke-width="1"/>'
+    )
+    return [f"<g{given}><title>{text_of(told)}</title>{rect}{number}</g>"]
+
+
+def _quoted(text: str) -> str:
+    return text_of(text).replace('"', "&quot;")
+
+
+def _hex(rgb: np.ndarray) -> str:
+    return "#" + "".join(f"{int(part):02x}" for part in rgb)
+
+
+def _cut(text: str, room: float) -> str:
+    """As much of a text in small letters as the room holds."""
+    return cut(text, room * PLAIN / SMALL)
+
+
+def _soft(look: Theme) -> str:
+    return look.sequential[1]
+
+
+def _bar(left: float, top: float, across: float, down: float, colour: str, edge: str = "none") -> str:
+    return (
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{across:.1f}" height="{down}" rx="2" fill="{colour}" '
+        f'stroke="{edge}"/>'
+    )
+
+
+def _line(points: Sequence[tuple[float, float]], look: Theme) -> str:
+    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    dots = "".join(
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{look.text}" stroke="{look.background}"/>' for x, y in points
+    )
+    return f'<path d="M{path}" fill="none" stroke="{look.text}" stroke-width="1.4" opacity=".75"/>{dots}'
+
+
+def _text(x: float, y: float, text: str, colour: str, size: int = SMALL, anchor: str = "start", weight: int = 0) -> str:
+    given = anchored(text, anchor) + (f' font-weight="{weight}"' if weight else "")
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}"{given}>{text_of(text)}</text>'

@@ -1,0 +1,58 @@
+"""Opens any checkpoint of the native format: by the name of a model that ships, or by its folder, trusted or not."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from headlight import folders
+from headlight.importers import tokenizer_json
+from transformer import Translator
+from transformer.access import require_readable
+from transformer.checkpoint import Checkpoint, native, save
+from transformer.files import read_json
+from transformer.quoting import short
+from transformer.tokenizers import Tokenizer
+from transformer.translator import in_precision
+
+__all__ = ["Checkpoint", "load", "load_tokenizer", "load_translator", "save"]
+
+
+def load(folder: str | Path) -> Checkpoint:
+    """Read what `save` wrote, ready to run (float32, evaluation mode); a model that ships goes by its name alone.
+
+    The tokenizers are rebuilt with bounds on what they cost, so the folder need not be trusted. Raises ValueError in
+    one sentence that names the file and what is wrong with it.
+    """
+    folder = folders.model(folder)
+    require_readable(folder)
+    if not os.path.isdir(folder):  # False also for what can be no name
+        ship = ", ".join(folders.shipped()) or "missing"
+        raise ValueError(f"There is no checkpoint folder {short(folder)}; the models that ship are {ship}.")
+    values = read_json(folder / native.CONFIG, native.LARGEST_FACTS)
+    if isinstance(values, dict) and "model_type" in values:
+        raise ValueError(
+            f"{short(folder)} is a Hugging Face model ({short(values['model_type'])}); import it first: "
+            f"{folders.COMMAND} import {shlex.quote(short(folder))} --out checkpoints/NAME"
+        )
+    return native.load(folder, tokenizer_json.opened)
+
+
+def load_tokenizer(
+    path: str | Path,
+    pad_id: int | None = None,
+    sos_id: int | None = None,
+    eos_id: int | None = None,
+    size: int | None = None,
+) -> Tokenizer:
+    """Read a `tokenizer.json` that need not be trusted; see `Tokenizer.load`."""
+    return Tokenizer.load(path, pad_id, sos_id, eos_id, size, tokenizer_json.opened)
+
+
+def load_translator(folder: str | Path, precision: str = "float32", shares: bool = False) -> Translator:
+    """Open a model as `load` does; the weights are in "float32", or in "bfloat16": half the memory, and faster.
+
+    One that `shares` has its weights in memory once, where a large model takes longer to write with a beam.
+    """
+    return Translator(in_precision(load(folder), precision), shares)

@@ -1,0 +1,98 @@
+"""What `headlight doctor` says: what is installed and where, and whether the models that ship open and translate."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+import torch
+
+from headlight import __version__, folders
+from headlight.checkpoints import load_translator
+from headlight.runs.threads import cores
+from transformer import Translator
+from transformer.inference.linear import operators
+from transformer.quoting import worded
+
+_PACKAGES = ("torch", "numpy", "streamlit", "plotly", "tokenizers", "safetensors", "anywidget", "transformers")
+_ROUNDING = 1e-3  # of a log-probability, between two ways of computing it
+_GIB = 2**30
+
+
+def report() -> Iterator[tuple[str, bool]]:
+    """Lines of a report, each with whether what it says is as it should be."""
+    yield f"Headlight {__version__}, {'a clone' if folders.CLONE else 'installed'} in {_short(folders.HOUSE)}", True
+    yield f"Python {platform.python_version()} on {platform.platform()}", True
+    yield ", ".join(f"{name} {_version(name)}" for name in _PACKAGES), True
+    yield _machine(), True
+    yield _graphics(), True
+    yield from _folders()
+    yield from _models()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _machine() -> str:
+    memory = psutil.virtual_memory()
+    known = operators()
+    half = "in the processor" if known and known.half else "emulated, so float32 is faster"
+    return (
+        f"{cores()} cores for {torch.get_num_threads()} threads; {memory.available / _GIB:.1f} of "
+        f"{memory.total / _GIB:.1f} GiB of memory free; bfloat16 {half}"
+    )
+
+
+def _graphics() -> str:
+    found = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    return f"GPU: {', '.join(found)}" if found else "GPU: none, which is fine"
+
+
+def _folders() -> Iterator[tuple[str, bool]]:
+    """Where what the user brings and trains lies: it must be possible to write there."""
+    ours = {"imported models": folders.models(), "runs": folders.runs(), "classes": folders.classes()}
+    for what, folder in ours.items():
+        there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+        writable = os.access(there, os.W_OK)
+        yield f"{what}: {_short(folder)}{'' if writable else ', which cannot be written to'}", writable
+
+
+def _models() -> Iterator[tuple[str, bool]]:
+    names = folders.shipped()
+    yield f"{len(names)} models ship, in {_short(folders.checkpoints())}", bool(names)
+    for name in names:
+        begun = time.perf_counter()
+        try:
+            model = load_translator(name)
+            sentence = _first_example(model)
+            said = model.translate(sentence)
+            # There and back: what was written on the cache, read again by the pass that records.
+            again = model.trace(sentence, said.text or None).log_prob
+        except (ValueError, OSError) as error:
+            yield f"{name}: {worded(error)}", False
+            continue
+        seconds = time.perf_counter() - begun
+        if abs(again - said.log_prob) > _ROUNDING:
+            yield f"{name}: its log-probability is {said.log_prob:.4f} as it writes, {again:.4f} read again", False
+        else:
+            yield f"{name}: {sentence} -> {said.text} (opened and translated in {seconds:.1f} s)", True
+
+
+def _first_example(model: Translator) -> str:
+    first = model.card["examples"][0]
+    return str(first["text"] if isinstance(first, dict) else first)
+
+
+def _short(path: Path) -> str:
+    """A path that can be shown to others: the user's folder without the user's name."""
+    home = Path.home()
+    return str("~" / path.relative_to(home)) if path.is_relative_to(home) else str(path)

@@ -1,0 +1,148 @@
+"""The command `headlight`: the app, what looks after it, and every verb of the library's command line.
+
+headlight                        open the app in the browser
+headlight class                  teach a class: serve it to the local network, for pupils' phones
+headlight serve                  serve it to others
+headlight translate en-fr "..."  and all else of `python -m headlight`
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from headlight import __version__
+
+if TYPE_CHECKING:
+    from headlight.cli.verbs import Verb
+
+PORT = 8501
+_PORTS = 100  # that are tried
+NO_PASSWORD = "--no-password"
+
+
+def main() -> NoReturn:
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):  # before torch is imported, which takes seconds
+        print(f"headlight {__version__}")
+        sys.exit()
+    if not arguments:
+        sys.argv.append("app")
+    from headlight.cli.verbs import run
+
+    run(command_line())
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The parser of `headlight`: its own verbs, then the library's."""
+    from headlight.cli.verbs import command_line
+
+    parser = command_line("headlight", _add_verbs)
+    parser.add_argument("-V", "--version", action="version", version=f"headlight {__version__}")
+    return parser
+
+
+def _add_verbs(verb: Verb) -> None:
+    sub = verb(app, "Open the app in the browser, for this machine alone, as the command does without a verb.")
+    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {PORT}, if absent")
+    sub.add_argument("--no-browser", action="store_true", help="only print the address")
+
+    text = "Teach a class: serve the app to the local network, with a password for you and none for pupils' phones."
+    sub = verb(class_, text)
+    sub.epilog = "It prints the password, the address for phones and a QR code. HEADLIGHT_PASSWORD sets the password."
+    sub.add_argument("--port", type=_port, help=f"the port; the first free one from {PORT}, if absent")
+
+    sub = verb(serve, "Serve the app to others: with HEADLIGHT_PASSWORD, or HEADLIGHT_PUBLIC=1 to look at.")
+    sub.add_argument("--host", help="the address to listen at, such as 0.0.0.0; HOST or 127.0.0.1, if absent")
+    sub.add_argument("--port", type=_port, help=f"the port; PORT or {PORT}, if absent")
+    sub.add_argument(NO_PASSWORD, action="store_true", help="let anybody who reaches the server do all that you can")
+
+    verb(desktop, "Open the app in a window of its own.")
+
+    verb(doctor, "Say what is installed, and whether the models that ship open and translate: to paste into an issue.")
+
+    sub = verb(completion, "Print what completes this command in a shell.")
+    sub.epilog = 'For bash: eval "$(headlight completion bash)", at the end of ~/.bashrc.'
+    sub.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+def _port(text: str) -> int:
+    from transformer.quoting import quoted
+
+    if not (text.isdecimal() and 0 < int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no port; give a number from 1 to {2**16 - 1}")
+    return int(text)
+
+
+def app(options: argparse.Namespace) -> NoReturn:
+    port = _port_for("127.0.0.1", options.port)
+    given = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
+    _in_the_app("streamlit", "run", str(_app() / "app.py"), *given, *["--server.headless=true"] * options.no_browser)
+
+
+def class_(options: argparse.Namespace) -> NoReturn:
+    os.environ["PORT"] = str(_port_for("0.0.0.0", options.port))
+    _in_the_app("tools.serve_class")
+
+
+def serve(options: argparse.Namespace) -> NoReturn:
+    given = {"HOST": options.host, "PORT": options.port}
+    os.environ |= {name: str(value) for name, value in given.items() if value is not None}
+    _in_the_app("tools.production", *[NO_PASSWORD] * options.no_password)
+
+
+def desktop(options: argparse.Namespace) -> NoReturn:
+    _in_the_app("tools.desktop")
+
+
+def doctor(options: argparse.Namespace) -> int:
+    from headlight.cli.doctor import report
+
+    return 0 if all([print(line) or fine for line, fine in report()]) else 1
+
+
+def completion(options: argparse.Namespace) -> None:
+    import shtab
+
+    print(shtab.complete(command_line(), options.shell))
+
+
+def _app() -> Path:
+    from headlight import folders
+
+    return folders.APP
+
+
+def _in_the_app(module: str, *arguments: str) -> NoReturn:
+    """Goes on as `python -m module`, in this folder, with the modules of the app: those alone, whatever lies here."""
+    path = os.pathsep.join(filter(None, (str(_app()), os.environ.get("PYTHONPATH"))))
+    sys.stdout.flush()
+    os.execve(sys.executable, [sys.executable, "-P", "-m", module, *arguments], {**os.environ, "PYTHONPATH": path})
+
+
+def _port_for(host: str, given: int | None) -> int:
+    """The port that was given, or the first free one. Raises ValueError where it, or every one, is in use."""
+    if given:
+        if not _is_free(host, given):
+            raise ValueError(f"Port {given} is in use; give another, or none, and the first free one is taken.")
+        return given
+    port = next((port for port in range(PORT, PORT + _PORTS) if _is_free(host, port)), None)
+    if port is None:
+        raise ValueError(f"None of the ports {PORT} to {PORT + _PORTS - 1} is free; give one with --port.")
+    return port
+
+
+def _is_free(host: str, port: int) -> bool:
+    """Whether nobody listens at the port, at `host` or on the loopback alone."""
+    for address in {host, "127.0.0.1"}:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free
+            try:
+                probe.bind((address, port))
+            except OSError:
+                return False
+    return True

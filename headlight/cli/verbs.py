@@ -1,0 +1,298 @@
+"""The command line: `python -m headlight translate | trace | train | resume | import | export | describe ...`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from headlight import checkpoints, folders
+from headlight.analysis.atlas import commands as atlas
+from headlight.analysis.pruning import commands as pruning
+from headlight.analysis.typical import unlike
+from headlight.analysis.why import commands as why
+from headlight.checkpoints import load_translator
+from headlight.corpora import fingerprint
+from headlight.corpora.corpora import FORMS, PARTS, open_split
+from headlight.importers import commands as opening
+from headlight.memory import keep_freed
+from headlight.runs import FEW, Evaluation, Evaluator, commands
+from headlight.teaching.exercises import commands as exercises
+from headlight.teaching.lessons import commands as lessons
+from transformer.checkpoint.native import to_json
+from transformer.checkpoint.weights import Refused
+from transformer.files import write_json
+from transformer.model import count_parameters
+from transformer.quoting import LONGEST, short, worded
+from transformer.training.processes import leave, several
+from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Translator, in_precision
+
+Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
+MOST_SEEN = 0.05  # share of the pairs to score that were trained on; the same short sentence stands in many corpora
+FAR = "This sentence is unlike what the model was trained on, so its translation may mean little."
+
+
+def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
+    """Runs the verb that the arguments name, of `parser` or of the library's own. Returns the exit status."""
+    parser = parser or command_line()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(arguments, argparse.Namespace(arguments=arguments))
+    try:
+        status = options.run(options) or 0  # all but `check` raise what is wrong
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has enough; nothing may be written at the exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, OSError) as error:
+        print(f"{parser.prog}: {worded(error)}", *_details(error), sep="\n", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: stopped", file=sys.stderr)
+        return 130
+    return int(status)
+
+
+def _details(error: Exception) -> list[str]:
+    """What the refused file contains, and the command that may help."""
+    if not isinstance(error, Refused):
+        return []
+    return [f"  {name}: {value}" for name, value in error.facts] + [error.command] * bool(error.command)
+
+
+def command_line(
+    program: str = "python -m headlight", more: Callable[[Verb], None] = lambda verb: None
+) -> argparse.ArgumentParser:
+    """The parser of `program`: its verbs are those that `more` adds, and the library's."""
+    parser = _Parser(program, description="See inside an encoder-decoder transformer.")
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(run: Any, text: str) -> argparse.ArgumentParser:
+        name = run.__name__.rstrip("_")  # `import` is a word of Python's own
+        sub = verbs.add_parser(name, help=text, description=text, formatter_class=_Formatter)
+        sub.set_defaults(run=run)
+        return sub
+
+    more(verb)
+
+    def takes_sentences(sub: argparse.ArgumentParser) -> None:
+        text = "a model that ships, such as en-fr, or a checkpoint folder"
+        sub.add_argument("checkpoint", type=folders.named, help=text)
+        what = "the sentences; standard input, one per line, if absent"
+        sub.add_argument("sentence", nargs="*", default=[], help=what)
+        sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
+        _takes_precision(sub)
+
+    sub = verb(translate, "Translate sentences.")
+    takes_sentences(sub)
+    sub.add_argument(
+        "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
+    )
+    sub.add_argument("--n-best", type=int, default=1, help="hypotheses to print, best first, with their scores")
+    sub.add_argument("--sample", action="store_true", help="sample the translation instead of searching for the best")
+    sub.add_argument(
+        "--temperature",
+        type=float,
+        default=1.0,
+        help="for --sample and the beam: below 1 favours probable tokens, above 1 flattens the distribution",
+    )
+    sub.add_argument("--top-k", type=int, help="for --sample: only the k most probable tokens")
+    sub.add_argument(
+        "--top-p",
+        type=float,
+        default=1.0,
+        help="for --sample: only the nucleus, the smallest set of most probable tokens that reaches p",
+    )
+    sub.add_argument("--seed", type=int, default=0, help="for --sample")
+
+    sub = verb(trace, "Save the attention weights of every head as .npz.")
+    takes_sentences(sub)
+    sub.add_argument("--target", help="a translation to force-decode instead of the model's own")
+    sub.add_argument("--out", required=True, help="the .npz file; numbered where there are several sentences")
+
+    commands.add_verbs(verb)
+    opening.add_verbs(verb)
+    atlas.add_verbs(verb)
+    why.add_verbs(verb)
+    pruning.add_verbs(verb)
+    exercises.add_verbs(verb)
+    lessons.add_verbs(verb)
+
+    sub = verb(evaluate, "Score a checkpoint: loss, perplexity, sacreBLEU, chrF, share exactly right, pronouns.")
+    _takes_corpus(sub)
+    _takes_precision(sub)
+    sub.add_argument("--json", type=Path, metavar="FILE", help="a file for the scores")
+    sub.add_argument("--translations", help="a file to write the translations to")
+
+    sub = verb(describe, "Describe a checkpoint.")
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("--json", action="store_true", help="as JSON")
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that quotes only a part of a long argument that it refuses."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        options, others = self.parse_known_args(args, namespace)
+        if getattr(options, "sentence", None) == [] and not any(word.startswith("-") for word in others):
+            options.sentence, others = others, []  # argparse itself takes a sentence only before the options
+        if others:
+            self.error(f"unrecognized arguments: {short(' '.join(others))}")
+        return options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._given = list(args or ())
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        for given in self._given:
+            for part in (given, given.partition("=")[2]):
+                if len(part) > LONGEST:
+                    message = message.replace(repr(part)[1:-1], short(repr(part)[1:-1])).replace(part, short(part))
+        super().error(message)
+
+
+class _Formatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Help with the defaults, but without "(default: None)"."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return action.help if action.default in (None, False) else super()._get_help_string(action)
+
+
+def _takes_precision(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--precision", choices=PRECISIONS, default="float32", help="of the weights; bfloat16 is faster")
+
+
+def _takes_corpus(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("checkpoint", type=folders.named, help="a model that ships, such as en-fr, or a checkpoint folder")
+    sub.add_argument("--data", required=True, help=f"the corpus: {FORMS}")
+    text = "the split; test if absent, or all pairs where it has no splits"
+    sub.add_argument("--split", choices=PARTS, help=text)
+    sub.add_argument("--folder", help="the folder of Multi30k")
+    sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
+    sub.add_argument(
+        "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
+    )
+
+
+def _sentences(options: argparse.Namespace) -> Iterator[str]:
+    if options.sentence:
+        yield " ".join(options.sentence)
+        return
+    for line in sys.stdin:
+        if line.strip():
+            yield line.rstrip("\n")
+
+
+def translate(options: argparse.Namespace) -> None:
+    translator = load_translator(options.checkpoint, options.precision)
+    for sentence in _sentences(options):
+        written = _translations(translator, sentence, options)
+        for translation in written:
+            score = f"{translation.score:9.4f}\t" if options.n_best > 1 else ""
+            print(f"{score}{translation.text}", flush=True)
+        typed = options.sentence and not options.sample  # sentences from a file may be many, and sampled ones unusual
+        if typed and unlike(translator.card, written[0].log_prob_per_token):
+            print(FAR, file=sys.stderr)
+
+
+def _translations(translator: Translator, sentence: str, options: argparse.Namespace) -> list[Translation]:
+    if options.sample:
+        drawing = {"temperature": options.temperature, "top_k": options.top_k, "top_p": options.top_p}
+        seeds = range(options.seed, options.seed + options.n_best)
+        return [translator.sample(sentence, seed=seed, **drawing) for seed in seeds]
+    size = max(options.beam, options.n_best)
+    tempered = {} if options.temperature == 1 else {"temperature": options.temperature}
+    if tempered and size == 1:
+        raise ValueError("A temperature changes nothing of greedy decoding; give --sample, or a beam of 2 or more.")
+    return translator.n_best(sentence, size, options.length_penalty, **tempered)[: options.n_best]
+
+
+def trace(options: argparse.Namespace) -> None:
+    out = Path(options.out)
+    if out.suffix != ".npz":
+        raise ValueError(f"{short(out)} would hold NumPy arrays; give a name that ends in .npz.")
+    translator = load_translator(options.checkpoint, options.precision)
+    for number, sentence in enumerate(_sentences(options), 1):
+        recorded = translator.trace(sentence, options.target, beam_size=options.beam)
+        path = out if number == 1 else out.with_stem(f"{out.stem}-{number}")
+        recorded.save(path)
+        print(f"{path}: {recorded.translation} (log-probability {recorded.log_prob:.2f})")
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    checkpoint = in_precision(checkpoints.load(options.checkpoint), options.precision)
+    corpus = open_split(options.data, options.split, options.folder)
+    evaluator = Evaluator.of(checkpoint, corpus.name, corpus)
+    if evaluator.left_out:
+        print(f"{evaluator.left_out} pairs of {corpus.name} are longer than the model can read", file=sys.stderr)
+    trained = fingerprint.overlap(checkpoint.card, corpus)
+    scores = evaluator(checkpoint, options.beam, options.length_penalty)
+    print(f"{corpus.report}")
+    if trained is not None and trained.seen > 1 and trained.seen >= MOST_SEEN * trained.looked_up:
+        print(
+            f"Caution: about {trained.seen / trained.looked_up:.0%} of these pairs were trained on (of "
+            f"{trained.looked_up:,} that can be looked up): the scores say what the model knows by heart.",
+            file=sys.stderr,
+        )
+    for name, part in (scores.parts or {"": scores}).items():
+        _print_scores(name, part, options.beam)
+        if part.sentences < FEW:
+            print(f"Fewer than {FEW} sentences: their scores say little.", file=sys.stderr)
+    if options.json:
+        write_json(options.json, {"checkpoint": options.checkpoint, "on": corpus.name, **scores.to_dict()})
+    if options.translations:
+        Path(options.translations).write_text("".join(f"{text}\n" for text in scores.translations), encoding="utf-8")
+
+
+def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
+    if name:
+        print(f"\n{name}")
+    of = "1 sentence" if scores.sentences == 1 else f"{scores.sentences:,} sentences"
+    print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {scores.exact:.1%} of {of}")
+    print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {beam}  {scores.signature}")
+    if scores.pronouns is not None:
+        right, every = scores.pronouns
+        print(f"pronouns resolved {right / every:.1%} of {every:,}, judged by the word whose form shows the antecedent")
+
+
+def describe(options: argparse.Namespace) -> None:
+    checkpoint = checkpoints.load(options.checkpoint)
+    model = checkpoint.model
+    facts = {
+        "card": checkpoint.card,
+        "config": to_json(model.config),
+        "parameters": {
+            "all": count_parameters(model),
+            "encoder": count_parameters(model.encoder),
+            "decoder": count_parameters(model.decoder),
+            "output": count_parameters(model.output),
+        },
+    }
+    if options.json:
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
+    for title, values in facts.items():
+        print(title)
+        for name, value in values.items():
+            if name == fingerprint.KEY and isinstance(value, dict):
+                value = value.get("pairs")
+            shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+            print(f"  {name:<24}{shown}")
+
+
+def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:
+    """The process of a command."""
+    keep_freed()
+    code = main(parser=parser)
+    if several():
+        leave(code)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    run()

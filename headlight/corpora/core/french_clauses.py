@@ -1,0 +1,626 @@
+"""Verb phrases in English and French in tenses, moods, negation and questions: "play football = jouer au football"."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from headlight.corpora.core import english
+
+Pair = tuple[str, str]
+
+# In the order of the forms of a verb.
+_PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
+_POSSESSIVES = {
+    "je": ("mon", "ma", "mes"),
+    "tu": ("ton", "ta", "tes"),
+    "il": ("son", "sa", "ses"),
+    "nous": ("notre", "notre", "nos"),
+    "vous": ("votre", "votre", "vos"),
+    "ils": ("leur", "leur", "leurs"),
+}
+_REFLEXIVES = {"je": "me", "tu": "te", "il": "se", "nous": "nous", "vous": "vous", "ils": "se"}
+_STRESSED = {"tu": "toi", "nous": "nous", "vous": "vous"}
+
+
+class Subject(NamedTuple):
+    english: str
+    french: str
+    person: str
+    english_possessive: str
+    gender: str = "m"
+
+
+SUBJECTS = (
+    *[Subject("I", "je", "je", "my")] * 3,
+    *[Subject("you", "tu", "tu", "your")] * 3,
+    Subject("you", "vous", "vous", "your"),
+    *[Subject("he", "il", "il", "his")] * 2,
+    *[Subject("she", "elle", "il", "her", "f")] * 2,
+    *[Subject("we", "nous", "nous", "our")] * 2,
+    *[Subject("they", "ils", "ils", "their")] * 2,
+    Subject("Tom", "Tom", "il", "his"),
+    Subject("Paul", "Paul", "il", "his"),
+    Subject("Anna", "Anna", "il", "her", "f"),
+    Subject("Sarah", "Sarah", "il", "her", "f"),
+    Subject("my brother", "mon frère", "il", "his"),
+    Subject("my sister", "ma sœur", "il", "her", "f"),
+    Subject("the children", "les enfants", "ils", "their"),
+    Subject("my friends", "mes amis", "ils", "their"),
+    Subject("the girls", "les filles", "ils", "their", "f"),
+)
+
+# Infinitive: the present for je, tu, il, nous, vous, ils; the participle; the stem of the future.
+_IRREGULAR = {
+    line.split(":")[0]: line.split(":")[1].split()
+    for line in """
+avoir: ai as a avons avez ont eu aur
+être: suis es est sommes êtes sont été ser
+aller: vais vas va allons allez vont allé ir
+faire: fais fais fait faisons faites font fait fer
+écrire: écris écris écrit écrivons écrivez écrivent écrit écrir
+lire: lis lis lit lisons lisez lisent lu lir
+boire: bois bois boit buvons buvez boivent bu boir
+prendre: prends prends prend prenons prenez prennent pris prendr
+apprendre: apprends apprends apprend apprenons apprenez apprennent appris apprendr
+ouvrir: ouvre ouvres ouvre ouvrons ouvrez ouvrent ouvert ouvrir
+offrir: offre offres offre offrons offrez offrent offert offrir
+dire: dis dis dit disons dites disent dit dir
+peindre: peins peins peint peignons peignez peignent peint peindr
+conduire: conduis conduis conduit conduisons conduisez conduisent conduit conduir
+mettre: mets mets met mettons mettez mettent mis mettr
+courir: cours cours court courons courez courent couru courr
+finir: finis finis finit finissons finissez finissent fini finir
+choisir: choisis choisis choisit choisissons choisissez choisissent choisi choisir
+rendre: rends rends rend rendons rendez rendent rendu rendr
+vendre: vends vends vend vendons vendez vendent vendu vendr
+attendre: attends attends attend attendons attendez attendent attendu attendr
+répondre: réponds réponds répond répondons répondez répondent répondu répondr
+perdre: perds perds perd perdons perdez perdent perdu perdr
+pouvoir: peux peux peut pouvons pouvez peuvent pu pourr
+vouloir: veux veux veut voulons voulez veulent voulu voudr
+devoir: dois dois doit devons devez doivent dû devr
+savoir: sais sais sait savons savez savent su saur
+appeler: appelle appelles appelle appelons appelez appellent appelé appeller
+acheter: achète achètes achète achetons achetez achètent acheté achèter
+lever: lève lèves lève levons levez lèvent levé lèver
+envoyer: envoie envoies envoie envoyons envoyez envoient envoyé enverr
+construire: construis construis construit construisons construisez construisent construit construir
+dormir: dors dors dort dormons dormez dorment dormi dormir
+voir: vois vois voit voyons voyez voient vu verr
+nourrir: nourris nourris nourrit nourrissons nourrissez nourrissent nourri nourrir
+comprendre: comprends comprends comprend comprenons comprenez comprennent compris comprendr
+nettoyer: nettoie nettoies nettoie nettoyons nettoyez nettoient nettoyé nettoier
+essayer: essaie essaies essaie essayons essayez essaient essayé essaier
+payer: paie paies paie payons payez paient payé paier
+""".strip().splitlines()
+}
+_WITH_ETRE = ("aller", "rester", "rentrer", "arriver")
+_SUBJUNCTIVE = {"aller": "aill all", "faire": "fass fass", "prendre": "prenn pren", "boire": "boiv buv"}
+_ENDINGS = {
+    "future": ("ai", "as", "a", "ons", "ez", "ont"),
+    "imperfect": ("ais", "ais", "ait", "ions", "iez", "aient"),
+    "subjunctive": ("e", "es", "e", "ions", "iez", "ent"),
+}
+
+
+class VerbPhrase(NamedTuple):
+    english: str
+    french: str
+    flags: str = ""
+
+    @property
+    def verb(self) -> str:
+        return self.french.removeprefix("se ").split()[0]
+
+    @property
+    def rest(self) -> str:
+        return self.french.removeprefix("se ").partition(" ")[2]
+
+    @property
+    def is_reflexive(self) -> bool:
+        return self.french.startswith("se ")
+
+
+def read_verb_phrase(line: str) -> VerbPhrase:
+    """Parse "play football = jouer au football | d"."""
+    both, _, flags = line.partition("|")
+    source, target = both.split(" = ")
+    return VerbPhrase(source.strip(), target.strip(), flags.strip())
+
+
+def conjugate(verb: str, tense: str, person: str) -> str:
+    """Return the form of a tense: "present", "future", "imperfect", "conditional" or "subjunctive"."""
+    index = _PERSONS.index(person)
+    if tense == "present":
+        return _present(verb)[index]
+    if tense in ("future", "conditional"):
+        stem = _IRREGULAR[verb][7] if verb in _IRREGULAR else verb
+        return stem + _ENDINGS["future" if tense == "future" else "imperfect"][index]
+    if tense == "imperfect":
+        stem = "ét" if verb == "être" else _present(verb)[3].removesuffix("ons")
+        ending = _ENDINGS["imperfect"][index]
+        return _soften(stem, ending) + ending
+    ending = _ENDINGS["subjunctive"][index]
+    if verb in _SUBJUNCTIVE:
+        singular, plural = _SUBJUNCTIVE[verb].split()
+    else:
+        singular, plural = _present(verb)[5].removesuffix("ent"), _present(verb)[3].removesuffix("ons")
+    return _soften(plural if person in ("nous", "vous") else singular, ending) + ending
+
+
+def _present(verb: str) -> list[str]:
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb][:6]
+    stem = verb.removesuffix("er")
+    soft = {"g": f"{stem}e", "c": f"{stem[:-1]}ç"}.get(stem[-1], stem)
+    return [f"{stem}e", f"{stem}es", f"{stem}e", f"{soft}ons", f"{stem}ez", f"{stem}ent"]
+
+
+def _soften(stem: str, ending: str) -> str:
+    """Write "mangions" for "mangeions", "commencions" for "commençions"."""
+    if ending[0] in "ie":
+        return f"{stem[:-1]}c" if stem.endswith("ç") else stem.removesuffix("e") if stem.endswith("ge") else stem
+    return stem
+
+
+def _participle(verb: str) -> str:
+    return _IRREGULAR[verb][6] if verb in _IRREGULAR else f"{verb.removesuffix('er')}é"
+
+
+def _possessed(text: str, person: str) -> str:
+    mon, ma, mes = _POSSESSIVES[person]
+    return re.sub(r"\b(MON|MA|MES)\b", lambda match: {"MON": mon, "MA": ma, "MES": mes}[match[0]], text)
+
+
+def _rest(phrase: VerbPhrase, person: str, negative: bool = False) -> str:
+    rest = _possessed(phrase.rest, person)
+    if negative:
+        rest = re.sub(r"~(de l'|de la |du |des |une |un )", "de ", rest)
+    return f" {rest.replace('~', '')}" if rest else ""
+
+
+def finite(subject: Subject, phrase: VerbPhrase, tense: str, negation: str = "", adverb: str = "") -> str:
+    """Return a French clause; `negation` is "pas" or "jamais", `adverb` stands after the verb."""
+    se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
+    verb = conjugate(phrase.verb, tense, subject.person)
+    ne = "ne " if negation else ""
+    after = "".join(f" {word}" for word in (negation, adverb) if word)
+    return f"{subject.french} {ne}{se}{verb}{after}{_rest(phrase, subject.person, bool(negation))}"
+
+
+def perfect(subject: Subject, phrase: VerbPhrase, negation: str = "", adverb: str = "") -> str:
+    """Return a French clause in the passé composé."""
+    with_etre = phrase.is_reflexive or phrase.verb in _WITH_ETRE
+    se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
+    auxiliary = conjugate("être" if with_etre else "avoir", "present", subject.person)
+    participle = _participle(phrase.verb)
+    if with_etre and "n" not in phrase.flags:
+        # "vous" is one person here.
+        participle += "e" * (subject.gender == "f") + "s" * (subject.person in ("nous", "ils"))
+    middle = "".join(f" {word}" for word in (negation, adverb) if word)
+    ne = "ne " if negation else ""
+    rest = _rest(phrase, subject.person, bool(negation))
+    return f"{subject.french} {ne}{se}{auxiliary}{middle} {participle}{rest}"
+
+
+def infinitive(subject: Subject, phrase: VerbPhrase, negative: bool = False) -> str:
+    se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
+    return se + phrase.verb + _rest(phrase, subject.person, negative)
+
+
+def modal(subject: Subject, verb: str, tense: str, phrase: VerbPhrase, negation: str = "") -> str:
+    """Return a clause such as "je ne peux pas venir"."""
+    ne, after = ("ne ", f" {negation}") if negation else ("", "")
+    form = conjugate(verb, tense, subject.person)
+    return f"{subject.french} {ne}{form}{after} {infinitive(subject, phrase, bool(negation))}"
+
+
+def imperative(phrase: VerbPhrase, person: str, negative: bool = False) -> str:
+    form = conjugate(phrase.verb, "present", person)
+    if person == "tu" and form.endswith(("es", "vas")):
+        form = form[:-1]
+    if phrase.is_reflexive and negative:
+        return f"ne {_REFLEXIVES[person]} {form} pas{_rest(phrase, person, True)}"
+    if phrase.is_reflexive:
+        return f"{form}-{_STRESSED[person]}{_rest(phrase, person)}"
+    if negative:
+        return f"ne {form} pas{_rest(phrase, person, True)}"
+    return form + _rest(phrase, person)
+
+
+# English
+
+
+def _en(subject: Subject, phrase: VerbPhrase) -> str:
+    return phrase.english.replace("MY", subject.english_possessive)
+
+
+def _is_third(subject: Subject) -> bool:
+    return subject.person == "il"
+
+
+def _do(subject: Subject) -> str:
+    return "does" if _is_third(subject) else "do"
+
+
+def _be(subject: Subject) -> str:
+    return "am" if subject.english == "I" else "is" if _is_third(subject) else "are"
+
+
+def _was(subject: Subject) -> str:
+    return "was" if _is_third(subject) or subject.english == "I" else "were"
+
+
+def _have(subject: Subject) -> str:
+    return "has" if _is_third(subject) else "have"
+
+
+def _short_be(subject: Subject) -> str:
+    if subject.english in ("I", "you", "he", "she", "we", "they"):
+        return subject.english + {"am": "'m", "is": "'s", "are": "'re"}[_be(subject)]
+    return f"{subject.english} {_be(subject)}"
+
+
+def _present_english(subject: Subject, phrase: VerbPhrase) -> str:
+    text = _en(subject, phrase)
+    return english.third_person(text) if _is_third(subject) else text
+
+
+_FREQUENCIES = (("every day", "tous les jours"), ("every morning", "tous les matins"), ("on Sundays", "le dimanche"),
+                ("every week", "toutes les semaines"), ("in summer", "en été"), ("at the weekend", "le week-end"),
+                ("on Mondays", "le lundi"), ("", ""))  # fmt: skip
+_PAST_TIMES = (("yesterday", "*hier"), ("this morning", "ce matin"), ("last week", "la semaine dernière"),
+               ("two days ago", "il y a deux jours"), ("on Monday", "lundi"), ("last night", "*hier soir"),
+               ("", ""))  # fmt: skip
+_FUTURE_TIMES = (("tomorrow", "demain"), ("tonight", "ce soir"), ("next week", "la semaine prochaine"),
+                 ("on Saturday", "samedi"), ("later", "plus tard"), ("this afternoon", "cet après-midi"),
+                 ("", ""))  # fmt: skip
+_NOW = (("now", "maintenant"), ("at the moment", "en ce moment"), ("", ""))
+_DURATIONS = (("an hour", "une heure"), ("two hours", "deux heures"), ("ten minutes", "dix minutes"),
+              ("half an hour", "une demi-heure"))  # fmt: skip
+_SINCE = (("this morning", "ce matin"), ("two o'clock", "deux heures"), ("noon", "midi"))
+_YEARS = (("a year", "un an"), ("two years", "deux ans"), ("three months", "trois mois"), ("a long time", "longtemps"))
+_SINCE_YEARS = (("January", "janvier"), ("last year", "l'année dernière"), ("2015", "2015"), ("September", "septembre"))
+
+
+def _timed(pair: Pair, times: tuple[Pair, ...], rng: random.Random, end: str = ".") -> Pair:
+    source, target = rng.choice(times)
+    return f"{pair[0]}{f' {source}' if source else ''}{end}", f"{pair[1]}{f' {target}' if target else ''}" + (
+        f" {end}" if end in "?!" else end
+    )
+
+
+Scheme = Callable[[Subject, VerbPhrase, random.Random], Pair | None]
+
+# Which verb phrases and subjects a scheme does not suit.
+_HABITS = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes", "_used_to",
+           "_that")  # fmt: skip
+_WISHES = ("_imperative", "_polite", "_let_us", "_want_you", "_should", "_must", "_need_not", "_wants", "_would_like",
+           "_want_question", "_likes", "_to", "_would", "_if", "_can", "_can_question")  # fmt: skip
+_QUESTIONS = ("_question", "_word_question", "_progressive_question", "_past_question", "_why_not", "_ever",
+              "_will_question", "_want_question", "_how_long")  # fmt: skip
+
+
+_STATES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long", "_used_to", "_would_like", "_wants",
+           "_that")  # fmt: skip
+
+
+def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    """Return a pair, or None where the scheme does not suit the verb phrase or the subject."""
+    name = scheme.__name__
+    unsuited = (
+        ("e" in phrase.flags and name in _HABITS)
+        or ("w" in phrase.flags and name in _WISHES)
+        or (("x" in phrase.flags or "d" in phrase.flags) and name in ("_already", "_ever"))
+        or ("y" in phrase.flags and name in ("_progressive", "_en_train", "_was_doing", "_progressive_question"))
+        or ("l" in phrase.flags and name not in _STATES)
+        or (subject.english in ("I", "we") and name in _QUESTIONS)
+    )
+    return None if unsuited else scheme(subject, phrase, rng)
+
+
+def _habit(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    # "I read a book" without a time is present or past.
+    times = _FREQUENCIES[:-1] if _is_unclear(s, p) else _frequencies(p)
+    return _timed((f"{s.english} {_present_english(s, p)}", finite(s, p, "present")), times, r)
+
+
+def _frequencies(p: VerbPhrase) -> tuple[Pair, ...]:
+    return _FREQUENCIES[-1:] if "l" in p.flags else _FREQUENCIES
+
+
+def _is_unclear(s: Subject, p: VerbPhrase) -> bool:
+    return english.past(_en(s, p)) == _present_english(s, p)
+
+
+def _adverb(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if _is_unclear(s, p):
+        return None
+    source, target = r.choice(
+        (("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"), ("rarely", "rarement"))
+    )
+    return f"{s.english} {source} {_present_english(s, p)}.", f"{finite(s, p, 'present', adverb=target)}."
+
+
+def _never(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if _is_unclear(s, p):
+        return None
+    return f"{s.english} never {_present_english(s, p)}.", f"{finite(s, p, 'present', 'jamais')}."
+
+
+def _not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    pair = f"{s.english} {_do(s)}n't {_en(s, p)}", finite(s, p, "present", "pas")
+    return _timed(pair, _frequencies(p), r)
+
+
+def _no_longer(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return f"{s.english} {_do(s)}n't {_en(s, p)} any more.", f"{finite(s, p, 'present', 'plus')}."
+
+
+def _question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    pair = f"{_do(s)} {s.english} {_en(s, p)}", f"est-ce que {finite(s, p, 'present')}"
+    return _timed(pair, _frequencies(p), r, "?")
+
+
+def _word_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    source, target = r.choice((("when", "quand"), ("why", "pourquoi"), ("how often", "à quelle fréquence")))
+    return f"{source} {_do(s)} {s.english} {_en(s, p)}?", f"{target} est-ce que {finite(s, p, 'present')} ?"
+
+
+def _progressive(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if "p" in p.flags:
+        return None
+    be = r.choice((_short_be(s), f"{s.english} {_be(s)}"))
+    return _timed((f"{be} {english.progressive(_en(s, p))}", finite(s, p, "present")), _NOW, r)
+
+
+def _en_train(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if "p" in p.flags:
+        return None
+    source = f"{_short_be(s)} {english.progressive(_en(s, p))} right now."
+    return source, f"{s.french} {conjugate('être', 'present', s.person)} en train de {infinitive(s, p)}."
+
+
+def _progressive_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if "p" in p.flags:
+        return None
+    pair = f"{_be(s)} {s.english} {english.progressive(_en(s, p))}", f"est-ce que {finite(s, p, 'present')}"
+    return _timed(pair, _NOW, r, "?")
+
+
+def _past(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    times = _PAST_TIMES[:-1] if _is_unclear(s, p) else _PAST_TIMES
+    return _timed((f"{s.english} {english.past(_en(s, p))}", perfect(s, p)), times, r)
+
+
+def _not_past(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return _timed((f"{s.english} didn't {_en(s, p)}", perfect(s, p, "pas")), _PAST_TIMES, r)
+
+
+def _past_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return _timed((f"did {s.english} {_en(s, p)}", f"est-ce que {perfect(s, p)}"), _PAST_TIMES, r, "?")
+
+
+def _why_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return f"why didn't {s.english} {_en(s, p)}?", f"pourquoi est-ce que {perfect(s, p, 'pas')} ?"
+
+
+def _already(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    source = english.participle(_en(s, p))
+    source, adverb, negation = r.choice(
+        (
+            (f"{s.english} {_have(s)} already {source}.", "déjà", ""),
+            (f"{s.english} {_have(s)} never {source}.", "", "jamais"),
+            (f"{s.english} {_have(s)}n't {source} yet.", "", "pas encore"),
+        )
+    )
+    return source, f"{perfect(s, p, negation, adverb)}."
+
+
+def _ever(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    word = r.choice(("ever", "already"))
+    source = f"{_have(s)} {s.english} {word} {english.participle(_en(s, p))}?"
+    return source, f"est-ce que {perfect(s, p, adverb='déjà')} ?"
+
+
+def _will(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return _timed((f"{s.english} will {_en(s, p)}", finite(s, p, "future")), _FUTURE_TIMES, r)
+
+
+def _will_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return _timed((f"{s.english} won't {_en(s, p)}", finite(s, p, "future", "pas")), _FUTURE_TIMES, r)
+
+
+def _will_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return _timed((f"will {s.english} {_en(s, p)}", f"est-ce que {finite(s, p, 'future')}"), _FUTURE_TIMES, r, "?")
+
+
+def _going_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    be = r.choice((_short_be(s), f"{s.english} {_be(s)}"))
+    return _timed((f"{be} going to {_en(s, p)}", modal(s, "aller", "present", p)), _FUTURE_TIMES, r)
+
+
+def _not_going_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return _timed(
+        (f"{_short_be(s)} not going to {_en(s, p)}", modal(s, "aller", "present", p, "pas")), _FUTURE_TIMES, r
+    )
+
+
+def _can(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    verb = "savoir" if "s" in p.flags else "pouvoir"
+    source, negation = r.choice((("can", ""), ("can't", "pas")))
+    return f"{s.english} {source} {_en(s, p)}.", f"{modal(s, verb, 'present', p, negation)}."
+
+
+def _can_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    verb = "savoir" if "s" in p.flags else "pouvoir"
+    return f"can {s.english} {_en(s, p)}?", f"est-ce que {modal(s, verb, 'present', p)} ?"
+
+
+def _must(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    source = r.choice(("must", f"{_have(s)} to"))
+    return _timed((f"{s.english} {source} {_en(s, p)}", modal(s, "devoir", "present", p)), _FUTURE_TIMES, r)
+
+
+def _need_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    obliged = "obligé" + "e" * (s.gender == "f") + "s" * (s.person in ("nous", "ils"))
+    be = conjugate("être", "present", s.person)
+    return f"{s.english} {_do(s)}n't have to {_en(s, p)}.", f"{s.french} ne {be} pas {obliged} de {infinitive(s, p)}."
+
+
+def _should(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    source, negation = r.choice((("should", ""), ("shouldn't", "pas")))
+    return f"{s.english} {source} {_en(s, p)}.", f"{modal(s, 'devoir', 'conditional', p, negation)}."
+
+
+def _wants(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    want = "wants" if _is_third(s) else "want"
+    return _timed((f"{s.english} {want} to {_en(s, p)}", modal(s, "vouloir", "present", p)), _future(p), r)
+
+
+def _does_not_want(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return f"{s.english} {_do(s)}n't want to {_en(s, p)}.", f"{modal(s, 'vouloir', 'present', p, 'pas')}."
+
+
+def _want_question(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return f"{_do(s)} {s.english} want to {_en(s, p)}?", f"est-ce que {modal(s, 'vouloir', 'present', p)} ?"
+
+
+def _would_like(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    pair = f"{s.english} would like to {_en(s, p)}", modal(s, "aimer", "conditional", p)
+    return _timed(pair, _future(p), r)
+
+
+def _future(p: VerbPhrase) -> tuple[Pair, ...]:
+    return _FUTURE_TIMES[-1:] if "l" in p.flags else _FUTURE_TIMES
+
+
+def _likes(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if "p" in p.flags:
+        return None
+    doing = english.progressive(_en(s, p))
+    third = "s" if _is_third(s) else ""
+    source, verb, negation = r.choice(
+        (
+            (f"like{third} {doing}", "aimer", ""),
+            (f"{_do(s)}n't like {doing}", "aimer", "pas"),
+            (f"love{third} {doing}", "adorer", ""),
+            (f"hate{third} {doing}", "détester", ""),
+        )
+    )
+    return f"{s.english} {source}.", f"{modal(s, verb, 'present', p, negation)}."
+
+
+def _for_long(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if "d" not in p.flags:
+        return None
+    durations, points = (_YEARS, _SINCE_YEARS) if "y" in p.flags else (_DURATIONS, _SINCE)
+    word, times = r.choice((("for", durations), ("since", points)))
+    source, target = r.choice(times)
+    doing = english.progressive(_en(s, p))
+    return f"{s.english} {_have(s)} been {doing} {word} {source}.", f"{finite(s, p, 'present')} depuis {target}."
+
+
+def _how_long(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if "d" not in p.flags:
+        return None
+    source = f"how long {_have(s)} {s.english} been {english.progressive(_en(s, p))}?"
+    return source, f"depuis combien de temps est-ce que {finite(s, p, 'present')} ?"
+
+
+def _used_to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    return f"{s.english} used to {_en(s, p)}.", f"avant, {finite(s, p, 'imperfect')}."
+
+
+def _was_doing(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    if "p" in p.flags:
+        return None
+    events = (("the phone rang", "le téléphone a sonné"), ("it began to rain", "il a commencé à pleuvoir"),
+              ("I arrived", "je suis arrivé"), ("the teacher came in", "le professeur est entré"))  # fmt: skip
+    source, target = r.choice(events)
+    doing = english.progressive(_en(s, p))
+    if s.english == "I" and source.startswith("I "):
+        return None
+    return f"{s.english} {_was(s)} {doing} when {source}.", f"{finite(s, p, 'imperfect')} quand {target}."
+
+
+def _if(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    conditions = (("it rains", "s'il pleut"), ("the weather is nice", "s'il fait beau"),
+                  ("it's cold", "s'il fait froid"), ("it snows", "s'il neige"))  # fmt: skip
+    source, target = r.choice(conditions)
+    return f"if {source}, {s.english} will {_en(s, p)}.", f"{target}, {finite(s, p, 'future')}."
+
+
+def _would(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    pronoun = {"he": "il", "she": "elle", "I": "je", "you": s.french, "we": "nous", "they": "ils"}.get(s.english)
+    if pronoun is None:
+        return None
+    had, what = r.choice((("time", "le temps"), ("a little time", "un peu de temps"), ("more time", "plus de temps")))
+    si = "s'" if pronoun.startswith("il") else "si "
+    condition = f"{si}{pronoun} {conjugate('avoir', 'imperfect', s.person)} {what}"
+    return f"if {s.english} had {had}, {s.english} would {_en(s, p)}.", f"{condition}, {finite(s, p, 'conditional')}."
+
+
+def _imperative(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    you = Subject("you", "tu", "tu", "your")
+    end = r.choice(((".", "."), ("!", " !"), (", please.", ", s'il te plaît.")))
+    return f"{_en(you, p)}{end[0]}", f"{imperative(p, 'tu')}{end[1]}"
+
+
+def _do_not(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    you = Subject("you", "tu", "tu", "your")
+    end = r.choice(((".", "."), ("!", " !")))
+    return f"don't {_en(you, p)}{end[0]}", f"{imperative(p, 'tu', True)}{end[1]}"
+
+
+def _polite(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    you = Subject("you", "vous", "vous", "your")
+    return f"could you please {_en(you, p)}?", f"est-ce que vous pourriez {infinitive(you, p)}, s'il vous plaît ?"
+
+
+def _let_us(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    we = Subject("we", "nous", "nous", "our")
+    end = r.choice(((".", "."), ("!", " !")))
+    return f"let's {_en(we, p)}{end[0]}", f"{imperative(p, 'nous')}{end[1]}"
+
+
+def _that(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    source, target = r.choice((("I know that", "je sais que"), ("I think that", "je pense que"),
+                               ("he says that", "il dit que"), ("Lucy knows that", "Lucy sait que")))  # fmt: skip
+    if _is_unclear(s, p):
+        return None
+    return f"{source} {s.english} {_present_english(s, p)}.", f"{target} {finite(s, p, 'present')}."
+
+
+def _want_you(s: Subject, p: VerbPhrase, r: random.Random) -> Pair | None:
+    """ "I want you to come", with the subjunctive."""
+    objects = {"you": "you", "he": "him", "she": "her", "they": "them", "we": "us"}
+    if s.english == "I":
+        return None
+    person = objects.get(s.english, s.english)
+    source, target = r.choice((("I want", "je veux"), ("my father wants", "mon père veut")))
+    if s.english == "we" and source == "I want":
+        return None
+    return f"{source} {person} to {_en(s, p)}.", f"{target} que {finite(s, p, 'subjunctive')}."
+
+
+def _to(s: Subject, p: VerbPhrase, r: random.Random) -> Pair:
+    openings = (("it's time to", "il est temps de"), ("it's easy to", "il est facile de"),
+                ("it's important to", "il est important de"), ("it's fun to", "c'est amusant de"))  # fmt: skip
+    source, target = r.choice(openings)
+    we = Subject("we", "nous", "nous", "our")
+    if "MY" in p.english or p.is_reflexive:
+        return _let_us(s, p, r)
+    return f"{source} {_en(we, p)}.", f"{target} {infinitive(we, p)}."
+
+
+SCHEMES: tuple[Scheme, ...] = (
+    _habit, _adverb, _never, _not, _no_longer, _question, _word_question, _progressive, _en_train,
+    _progressive_question, _past, _not_past, _past_question, _why_not, _already, _ever, _will, _will_not,
+    _will_question, _going_to, _not_going_to, _can, _can_question, _must, _need_not, _should, _wants, _does_not_want,
+    _want_question, _would_like, _likes, _for_long, _how_long, _used_to, _was_doing, _if, _would, _imperative, _do_not,
+    _polite, _let_us, _that, _want_you, _to,
+)  # fmt: skip

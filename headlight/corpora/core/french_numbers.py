@@ -1,0 +1,80 @@
+"""Numbers, clock times and years in English and French."""
+
+from __future__ import annotations
+
+from headlight.corpora.core.german_numbers import english_number
+
+# The asterisk marks a first letter before which nothing is elided ("le huit", "le onze").
+_FRENCH = (
+    "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "*huit", "neuf", "dix", "*onze", "douze",
+    "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",
+)  # fmt: skip
+_FRENCH_TENS = (
+    "", "", "vingt", "trente", "quarante", "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt",
+)  # fmt: skip
+
+
+def french_number(number: int) -> str:
+    """Write a number below 1,000 in French words, in the masculine."""
+    if number < 20:
+        return _FRENCH[number]
+    if number == 80:
+        return "quatre-vingts"
+    if number < 100:
+        tens = number // 10
+        unit = number - tens * 10 + (10 if tens in (7, 9) else 0)
+        if unit == 0:
+            return _FRENCH_TENS[tens]
+        link = " et " if unit in (1, 11) and tens < 8 else "-"
+        return _FRENCH_TENS[tens] + link + _FRENCH[unit].lstrip("*")
+    hundreds, rest = divmod(number, 100)
+    hundred = "cent" if hundreds == 1 else f"{_FRENCH[hundreds]} cent" + ("" if rest else "s")
+    return f"{hundred} {french_number(rest).lstrip('*')}" if rest else hundred
+
+
+def generated_slots() -> dict[str, list[tuple[str, str]]]:
+    """Return the English-French entries of the categories "time", "number", "count", "hundred" and "year".
+
+    The French words of "count" do not end in "un", so that they may stand before feminine nouns, too.
+    """
+    words = {number: (english_number(number), french_number(number)) for number in range(2, 1000)}
+    digits = {number: (str(number), str(number)) for number in range(2, 1000)}
+    return {
+        "time": [*_times()],
+        "number": [forms[number] for number in range(2, 101) for forms in (words, digits)],
+        "count": [
+            forms[number] for number in range(2, 61) for forms in (words, digits) if number % 10 != 1 or number == 11
+        ],
+        "hundred": [forms[number] for number in range(100, 1000) for forms in (words, digits) if number % 10 != 1],
+        "year": [(str(year), str(year)) for year in range(1900, 2027)],
+    }
+
+
+def _times() -> list[tuple[str, str]]:
+    times = [("noon", "midi"), ("midnight", "minuit"), ("half past twelve", "midi et demi")]
+    for hour in range(1, 12):
+        after = hour + 1
+        name, french = english_number(hour), _french_hour(hour)
+        next_name, next_french = english_number(after), "midi" if after == 12 else _french_hour(after)
+        times += [
+            (f"{name} o'clock", french),
+            (f"half past {name}", f"{french} et demie"),
+            (f"a quarter past {name}", f"{french} et quart"),
+            (f"quarter past {name}", f"{french} et quart"),
+            (f"a quarter to {next_name}", f"{next_french} moins le quart"),
+            (f"quarter to {next_name}", f"{next_french} moins le quart"),
+            (f"{name} in the morning", f"{french} du matin"),
+        ]
+        times += [(f"{english_number(minute)} past {name}", f"{french} {french_number(minute).lstrip('*')}")
+                  for minute in (5, 10, 20)]  # fmt: skip
+        times += [
+            (f"{english_number(minute)} to {next_name}", f"{next_french} moins {french_number(minute)}")
+            for minute in (5, 10, 20)
+        ]
+        times += [(f"{hour}:{minute}", f"{hour} h {minute}") for minute in (15, 30, 45)]
+    times += [(f"{english_number(hour)} in the evening", f"{_french_hour(hour)} du soir") for hour in range(6, 12)]
+    return times
+
+
+def _french_hour(hour: int) -> str:
+    return "une heure" if hour == 1 else f"{french_number(hour)} heures"

@@ -1,0 +1,480 @@
+"""Clauses of a subject and a verb phrase in German and English: tenses, negation, questions, subordinate clauses."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from headlight.corpora.core import english
+from headlight.corpora.core.german import Verb, split_verb
+
+_POSSESSIVE = re.compile(r"@(\w*)")
+_REFLEXIVE = ("mich", "dich", "sich", "uns", "euch", "sich")
+_REFLEXIVE_DATIVE = ("mir", "dir", "sich", "uns", "euch", "sich")
+
+
+class Subject(NamedTuple):
+    german: str
+    person: int  # of Verb.present
+    english: str
+    english_person: int  # 0 I, 1 you, we, they, 2 he, she, it
+    possessive: str
+    english_possessive: str
+    pronoun: str  # in a second clause
+    english_pronoun: str
+
+
+class VerbPhrase(NamedTuple):
+    german: str  # before the verb, without "sich"
+    negated: str  # the same with "nicht" in its place; empty where "nicht" would not be said
+    verb: Verb
+    english: str
+    reflexive: str  # "", "sich" or "sich_" (dative)
+
+
+Pair = tuple[str, str]
+
+
+def _subject(line: str) -> Subject:
+    words = [part.strip() for part in line.split("|")]
+    return Subject(words[0], int(words[1]), words[2], int(words[3]), *words[4:])
+
+
+SUBJECTS = [
+    _subject(line)
+    for line in """
+    ich | 0 | I | 0 | mein | my | ich | I
+    du | 1 | you | 1 | dein | your | du | you
+    er | 2 | he | 2 | sein | his | er | he
+    sie | 2 | she | 2 | ihr | her | sie | she
+    wir | 3 | we | 1 | unser | our | wir | we
+    ihr | 4 | you | 1 | euer | your | ihr | you
+    Sie | 5 | you | 1 | Ihr | your | Sie | you
+    sie | 5 | they | 1 | ihr | their | sie | they
+    die Kinder | 5 | the children | 1 | ihr | their | sie | they
+    meine Eltern | 5 | my parents | 1 | ihr | their | sie | they
+    mein Vater | 2 | my father | 2 | sein | his | er | he
+    meine Schwester | 2 | my sister | 2 | ihr | her | sie | she
+    mein Freund | 2 | my friend | 2 | sein | his | er | he
+    Anna | 2 | Anna | 2 | ihr | her | sie | she
+    Paul | 2 | Paul | 2 | sein | his | er | he
+    Lena und Max | 5 | Lena and Max | 1 | ihr | their | sie | they
+    unser Nachbar | 2 | our neighbor | 2 | sein | his | er | he
+    """.strip().splitlines()
+]
+_DU, _IHR, _SIE = SUBJECTS[1], SUBJECTS[5], SUBJECTS[6]
+
+
+def read_verb_phrase(line: str) -> VerbPhrase:
+    """Read "die Tür * zu|machen = close the door"; * is the place of "nicht", @en is "meinen", "deinen", ..."""
+    source, target = (side.strip() for side in line.split(" = "))
+    *words, verb = source.split()
+    reflexive = words.pop(0) if words and words[0] in ("sich", "sich_") else ""
+    plain = " ".join(word for word in words if word != "*")
+    negated = " ".join("nicht" if word == "*" else word for word in words) if "*" in words else ""
+    return VerbPhrase(plain, negated, split_verb(verb), target, reflexive)
+
+
+def _words(subject: Subject, phrase: VerbPhrase, adverb: str = "", negated: bool = False) -> str:
+    """Return what stands between subject and verb: the reflexive pronoun, the adverb and the objects."""
+    pronouns = _REFLEXIVE_DATIVE if phrase.reflexive == "sich_" else _REFLEXIVE
+    reflexive = pronouns[subject.person] if phrase.reflexive else ""
+    text = phrase.negated if negated else phrase.german
+    return _join(reflexive, adverb, _POSSESSIVE.sub(lambda match: _possessive(subject.possessive, match[1]), text))
+
+
+def _possessive(base: str, ending: str) -> str:
+    return ("eur" if base == "euer" and ending else base) + ending
+
+
+def _english(subject: Subject, phrase: VerbPhrase) -> str:
+    return phrase.english.replace("@", subject.english_possessive)
+
+
+def _join(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _sentence(source: str, target: str, end: str = ".") -> Pair:
+    return source[:1].upper() + source[1:] + end, target[:1].upper() + target[1:] + end
+
+
+def _present_english(subject: Subject, phrase: VerbPhrase) -> str:
+    text = _english(subject, phrase)
+    return english.third_person(text) if subject.english_person == 2 else text
+
+
+def _be(subject: Subject, past: bool = False) -> str:
+    return (("was", "were", "was") if past else ("am", "are", "is"))[subject.english_person]
+
+
+def _do(subject: Subject) -> str:
+    return "does" if subject.english_person == 2 else "do"
+
+
+def _includes_speaker(subject: Subject) -> bool:
+    """Whether the subject is "ich" or "wir", about which one rarely asks."""
+    return subject.person in (0, 3)
+
+
+def _is_third_person(subject: Subject) -> bool:
+    return subject.english_person == 2 or subject.english_possessive == "their"
+
+
+def _have(subject: Subject) -> str:
+    return "has" if subject.english_person == 2 else "have"
+
+
+# Adverbs with their place in English: "before" the verb or at the "end".
+_HABITS = (
+    ("oft", "often", "before"), ("immer", "always", "before"), ("manchmal", "sometimes", "before"),
+    ("nie", "never", "before"), ("selten", "rarely", "before"), ("meistens", "usually", "before"),
+    ("jeden Tag", "every day", "end"), ("am Wochenende", "on weekends", "end"), ("jede Woche", "every week", "end"),
+)  # fmt: skip
+_PAST = (
+    ("gestern", "yesterday"), ("gestern Abend", "last night"), ("letzte Woche", "last week"),
+    ("am Montag", "on Monday"), ("am Samstag", "on Saturday"), ("vor zwei Tagen", "two days ago"),
+    ("heute Morgen", "this morning"),
+)  # fmt: skip
+_FUTURE = (
+    ("morgen", "tomorrow"), ("bald", "soon"), ("nächste Woche", "next week"), ("am Sonntag", "on Sunday"),
+    ("heute Abend", "tonight"), ("später", "later"),
+)  # fmt: skip
+_MODALS = (
+    ("können", "can", "can't"), ("müssen", "have to", "don't have to"), ("wollen", "want to", "don't want to"),
+    ("dürfen", "be allowed to", "not be allowed to"), ("sollen", "be supposed to", "not be supposed to"),
+    ("möchten", "would like to", "wouldn't like to"),
+)  # fmt: skip
+
+
+def habit(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    adverb, translation, place = rng.choice(_HABITS)
+    source = _join(
+        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
+    )
+    verb = _present_english(subject, phrase)
+    if place == "before":
+        return _sentence(source, _join(subject.english, translation, verb))
+    return _sentence(source, _join(subject.english, verb, translation))
+
+
+def fronted(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    adverb, translation = rng.choice(
+        (("Jeden Tag", "Every day"), ("Am Wochenende", "On weekends"), ("Manchmal", "Sometimes"),
+         ("Normalerweise", "Normally"))
+    )  # fmt: skip
+    source = _join(adverb, phrase.verb.present(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
+    return _sentence(source, f"{translation}, {subject.english} {_present_english(subject, phrase)}")
+
+
+def _inverted(subject: Subject, phrase: VerbPhrase, adverb: str, negated: bool = False) -> str:
+    return _join(subject.german, _words(subject, phrase, adverb, negated))
+
+
+def question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    adverb, translation, place = rng.choice(
+        [habit for habit in _HABITS if habit[0] not in ("nie", "selten", "manchmal")]
+    )
+    source = _join(phrase.verb.present(subject.person), _inverted(subject, phrase, adverb), phrase.verb.prefix)
+    text = _english(subject, phrase)
+    target = _join(_do(subject), subject.english, *((translation, text) if place == "before" else (text, translation)))
+    return _sentence(source, target, "?")
+
+
+def w_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    word, translation = rng.choice(
+        [("Warum", "Why"), ("Wie oft", "How often")] + [("Wann", "When")] * bool(phrase.negated)
+    )
+    source = _join(word, phrase.verb.present(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
+    return _sentence(source, _join(translation, _do(subject), subject.english, _english(subject, phrase)), "?")
+
+
+def negative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if not phrase.negated:
+        return None
+    source = _join(
+        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, "", True), phrase.verb.prefix
+    )
+    return _sentence(source, f"{subject.english} {_do(subject)}n't {_english(subject, phrase)}")
+
+
+def perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    adverb, translation = rng.choice(_PAST)
+    auxiliary = phrase.verb.auxiliary().present(subject.person)
+    source = _join(subject.german, auxiliary, _words(subject, phrase, adverb), phrase.verb.participle())
+    return _sentence(source, f"{subject.english} {english.past(_english(subject, phrase))} {translation}")
+
+
+def fronted_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    adverb, translation = rng.choice(_PAST)
+    auxiliary = phrase.verb.auxiliary().present(subject.person)
+    source = _join(adverb, auxiliary, _inverted(subject, phrase, ""), phrase.verb.participle())
+    return _sentence(source, f"{translation}, {subject.english} {english.past(_english(subject, phrase))}")
+
+
+def perfect_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    adverb, translation = rng.choice((*_PAST, ("schon", "already")))
+    auxiliary = phrase.verb.auxiliary().present(subject.person)
+    source = _join(auxiliary, _inverted(subject, phrase, adverb), phrase.verb.participle())
+    text = _english(subject, phrase)
+    if adverb == "schon":
+        return _sentence(source, f"{_have(subject)} {subject.english} already {english.participle(text)}", "?")
+    return _sentence(source, f"Did {subject.english} {text} {translation}", "?")
+
+
+def why_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    word, translation = rng.choice([("Warum", "Why")] + [("Wann", "When")] * bool(phrase.negated))
+    auxiliary = phrase.verb.auxiliary().present(subject.person)
+    source = _join(word, auxiliary, _inverted(subject, phrase, ""), phrase.verb.participle())
+    return _sentence(source, f"{translation} did {subject.english} {_english(subject, phrase)}", "?")
+
+
+def negative_perfect(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if not phrase.negated:
+        return None
+    auxiliary = phrase.verb.auxiliary().present(subject.person)
+    source = _join(subject.german, auxiliary, _words(subject, phrase, "", True), phrase.verb.participle())
+    return _sentence(source, f"{subject.english} didn't {_english(subject, phrase)}")
+
+
+def future(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    adverb, translation = rng.choice(_FUTURE)
+    if rng.random() < 0.5:
+        werden = Verb("", "werden").present(subject.person)
+        source = _join(subject.german, werden, _words(subject, phrase, adverb), phrase.verb.infinitive())
+    else:
+        source = _join(
+            subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
+        )
+    return _sentence(source, f"{subject.english} will {_english(subject, phrase)} {translation}")
+
+
+def modal(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    verb, translation, _ = rng.choice(_MODALS)
+    source = _join(
+        subject.german, Verb("", verb).present(subject.person), _words(subject, phrase), phrase.verb.infinitive()
+    )
+    return _sentence(source, _join(subject.english, _modal(subject, translation), _english(subject, phrase)))
+
+
+def _modal(subject: Subject, translation: str) -> str:
+    if translation.startswith("be "):
+        return _be(subject) + translation[2:]
+    if subject.english_person == 2:
+        return {"have to": "has to", "want to": "wants to"}.get(translation, translation)
+    return translation
+
+
+def negative_modal(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if not phrase.negated:
+        return None
+    verb, _, translation = rng.choice(_MODALS[:5])
+    if translation.startswith("not be"):
+        translation = f"{_be(subject)} not {translation[7:]}"
+    elif subject.english_person == 2:
+        translation = translation.replace("don't", "doesn't")
+    source = _join(
+        subject.german,
+        Verb("", verb).present(subject.person),
+        _words(subject, phrase, "", True),
+        phrase.verb.infinitive(),
+    )
+    return _sentence(source, _join(subject.english, translation, _english(subject, phrase)))
+
+
+def modal_question(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    verb = rng.choice(("können", "müssen") if _includes_speaker(subject) else ("können", "müssen", "wollen", "möchten"))
+    source = _join(Verb("", verb).present(subject.person), _inverted(subject, phrase, ""), phrase.verb.infinitive())
+    text = _english(subject, phrase)
+    do = _do(subject)
+    target = {
+        "können": f"can {subject.english} {text}",
+        "müssen": f"{do} {subject.english} have to {text}",
+        "wollen": f"{do} {subject.english} want to {text}",
+        "möchten": f"would {subject.english} like to {text}",
+    }[verb]
+    return _sentence(source, target, "?")
+
+
+def imperative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    subject = rng.choice((_DU, _IHR, _SIE))
+    please = rng.random() < 0.5
+    verb = phrase.verb.imperative(subject.person) + (" Sie" if subject is _SIE else "")
+    source = _join(verb, _words(subject, phrase, "bitte" if please else ""), phrase.verb.prefix)
+    text = _english(subject, phrase)
+    return _sentence(source, f"please {text}" if please else text, "!")
+
+
+def negative_imperative(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if not phrase.negated:
+        return None
+    subject = rng.choice((_DU, _IHR, _SIE))
+    verb = phrase.verb.imperative(subject.person) + (" Sie" if subject is _SIE else "")
+    source = _join(verb, _words(subject, phrase, "", True), phrase.verb.prefix)
+    return _sentence(source, f"Don't {_english(subject, phrase)}", "!")
+
+
+def suggestion(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    we = SUBJECTS[4]
+    if rng.random() < 0.5 and not phrase.reflexive:
+        source = _join("Lass uns", _words(we, phrase), phrase.verb.infinitive())
+        return _sentence(source, f"Let's {_english(we, phrase)}", "!")
+    source = _join("Wollen wir", _words(we, phrase), phrase.verb.infinitive())
+    return _sentence(source, f"Shall we {_english(we, phrase)}", "?")
+
+
+def that_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    main, translation = rng.choice(
+        (("Ich glaube, dass", "I think that"), ("Ich weiß, dass", "I know that"),
+         ("Es ist gut, dass", "It's good that"), ("Sie sagt, dass", "She says that"),
+         ("Ich bin froh, dass", "I'm glad that"))
+    )  # fmt: skip
+    adverb, adverb_translation, place = rng.choice(_HABITS)
+    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
+    source = _join(main, subject.german, _words(subject, phrase, adverb), finite)
+    verb = _present_english(subject, phrase)
+    rest = (adverb_translation, verb) if place == "before" else (verb, adverb_translation)
+    return _sentence(source, _join(translation, subject.english, *rest))
+
+
+def because_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    if rng.random() < 0.5:
+        main = _join(subject.german, Verb("", "haben").present(subject.person), "keine Zeit")
+        translation = f"{subject.english} {_do(subject)}n't have time"
+    else:
+        main = _join(subject.german, Verb("", "kommen").present(subject.person), "heute nicht")
+        translation = f"{subject.english} {_be(subject)} not coming today"
+    must = Verb("", "müssen").present(subject.person)
+    clause = _join(subject.pronoun, _words(subject, phrase), phrase.verb.infinitive(), must)
+    have_to = "has to" if subject.english_person == 2 else "have to"
+    return _sentence(
+        f"{main}, weil {clause}",
+        f"{translation} because {subject.english_pronoun} {have_to} {_english(subject, phrase)}",
+    )
+
+
+def if_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if _includes_speaker(subject):
+        return None
+    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
+    first = _join("Wenn", subject.german, _words(subject, phrase), finite)
+    second, translation = rng.choice(
+        (("bin ich glücklich", "I'm happy"), ("komme ich mit", "I'll come along"),
+         ("bleibe ich zu Hause", "I'll stay home"),
+         ("freut sich Oma", "Grandma will be happy"), ("helfe ich gern", "I'll be glad to help"))
+    )  # fmt: skip
+    conjunction = "When" if translation == "I'm happy" else "If"
+    return _sentence(
+        f"{first}, {second}", f"{conjunction} {subject.english} {_present_english(subject, phrase)}, {translation}"
+    )
+
+
+def whether_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if not _is_third_person(subject):
+        return None
+    auxiliary = phrase.verb.auxiliary().present(subject.person)
+    clause = _join(subject.german, _words(subject, phrase), phrase.verb.participle(), auxiliary)
+    main, translation = rng.choice(
+        (("Ich weiß nicht, ob", "I don't know if"), ("Weißt du, warum", "Do you know why"),
+         ("Ich frage mich, warum", "I wonder why"))
+    )  # fmt: skip
+    end = "?" if main.startswith("Weißt") else "."
+    return _sentence(
+        f"{main} {clause}", f"{translation} {subject.english} {english.past(_english(subject, phrase))}", end
+    )
+
+
+def infinitive(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    start, translation = rng.choice(
+        (("haben keine Lust,", "don't feel like"), ("haben vergessen,", "forgot"),
+         ("haben keine Zeit,", "don't have time"),
+         ("versuchen,", "are trying"), ("haben vor,", "are planning"), ("haben beschlossen,", "decided"))
+    )  # fmt: skip
+    first, _, rest = start.partition(" ")
+    verb = "haben" if first == "haben" else "versuchen"
+    finite = Verb("", verb).present(subject.person) + ("," if first.endswith(",") else "")
+    source = _join(subject.german, finite, rest, _words(subject, phrase), phrase.verb.infinitive(zu=True))
+    text = _english(subject, phrase)
+    if translation.startswith("are"):
+        translation = _be(subject) + translation[3:]
+    elif subject.english_person == 2:
+        translation = translation.replace("don't", "doesn't")
+    text = english.progressive(text) if translation.endswith("like") else f"to {text}"
+    return _sentence(source, f"{subject.english} {translation} {text}")
+
+
+def like(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    source = _join(
+        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, "gern"), phrase.verb.prefix
+    )
+    likes = "likes" if subject.english_person == 2 else "like"
+    return _sentence(source, f"{subject.english} {likes} to {_english(subject, phrase)}")
+
+
+def preterite(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    if subject.person in (1, 4):
+        return None
+    adverb, translation = rng.choice((("dann", "Then"), ("früher", ""), ("im Urlaub", "On vacation")))
+    source = _join(adverb, phrase.verb.preterite(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
+    text = _english(subject, phrase)
+    if not translation:
+        return _sentence(source, f"{subject.english} used to {text}")
+    return _sentence(source, f"{translation}, {subject.english} {english.past(text)}")
+
+
+def before_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
+    eat = Verb("", "essen").present(subject.person)
+    verb = "eats" if subject.english_person == 2 else "eat"
+    return _sentence(
+        f"Bevor {_join(subject.german, _words(subject, phrase), finite)}, {eat} {subject.pronoun} etwas",
+        f"Before {subject.english} {_present_english(subject, phrase)}, {subject.english_pronoun} {verb} something",
+    )
+
+
+def while_clause(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
+    main, translation = rng.choice((("schläft das Baby", "the baby is sleeping"), ("regnet es", "it's raining")))
+    return _sentence(
+        f"Während {_join(subject.german, _words(subject, phrase), finite)}, {main}",
+        f"While {subject.english} {_be(subject)} {english.progressive(_english(subject, phrase))}, {translation}",
+    )
+
+
+def now(subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair:
+    adverb, translation = rng.choice((("gerade", "right now"), ("jetzt", "now")))
+    source = _join(
+        subject.german, phrase.verb.present(subject.person), _words(subject, phrase, adverb), phrase.verb.prefix
+    )
+    return _sentence(
+        source, f"{subject.english} {_be(subject)} {english.progressive(_english(subject, phrase))} {translation}"
+    )
+
+
+Scheme = Callable[[Subject, VerbPhrase, random.Random], Pair | None]
+SCHEMES: tuple[Scheme, ...] = (
+    habit, fronted, question, w_question, negative, perfect, fronted_perfect, perfect_question, why_perfect,
+    negative_perfect, future, modal, negative_modal, modal_question, imperative, negative_imperative, suggestion,
+    that_clause, because_clause, if_clause, whether_clause, infinitive, like, preterite, before_clause,
+    while_clause, now,
+)  # fmt: skip
+
+
+def make_clause(scheme: Scheme, subject: Subject, phrase: VerbPhrase, rng: random.Random) -> Pair | None:
+    """Return the sentence of a scheme, or None where nobody would say it.
+
+    "Sie essen." can mean "You are eating." and "They are eating."; it is left to mean "they".
+    """
+    pair = scheme(subject, phrase, rng)
+    is_ambiguous = pair and subject is _SIE and pair[0].startswith("Sie ") and " Ihr" not in pair[0]
+    return None if is_ambiguous else pair

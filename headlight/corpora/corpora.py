@@ -1,0 +1,226 @@
+"""From what a person types to a corpus: `open_corpus`. Every kind of corpus can be imported from here."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from headlight.corpora.core import CoreSentences
+from headlight.corpora.encoded import Encoded
+from headlight.corpora.files import JsonLines, Table, TextPair
+from headlight.corpora.framed import Framed
+from headlight.corpora.generated import TASKS, Generated
+from headlight.corpora.gold import GoldCorpus
+from headlight.corpora.grammars import GRAMMARS
+from headlight.corpora.held_out import hold_out
+from headlight.corpora.hub import HubDataset, split_names
+from headlight.corpora.mixtures import Mixture, is_mixture, parts_of
+from headlight.corpora.multi30k import Multi30k
+from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
+from headlight.corpora.split_folder import SPLITS, NamedTable, SplitFolder, everyday_folder, has_split, tatoeba_folder
+from headlight.corpora.toy import TOY, toy_pairs
+from transformer.access import require_private
+from transformer.quoting import quoted, short
+
+__all__ = [
+    "Corpus", "Encoded", "Generated", "GoldCorpus", "HubDataset", "JsonLines", "Mixture", "Multi30k", "Pair", "Pairs",
+    "Rejected", "Report", "Splits", "Table", "TextPair", "hold_out", "open_corpus",
+]  # fmt: skip
+
+FORMS = (
+    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, core:en-fr, slots:en-fr, toy, reverse, copy, "
+    "dates, english-french, english-hindi (then :20000 for that many pairs, :combinations for word combinations "
+    "not in training), hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as "
+    "en-fr.train.tsv.gz, FILE.tsv, .csv or .jsonl (:SOURCE:TARGET names its columns), SOURCE_FILE,TARGET_FILE; "
+    "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
+)
+PARTS = ("train", "validation", "test", "combinations")  # the last of grammars alone
+_SIZE = re.compile(r"[1-9][0-9]{0,11}")
+_LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
+_NAMED_TABLE = re.compile(r"([\w-]+):([\w]+)-([\w]+)")
+_CORE = re.compile(r"(\w+-\w+)(?::([1-9][0-9]{0,6}))?")
+_PHRASES = Path(__file__).parent / "phrases"
+
+
+class Splits(NamedTuple):
+    train: Corpus
+    validation: Corpus | None  # None where the corpus has no such part, and too few pairs to hold any out
+    test: Corpus | None
+
+
+def open_corpus(
+    spec: str,
+    validation: str | None = None,
+    folder: str | Path | None = None,
+    max_characters: int = MAX_CHARACTERS,
+    seed: int = 0,
+) -> Splits:
+    """The splits of the corpus that `spec` names, in one of the ways that FORMS lists.
+
+    `validation` names another corpus to validate on; without one and without a validation split, pairs are
+    held out (see `hold_out`). `folder` is where Multi30k lies, `seed` is for what is generated.
+    Raises ValueError when the spec is none of these or the corpus cannot be opened.
+    """
+    train, own, test = open_parts(spec, folder, max_characters, seed)
+    if validation is not None:
+        whole, split, _ = open_parts(validation, folder, max_characters, seed)
+        own = whole if split is None else split
+    if own is None:
+        train, own = hold_out(train)
+    return Splits(train, own, test)
+
+
+def open_parts(
+    spec: str, folder: str | Path | None = None, max_characters: int = MAX_CHARACTERS, seed: int = 0
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    """Train, validation and test split as they are; a corpus without splits is all train, and nothing is read yet."""
+    if is_mixture(spec):
+        return _open_mixture(parts_of(spec), folder, max_characters, seed)
+    return _open_one(spec, folder, max_characters, seed)
+
+
+def from_hub(spec: str) -> bool:
+    """Whether reading the corpus, or a part of it, takes a network."""
+    return any(name.startswith("hub:") for name, _ in parts_of(spec))
+
+
+def written(spec: str) -> tuple[int, ...]:
+    """When the files of a corpus were last written, in nanoseconds; 0 where there is none, or no file.
+
+    Raises ValueError where this process may not look at the files that somebody names, OSError where the user may not.
+    """
+    require_private()
+    times = []
+    for part in (file for name, _ in parts_of(spec) for file in name.split(",")) if spec else ():
+        kind = part.partition(":")[0]
+        place = {"tatoeba": tatoeba_folder(), "everyday": everyday_folder(), "slots": everyday_folder()}.get(
+            kind, Path(kind)
+        )
+        path = next((path for path in (Path(part), place) if path.is_file()), None)
+        files = [path] if path else place.glob("*.tsv*") if kind and place.is_dir() else []
+        times.append(max((file.stat().st_mtime_ns for file in files), default=0))
+    return tuple(times)
+
+
+def _open_one(
+    spec: str, folder: str | Path | None, max_characters: int, seed: int
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    """The same of a corpus that is not a mixture."""
+    kind, _, rest = spec.partition(":")
+    size = int(rest) if _SIZE.fullmatch(rest) else None
+    if kind in TASKS and (size or not rest):
+        return Generated(kind, "train", size, seed), Generated(kind, "validation"), Generated(kind, "test")
+    if kind in GRAMMARS and (size or rest in ("", "combinations")):
+        grammar = GRAMMARS[kind]
+        tested = GoldCorpus(grammar, "combinations" if rest == "combinations" else "test")
+        return GoldCorpus(grammar, "train", size, seed), GoldCorpus(grammar, "validation"), tested
+    if spec == TOY:
+        return Pairs(TOY, toy_pairs(), max_characters), None, None
+    if kind == "multi30k":
+        source, _, target = rest.partition("-")
+        return (
+            Multi30k(folder, source, target, "train", max_characters),
+            Multi30k(folder, source, target, "validation", max_characters),
+            Multi30k(folder, source, target, "test", max_characters),
+        )
+    if kind == "tatoeba" and (pair := _LANGUAGES.fullmatch(rest)):
+        return _open_folder(tatoeba_folder(), pair[1], pair[2], "Tatoeba", max_characters)
+    if kind == "phrases" and (pair := _LANGUAGES.fullmatch(rest)):
+        return NamedTable(_PHRASES, "{}-{}.tsv", "Phrase book", pair[1], pair[2], max_characters), None, None
+    if kind == "slots" and (pair := re.fullmatch(rf"{_LANGUAGES.pattern}(?::({_SIZE.pattern}))?", rest)):
+        return Framed(pair[1], pair[2], int(pair[3]) if pair[3] else None, seed), None, None
+    if kind == "everyday" and (table := _NAMED_TABLE.fullmatch(rest)):
+        name, source, target = table.groups()
+        pattern = f"{name}.{{}}-{{}}.tsv"
+        return NamedTable(everyday_folder(), pattern, name, source, target, max_characters), None, None
+    if kind == "core" and (core := _CORE.fullmatch(rest)):
+        return CoreSentences(core[1], int(core[2]) if core[2] else None, seed), None, None
+    if kind == "hub" and 2 <= rest.count(":") <= 3:
+        return _open_hub(*rest.split(":"), max_characters=max_characters)
+    require_private()
+    if (pair := _LANGUAGES.fullmatch(rest)) and Path(kind).is_dir():
+        return _open_folder(Path(kind), pair[1], pair[2], Path(kind).name, max_characters)
+    return open_file(spec, max_characters), None, None
+
+
+def open_split(spec: str, split: str | None = None, folder: str | None = None) -> Corpus:
+    """A part of the corpus that `spec` names; by default the test part, or the whole where it has no parts.
+
+    To validate on, pairs are held out where there is no such part (see `hold_out`). Raises ValueError where there is
+    no such corpus or part.
+    """
+    train, validation, test = open_parts(spec, folder)
+    if split == "validation" and validation is None:
+        validation = hold_out(train)[1]
+    parts = dict(zip(PARTS, (train, validation, test, None), strict=True))
+    if isinstance(train, GoldCorpus):
+        parts["combinations"] = GoldCorpus(train.grammar, "combinations")
+    chosen = parts[split] if split else test or validation or train
+    if chosen is None:
+        there = ", ".join(name for name, corpus in parts.items() if corpus is not None)
+        raise ValueError(f"{short(spec)} has no {short(split)} split; choose one of {there}.")
+    return chosen
+
+
+def _open_mixture(
+    parts: list[tuple[str, float]], folder: str | Path | None, max_characters: int, seed: int
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    """Trained on as weighted; validated and tested on the parts that have such a split, each once."""
+    opened = [_open_one(spec, folder, max_characters, seed) for spec, _ in parts]
+    train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
+
+    def mixed(split: int) -> Corpus | None:
+        weighted = [(corpora[split], 1.0) for corpora in opened]
+        having = [(corpus, times) for corpus, times in weighted if corpus is not None]
+        return Mixture(having) if having else None
+
+    return train, mixed(1), mixed(2)
+
+
+def _open_folder(
+    folder: Path, source: str, target: str, name: str, max_characters: int
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    train, *others = (
+        SplitFolder(folder, source, target, split, name, max_characters)
+        if split == "train" or has_split(folder, source, target, split)
+        else None
+        for split in SPLITS
+    )
+    assert train is not None
+    return train, others[0], others[1]
+
+
+def _open_hub(
+    name: str, source: str, target: str, config: str | None = None, *, max_characters: int
+) -> tuple[Corpus, Corpus | None, Corpus | None]:
+    require_private()
+    names = split_names(name, config)
+    if "train" not in names:
+        raise ValueError(f"The dataset {quoted(name)} has no split 'train'; its splits are {short(', '.join(names))}.")
+
+    def split(*spellings: str) -> Corpus | None:
+        known = [spelling for spelling in spellings if spelling in names]
+        if not known:
+            return None
+        return HubDataset(name, source, target, known[0], config=config, max_characters=max_characters)
+
+    train = HubDataset(name, source, target, "train", config=config, max_characters=max_characters)
+    return train, split("validation", "valid", "val", "dev"), split("test")
+
+
+def open_file(spec: str, max_characters: int = MAX_CHARACTERS) -> Corpus:
+    """The corpus in one or two files. Raises ValueError for a spec that names none, and where nobody may name any."""
+    require_private()
+    table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
+    if table:
+        path, ending, source, target = table.groups()
+        if ending == "jsonl":
+            return JsonLines(path, source or "source", target or "target", max_characters)
+        return Table(path, _column(source or "0"), _column(target or "1"), max_characters)
+    if spec.count(",") == 1:
+        source, target = spec.split(",")
+        return TextPair(source, target, max_characters)
+    raise ValueError(f"{quoted(spec)} is not a corpus; write {FORMS}.")
+
+
+def _column(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text

@@ -1,0 +1,82 @@
+"""A corpus as token ids: the tokenizers that are learned from it, and its examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from headlight.corpora.fingerprint import Fingerprint
+from headlight.corpora.pairs import Corpus, Pair, Report
+from transformer.tokenizers import Tokenizer, TokenizerKind
+
+if TYPE_CHECKING:  # reading a corpus needs no torch
+    from transformer.batches import Example
+
+CHUNK = 1000  # pairs that are encoded at a time
+LEARN_FROM = 1_000_000  # pairs: what comes after them changes a vocabulary little, and its words fill memory
+SMALL = 1_000  # pairs: most words of fewer are seen once, and without those there would be little to learn
+
+
+def learn_tokenizers(
+    pairs: Iterable[Pair], kind: TokenizerKind, vocab_size: int, separate: bool = False, min_frequency: int = 0
+) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizers of the two sides, the same object unless `separate`, learned from the first LEARN_FROM pairs.
+
+    A word or merge has to occur `min_frequency` times; 0 is by the number of pairs: once among fewer than SMALL,
+    twice among more. `pairs` are iterated again for each. Raises ValueError where there is no text.
+    """
+    often = min_frequency or (1 if len(list(islice(pairs, SMALL))) < SMALL else 2)
+
+    def learn(texts: Iterator[str]) -> Tokenizer:
+        return Tokenizer.train(texts, kind, vocab_size, often)
+
+    if separate:
+        sources = (pair.source for pair in islice(pairs, LEARN_FROM))
+        targets = (pair.target for pair in islice(pairs, LEARN_FROM))
+        return learn(sources), learn(targets)
+    shared = learn(text for pair in islice(pairs, LEARN_FROM) for text in (pair.source, pair.target))
+    return shared, shared
+
+
+class Encoded:
+    """The examples of a corpus, anew with each `iter()`: source + [EOS], [SOS] + target + [EOS].
+
+    Pairs of which one side would take more than `max_tokens` positions in the model (its tokens and one
+    special token) are left out, and counted in `report` beside what the corpus itself rejected. `unknown` is what
+    share of the source and of the target tokens the vocabularies do not have, after a pass, and `fingerprint` is that
+    of the pairs that were given.
+    """
+
+    def __init__(self, corpus: Corpus, source: Tokenizer, target: Tokenizer, max_tokens: int) -> None:
+        self.corpus, self.source, self.target, self.max_tokens = corpus, source, target, max_tokens
+        self.report, self.fingerprint = Report(corpus.name), Fingerprint()
+        self._tokens, self._unknown = [0, 0], [0, 0]  # of sources, of targets
+
+    @property
+    def unknown(self) -> tuple[float, float]:
+        source, target = (n / max(every, 1) for n, every in zip(self._unknown, self._tokens, strict=True))
+        return source, target
+
+    def __iter__(self) -> Iterator[Example]:
+        self._tokens, self._unknown, self.fingerprint = [0, 0], [0, 0], Fingerprint()
+        late = Report(self.corpus.name)  # what is rejected here, after the corpus kept it
+        pairs = iter(self.corpus)
+        while chunk := list(islice(pairs, CHUNK)):
+            yield from self._encode(chunk, late)
+        self.report = self.corpus.report.followed_by(late)
+
+    def _encode(self, chunk: list[Pair], late: Report) -> Iterator[Example]:
+        sources = self.source.encode_batch([pair.source for pair in chunk])
+        targets = self.target.encode_batch([pair.target for pair in chunk])
+        for pair, source, target in zip(chunk, sources, targets, strict=True):
+            if not source or not target:
+                late.reject(pair.line, "empty source" if not source else "empty target")
+            elif max(len(source), len(target)) >= self.max_tokens:
+                late.reject(pair.line, f"over {self.max_tokens} tokens")
+            else:
+                for side, (ids, tokenizer) in enumerate(((source, self.source), (target, self.target))):
+                    self._tokens[side] += len(ids)
+                    self._unknown[side] += 0 if tokenizer.unk_id is None else ids.count(tokenizer.unk_id)
+                self.fingerprint.add(pair)
+                yield source + [self.source.eos_id], [self.target.sos_id, *target, self.target.eos_id]

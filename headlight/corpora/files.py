@@ -1,0 +1,204 @@
+"""Corpora in files, plain or gzipped, read line by line: two parallel texts, tables, lines of JSON."""
+
+import csv
+import gzip
+import json
+import math
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from transformer.files import open_regular
+from transformer.quoting import quoted, short
+
+LONGEST_LINE = 1_000_000  # bytes; no sentence is that long, and a file without line ends may be larger than memory
+LONGEST_SKIPPED = 100_000_000  # bytes of a line whose end is looked for
+LARGEST_RATIO = 200  # of unpacked to packed; text reaches 10, and text that repeats itself some tens
+SMALL = 2**26  # bytes below which a high ratio harms nobody
+
+
+def lines(path: str | Path) -> Iterator[str]:
+    """The lines of a UTF-8 file without their ends; bytes that are no UTF-8 become surrogates.
+
+    Of a line that is longer than any sentence, only the start is given. What is written to the file while it is read
+    may be left out.
+
+    Raises ValueError naming the file when it cannot be read, is a damaged gzip file or not text: a pipe or a device,
+    a line without an end, or a gzip file that unpacks to many times as much as text does.
+    """
+    named, number = short(path), 0
+    try:
+        with open_regular(path) as plain:
+            start = plain.read(2)
+            plain.seek(0)
+            if start in (b"\xff\xfe", b"\xfe\xff"):
+                raise ValueError(f"{named} is UTF-16 text; save it as UTF-8.")
+            size, packed = os.fstat(plain.fileno()).st_size, start == b"\x1f\x8b"
+            file = gzip.GzipFile(fileobj=plain) if packed else plain
+            most = max(LARGEST_RATIO * size, SMALL) if packed else math.inf
+            for number, line in enumerate(_starts(file, most), 1):
+                start_mark = b"\xef\xbb\xbf" if number == 1 else b""
+                yield line.removeprefix(start_mark).rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+                if not packed and plain.tell() >= size:  # what comes later may come as fast as it is read
+                    return
+    except _NoText as why:
+        raise ValueError(f"{named}, line {number + 1:,} {why}.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise ValueError(f"{named} is a damaged gzip file after line {number:,}; download it again.") from None
+    except OSError as error:
+        raise ValueError(f"{named} cannot be read: {error.strerror}.") from None
+
+
+class _NoText(Exception):
+    """What is odd about a line."""
+
+
+def _starts(file: gzip.GzipFile | BinaryIO, most: float) -> Iterator[bytes]:
+    """Each line, or its first LONGEST_LINE bytes. Raises _NoText where there is more than text has."""
+    read = 0
+    while line := file.readline(LONGEST_LINE):
+        rest, length = line, len(line)
+        while not rest.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
+            length += len(rest)
+            if length > LONGEST_SKIPPED:
+                raise _NoText(f"has over {LONGEST_SKIPPED:,} bytes, more than any line of text")
+        read += length
+        if read > most:
+            raise _NoText(f"ends after {most:,} bytes, more than text compresses into so small a file")
+        yield line
+
+
+class TextPair(Corpus):
+    """Two files whose lines translate each other. Lines that only one of them has are reported."""
+
+    def __init__(self, source_path: str | Path, target_path: str | Path, max_characters: int = MAX_CHARACTERS) -> None:
+        super().__init__(f"{short(source_path)}, {short(target_path)}", max_characters)
+        self.source_path, self.target_path = source_path, target_path
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        both = zip_longest(lines(self.source_path), lines(self.target_path))
+        for number, (source, target) in enumerate(both, 1):
+            if source is None or target is None:
+                yield Rejected(number, "no counterpart")
+            else:
+                yield Pair(number, source, target)
+
+
+class Table(Corpus):
+    """Two columns of a CSV file, or of a tab-separated one if its name has ".tsv".
+
+    Columns are numbers from 0, or names that the first row has; with numbers the first row is a pair too.
+    Quotes mean something in CSV only: tab-separated sentences are full of quotes that never close.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        source: int | str = 0,
+        target: int | str = 1,
+        max_characters: int = MAX_CHARACTERS,
+    ) -> None:
+        super().__init__(short(path), max_characters)
+        self.path, self.source, self.target = path, source, target
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        reader = _table(self.path)
+        header: list[str] = next(reader, []) if isinstance(self.source, str) or isinstance(self.target, str) else []
+        source, target = self._column(self.source, header), self._column(self.target, header)
+        while True:
+            line = reader.line_num + 1  # where the row begins; a quoted cell may go over several lines
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error:
+                yield Rejected(line, "bad row")
+                continue
+            if max(source, target) < len(row):
+                yield Pair(line, row[source], row[target])
+            else:
+                yield Rejected(line, "missing column" if row else "empty line")
+
+    def _column(self, column: int | str, header: list[str]) -> int:
+        if isinstance(column, int):
+            return column
+        if column not in header:
+            there = short(", ".join(header)) or "none"
+            raise ValueError(f"{short(self.path)} has no column {quoted(column)}; it has {there}.")
+        return header.index(column)
+
+
+def _table(path: str | Path) -> Any:
+    """The csv reader of a file."""
+    texts = (line + "\n" for line in lines(path))
+    if str(path).endswith((".tsv", ".tsv.gz")):
+        return csv.reader(texts, delimiter="\t", quoting=csv.QUOTE_NONE)
+    return csv.reader(texts)
+
+
+def columns(path: str | Path) -> list[str]:
+    """What the columns of a table may be called: the cells of its first row, or the keys of the first JSON object.
+
+    Raises ValueError where the first row cannot be read.
+    """
+    try:
+        if str(path).endswith((".jsonl", ".jsonl.gz")):
+            return [key for key, text in texts_of(json.loads(next(lines(path), ""))).items() if isinstance(text, str)]
+        return list(next(_table(path), []))
+    except (csv.Error, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{short(path)}, line 1 has no columns: {str(error)[:100]}.") from None
+
+
+class JsonLines(Corpus):
+    """One JSON object a line with the texts under two keys, there or inside its "translation".
+
+    `origin` is the key, if any, under which stands the corpus of a mixture that the pair comes from.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        source: str = "source",
+        target: str = "target",
+        max_characters: int = MAX_CHARACTERS,
+        origin: str | None = None,
+    ) -> None:
+        super().__init__(short(path), max_characters)
+        self.path, self.source, self.target, self.origin = path, source, target, origin
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        for number, line in enumerate(lines(self.path), 1):
+            if not line.strip():
+                yield Rejected(number, "empty line")
+                continue
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                yield Rejected(number, "bad JSON")
+                continue
+            pair = pair_of(number, record, self.source, self.target)
+            if self.origin is not None and isinstance(pair, Pair):
+                pair = pair._replace(origin=str(record.get(self.origin, "")))
+            yield pair
+
+
+def pair_of(line: int, record: Any, source: str, target: str) -> Pair | Rejected:
+    """The pair in a record such as {"en": ..., "hi": ...} or {"translation": {"en": ..., "hi": ...}}."""
+    texts = texts_of(record)
+    if source not in texts or target not in texts:
+        return Rejected(line, "missing column")
+    if not (isinstance(texts[source], str) and isinstance(texts[target], str)):
+        return Rejected(line, "not text")
+    return Pair(line, texts[source], texts[target])
+
+
+def texts_of(record: Any) -> Mapping[str, Any]:
+    """The mapping that holds a record's texts."""
+    if not isinstance(record, Mapping):
+        return {}
+    inside = record.get("translation")
+    return inside if isinstance(inside, Mapping) else record

@@ -1,0 +1,89 @@
+"""A fingerprint of training pairs: a small sample of their hashes, by which a model's own training data is recognised.
+
+The sample is bottom-k (Cohen and Kaplan 2007): the SIZE smallest hashes. Of any other pairs, those whose hash is below
+the largest of the sample can be looked up in it, and they are a random sample of those pairs.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from headlight.corpora.pairs import Pair
+
+SIZE = 2000  # hashes: of 1,000 pairs from a corpus of 300,000, about 7 can be looked up
+WIDTH = 5  # bytes of a hash: 300,000 pairs share one with a probability of 0.04
+KEY = "trained_on"  # in a card
+
+
+class Overlap(NamedTuple):
+    """Of the pairs that could be looked up, how many were trained on."""
+
+    seen: int
+    looked_up: int
+
+
+class Fingerprint:
+    """Collects the pairs that are trained on. Case, punctuation and spaces don't count."""
+
+    def __init__(self) -> None:
+        self.pairs = 0
+        self._hashes: set[int] = set()
+        self._limit = 1 << (8 * WIDTH)  # hashes from here on are not in the sample
+
+    def add(self, pair: Pair) -> None:
+        self.pairs += 1
+        number = _hash(pair)
+        if number < self._limit:
+            self._hashes.add(number)
+            if len(self._hashes) >= 2 * SIZE:
+                self._shrink()
+
+    def to_card(self, before: object = None) -> dict[str, Any]:
+        """Return the fingerprint as a card has it, together with that of an earlier training, `before`."""
+        pairs = self.pairs
+        if (earlier := _read(before)) is not None:
+            pairs += earlier[0]
+            self._limit = min(self._limit, earlier[2])
+            self._hashes = {number for number in self._hashes | earlier[1] if number < self._limit}
+        self._shrink()
+        sample = b"".join(number.to_bytes(WIDTH, "big") for number in sorted(self._hashes))
+        return {"pairs": pairs, "limit": self._limit, "sample": base64.b64encode(sample).decode()}
+
+    def _shrink(self) -> None:
+        if len(self._hashes) > SIZE:
+            smallest = sorted(self._hashes)
+            self._hashes, self._limit = set(smallest[:SIZE]), smallest[SIZE]
+
+
+def overlap(card: Mapping[str, Any], pairs: Iterable[Pair]) -> Overlap | None:
+    """Return how many of `pairs` the model of `card` was trained on; None where its card has no fingerprint."""
+    known = _read(card.get(KEY))
+    if known is None:
+        return None
+    _, hashes, limit = known
+    looked_up = [number for number in {_hash(pair) for pair in pairs} if number < limit]
+    return Overlap(sum(number in hashes for number in looked_up), len(looked_up))
+
+
+def _hash(pair: Pair) -> int:
+    text = "\t".join("".join(filter(str.isalnum, side.casefold())) for side in (pair.source, pair.target))
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=WIDTH).digest(), "big")
+
+
+def _read(value: object) -> tuple[int, set[int], int] | None:
+    """Return pairs, hashes and limit as `to_card` wrote them; a card may come from anywhere."""
+    if not isinstance(value, Mapping):
+        return None
+    pairs, limit, sample = (value.get(name) for name in ("pairs", "limit", "sample"))
+    if not (isinstance(pairs, int) and isinstance(limit, int) and isinstance(sample, str)):
+        return None
+    try:
+        packed = base64.b64decode(sample, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    numbers = range(0, len(packed) - WIDTH + 1, WIDTH)
+    return pairs, {int.from_bytes(packed[at : at + WIDTH], "big") for at in numbers}, limit

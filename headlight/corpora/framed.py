@@ -1,0 +1,138 @@
+"""Generated pairs of short sentences that introduce people and state numbers, such as "My name is Nadine."."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from headlight.corpora.files import lines
+from headlight.corpora.pairs import Corpus, Pair
+from headlight.corpora.slot_words import (
+    SlotWords,
+    elided,
+    elides_surely,
+    genitive,
+    has_plain_genitive,
+    in_words,
+    is_invariable,
+    may_elide,
+    read_slot_words,
+)
+from transformer.quoting import quoted
+
+FRAMES = Path(__file__).parent / "slot_frames"  # for each direction a sentence with {slots}, a tab, its translation
+DEFAULT_PAIRS = 20_000
+_SLOT = re.compile(r"\{([a-z]+)(\d?)(:s)?\}")
+_NAMES = {"x", "f", "m", "s"}
+
+
+class Framed(Corpus):
+    """`size` pairs of the frames between two languages, the same for the same seed.
+
+    The slots of a frame: x any first name, f and m one of a gender, s a surname, c a city, day, month, d the day of a
+    month, year, t a time of day, h an hour; n a number to 99, big one to 9,999, dig one in digits.
+    Raises ValueError where there are no frames between the languages, or no names.
+    """
+
+    def __init__(self, source: str, target: str, size: int | None = None, seed: int = 0) -> None:
+        super().__init__(f"Frames {source}-{target}")
+        self.frames, self.languages = read_frames(source, target), (source, target)
+        self.words = read_slot_words(self.languages)
+        in_words(2, source)  # raises where numbers cannot be written
+        self.size, self.seed = DEFAULT_PAIRS if size is None else size, seed
+
+    def rows(self) -> Iterator[Pair]:
+        rng = random.Random(f"frames {self.seed}")
+        for line in range(1, self.size + 1):
+            source, target = fill(rng.choice(self.frames), self.words, rng)
+            yield Pair(line, source, target)
+
+
+@cache
+def read_frames(source: str, target: str) -> tuple[tuple[str, str], ...]:
+    """Return the frames from a language to another. Raises ValueError where there are none."""
+    for languages in ((source, target), (target, source)):
+        path = FRAMES / f"{languages[0]}-{languages[1]}.tsv"
+        if path.is_file():
+            rows = [line.split("\t") for line in lines(path)]
+            return tuple((a, b) if languages[0] == source else (b, a) for a, b in rows)
+    raise ValueError(f"There are no frames for {quoted(f'{source}-{target}')}; choose slots:en-fr or slots:de-en.")
+
+
+def fill(frame: tuple[str, str], words: SlotWords, rng: random.Random) -> tuple[str, str]:
+    """Return both sides of a frame with the same names and numbers in their slots."""
+    values: dict[str, tuple[str, str]] = {}
+    digits = rng.random() < 0.5
+    for match in _SLOT.finditer(frame[0]):
+        kind, name = match[1], match[1] + match[2]
+        if kind in ("n", "h", "big"):
+            amount = _amount(kind, digits, words, rng)
+            source, target = words.languages
+            values[name] = (str(amount),) * 2 if digits else (in_words(amount, source), in_words(amount, target))
+        else:
+            values[name] = _draw(kind, name, frame, values, words, rng)
+    return _write(frame[0], values, words.languages, 0), _write(frame[1], values, words.languages, 1)
+
+
+def _amount(kind: str, digits: bool, words: SlotWords, rng: random.Random) -> int:
+    """Return a number whose words no other word around it changes."""
+    low, high = {"n": (2, 12 if rng.random() < 0.4 else 99), "h": (2, 11)}.get(kind, (13, 9999 if digits else 999))
+    while True:
+        number = words.draw_number(rng, low, high)
+        if kind == "h" or digits or is_invariable(number):
+            return number
+
+
+def _draw(
+    kind: str,
+    name: str,
+    frame: tuple[str, str],
+    values: dict[str, tuple[str, str]],
+    words: SlotWords,
+    rng: random.Random,
+) -> tuple[str, str]:
+    """The spellings of what is no amount on both sides, different from what other slots have."""
+    while True:
+        if kind in _NAMES:
+            drawn = rng.choice(
+                {"f": words.female, "m": words.male, "s": words.surnames}.get(kind) or _either(words, rng)
+            )
+            value = (drawn, drawn)
+        elif kind in ("c", "day", "month"):
+            value = rng.choice({"c": words.cities, "day": words.weekdays, "month": words.months}[kind])
+        elif kind == "t":
+            hour, minute = rng.randint(1, 23), rng.randint(0, 59)
+            clock = {language: f"{hour}:{minute:02}" for language in words.languages} | {"fr": f"{hour} h {minute:02}"}
+            value = clock[words.languages[0]], clock[words.languages[1]]
+        else:
+            low, high = {"d": (2, 28), "year": (1900, 2040), "dig": (13, 9999)}[kind]
+            value = (str(words.draw_number(rng, low, high)),) * 2
+        if value not in values.values() and all(map(_suits, (name, name), frame, value, words.languages)):
+            return value
+
+
+def _either(words: SlotWords, rng: random.Random) -> tuple[str, ...]:
+    return words.female if rng.random() < 0.5 else words.male
+
+
+def _suits(name: str, text: str, value: str, language: str) -> bool:
+    """Whether there is no doubt of a value's elision in French, nor of its genitive."""
+    if f"{{{name}:s}}" in text or f"{{{name}}}'s" in text:
+        return has_plain_genitive(value)
+    return language != "fr" or not may_elide(text.partition(f"{{{name}}}")[0]) or elides_surely(value)
+
+
+def _write(text: str, values: dict[str, tuple[str, str]], languages: tuple[str, str], side: int) -> str:
+    written, last = "", 0
+    for match in _SLOT.finditer(text):
+        written += text[last : match.start()]
+        value = values[match[1] + match[2]][side]
+        if languages[side] == "fr" and (match[1] in _NAMES or match[1] in ("c", "month")):
+            written = elided(written, value)
+        written += genitive(value) if match[3] else value
+        last = match.end()
+    written += text[last:]
+    return written[:1].upper() + written[1:]

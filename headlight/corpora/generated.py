@@ -1,0 +1,106 @@
+"""Tasks whose right answer is known: copy a word, reverse it, write a date in ISO form."""
+
+import hashlib
+import random
+import string
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from headlight.corpora.pairs import Corpus, Pair
+from transformer.quoting import quoted
+
+SIZES = {"train": 100_000, "validation": 1_000, "test": 1_000}
+MAX_LETTERS = 20
+
+# Not from `calendar`, whose names change with the machine's language.
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+# No 03/05/2021: it is May in one country and March in another.
+DATE_FORMATS = (
+    "{day} {month} {year}",
+    "{month} {day}, {year}",
+    "{nth} {month} {year}",
+    "{month} {nth}, {year}",
+    "{nth} of {month} {year}",
+    "the {nth} of {month}, {year}",
+    "{weekday}, {day} {month} {year}",
+    "{weekday}, {month} {day}, {year}",
+)
+FIRST_DAY, LAST_DAY = date(1700, 1, 1), date(2099, 12, 31)
+
+
+def copy(rng: random.Random) -> tuple[str, str]:
+    word = _word(rng)
+    return word, word
+
+
+def reverse(rng: random.Random) -> tuple[str, str]:
+    word = _word(rng)
+    return word, word[::-1]
+
+
+def dates(rng: random.Random) -> tuple[str, str]:
+    day = FIRST_DAY + timedelta(days=rng.randrange((LAST_DAY - FIRST_DAY).days + 1))
+    return write_date(day, rng.choice(DATE_FORMATS)), day.isoformat()
+
+
+def write_date(day: date, form: str) -> str:
+    return form.format(
+        day=day.day,
+        nth=_ordinal(day.day),
+        month=MONTHS[day.month - 1],
+        year=day.year,
+        weekday=WEEKDAYS[day.weekday()],
+    )
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _word(rng: random.Random) -> str:
+    return "".join(rng.choices(string.ascii_lowercase, k=rng.randint(1, MAX_LETTERS)))
+
+
+TASKS = {"copy": copy, "reverse": reverse, "dates": dates}
+
+
+class Generated(Corpus):
+    """`size` pairs of a task, the same for the same seed.
+
+    A hash of the answer decides the split that a pair belongs to, so the splits share no source and no target
+    whatever their seeds and sizes. Validation and test have no pair twice.
+    """
+
+    def __init__(self, task: str, split: str = "train", size: int | None = None, seed: int = 0) -> None:
+        if task not in TASKS:
+            raise ValueError(f"There is no generated task {quoted(task)}; choose one of {', '.join(TASKS)}.")
+        if split not in SIZES:
+            raise ValueError(f"There is no split {quoted(split)}; choose one of {', '.join(SIZES)}.")
+        super().__init__(f"{task} ({split})")
+        self.task, self.split, self.seed = task, split, seed
+        self.size = SIZES[split] if size is None else size
+
+    def rows(self) -> Iterator[Pair]:
+        rng = random.Random(f"{self.task} {self.split} {self.seed}")
+        given: set[str] = set()
+        line = 0
+        while line < self.size:
+            source, target = TASKS[self.task](rng)
+            if _split_of(target) != self.split or source in given:
+                continue
+            if self.split != "train":  # where repeats keep the short words, which are few, frequent
+                given.add(source)
+            line += 1
+            yield Pair(line, source, target)
+
+
+def _split_of(answer: str) -> str:
+    """2 of 100 answers belong to validation, 2 to test."""
+    share = int.from_bytes(hashlib.sha256(answer.encode()).digest()[:8]) % 100
+    return "validation" if share < 2 else "test" if share < 4 else "train"

@@ -1,0 +1,51 @@
+"""English sentences with their French: agreement, tenses, negation, questions, pronouns, and what "it" means.
+
+"The animal didn't cross the street because it was too tired" is "parce qu'il était trop fatigué"; "because it was
+too wide" is "parce qu'elle était trop large". French asks which noun is meant, and only the meaning can answer.
+
+What English leaves open is settled by convention, so that one sentence has one translation:
+
+- "You" is "vous". Nothing that French would have to inflect for gender is said of "I", "we" and "you".
+- The past is the passé composé, of "be" and "want" the imparfait. Questions have "est-ce que" unless they ask for a
+  subject, or where something is.
+- "Some" is the partitive, and "any" and "a" are "de" after a negation. What is loved is "the" or somebody's.
+
+Links: an auxiliary with what tells the tense in English, "ne" and "pas" with "didn't", "est-ce que" with the "did" that
+opens a question, both parts of "parce que" with "because", an infinitive also with its "to".
+"""
+
+import random
+from collections.abc import Callable
+
+from headlight.corpora.gold import GoldPair
+from headlight.corpora.grammars.english_french import reasons, sentences
+
+# How often each construction comes, in parts of 100.
+_CONSTRUCTIONS: dict[Callable[[random.Random], GoldPair], int] = {
+    reasons.by_meaning: 40,
+    reasons.with_person: 6,
+    reasons.alone: 2,
+    sentences.transitive: 12,
+    sentences.intransitive: 6,
+    sentences.being: 4,
+    sentences.lying: 2,
+    sentences.existing: 2,
+    sentences.yes_or_no: 4,
+    sentences.whether: 1,
+    sentences.adverbial: 3,
+    sentences.who_does: 2,
+    sentences.whom_or_what: 2,
+    sentences.where_is: 1,
+    sentences.given: 4,
+    sentences.met: 3,
+    sentences.one_after_the_other: 4,
+    sentences.consequence: 2,
+}
+
+
+class EnglishFrench:
+    name = "english-french"
+
+    def pair(self, rng: random.Random) -> GoldPair:
+        (construction,) = rng.choices(list(_CONSTRUCTIONS), list(_CONSTRUCTIONS.values()))
+        return construction(rng)

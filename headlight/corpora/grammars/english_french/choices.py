@@ -1,0 +1,169 @@
+"""Choosing at random words that go together."""
+
+import random
+from functools import cache
+
+from headlight.corpora.grammars.english_french.french import IL, Gender, Tense
+from headlight.corpora.grammars.english_french.lexicon import (
+    ADVERBS,
+    CITIES,
+    NAMES,
+    NEUTRAL,
+    NOUNS,
+    PLACES,
+    QUALITIES,
+    TIMES,
+    Aligned,
+    Noun,
+    Position,
+    Quality,
+    Verb,
+)
+from headlight.corpora.grammars.english_french.phrases import (
+    NUMBERS,
+    POSSESSIVES,
+    SUBJECTS,
+    THE,
+    THIS,
+    A,
+    Bilingual,
+    Determiner,
+    Phrase,
+    aligned,
+    comma,
+    name_phrase,
+    noun_phrase,
+    subject_pronoun,
+    word_for_word,
+)
+
+
+@cache
+def nouns(kinds: str, quality: Quality | None = None, gender: Gender | None = None) -> tuple[Noun, ...]:
+    """The nouns of one of these kinds, those that the quality fits and of the gender."""
+    wanted = set(kinds.split())
+    return tuple(
+        noun
+        for noun in NOUNS
+        if not noun.kinds.isdisjoint(wanted)
+        and (quality is None or quality.fits(noun))
+        and (gender is None or noun.gender == gender)
+    )
+
+
+@cache
+def _fitting(noun: Noun, position: Position) -> tuple[Quality, ...]:
+    return tuple(quality for quality in QUALITIES.values() if quality.position == position and quality.fits(noun))
+
+
+@cache
+def _neutral(noun: Noun) -> tuple[Quality, ...]:
+    return tuple(quality for name, quality in QUALITIES.items() if name in NEUTRAL and quality.fits(noun))
+
+
+def countable(noun: Noun) -> bool:
+    return noun.kinds.isdisjoint(("mass", "single"))
+
+
+def plural(rng: random.Random, noun: Noun, share: float = 0.25) -> bool:
+    return countable(noun) and rng.random() < share
+
+
+def adjectives(rng: random.Random, noun: Noun) -> list[Quality]:
+    """Up to one that French writes before the noun and one after it."""
+    positions: tuple[Position, ...] = ("before", "after")
+    groups = [_fitting(noun, position) for position in positions]
+    return [rng.choice(group) for group in groups if group and rng.random() < 0.25]
+
+
+def neutral_adjectives(rng: random.Random, noun: Noun) -> list[Quality]:
+    """None or one, which is no reason for anything."""
+    fitting = _neutral(noun)
+    return [rng.choice(fitting)] if fitting and rng.random() < 0.2 else []
+
+
+def definite(rng: random.Random, noun: Noun) -> Determiner:
+    chance = rng.random()
+    if "family" in noun.kinds:
+        return rng.choice(POSSESSIVES) if chance < 0.7 else THE
+    if chance < 0.2 and "wild" not in noun.kinds:
+        return rng.choice(POSSESSIVES)
+    return THIS if chance > 0.85 else THE
+
+
+def determiner(rng: random.Random, noun: Noun, is_plural: bool) -> Determiner:
+    if "family" in noun.kinds:
+        return definite(rng, noun)
+    if rng.random() < 0.3:
+        return A
+    if is_plural and rng.random() < 0.2:
+        return rng.choice(NUMBERS)
+    return definite(rng, noun)
+
+
+def some(rng: random.Random, kinds: str, negated: bool = False) -> Phrase:
+    """Any noun phrase of these kinds; `negated` as the object of a negated verb."""
+    noun = rng.choice(nouns(kinds))
+    is_plural = plural(rng, noun)
+    return noun_phrase(noun, determiner(rng, noun, is_plural), is_plural, adjectives(rng, noun), negated)
+
+
+def known(rng: random.Random, kinds: str, plurals: float = 0.25) -> Phrase:
+    """One with "the", "this" or "my"."""
+    noun = rng.choice(nouns(kinds))
+    return noun_phrase(noun, definite(rng, noun), plural(rng, noun, plurals), adjectives(rng, noun))
+
+
+def subject(rng: random.Random, kinds: str, agreeing: bool = False) -> Phrase:
+    """`agreeing` is for verbs that agree with it in gender, which "I", "we" and "you" do not tell."""
+    chance = rng.random()
+    if "person" in kinds.split():
+        if chance < 0.35:
+            return subject_pronoun(*rng.choice([entry for entry in SUBJECTS if entry[2] == IL or not agreeing]))
+        if chance < 0.5:
+            return name_phrase(*rng.choice(NAMES))
+    return some(rng, kinds)
+
+
+def tense(rng: random.Random) -> Tense:
+    tenses: tuple[Tense, ...] = ("past", "present", "future")
+    return rng.choices(tenses, (5, 3, 2))[0]
+
+
+def unmistakable(verb: Verb, tense: Tense) -> Tense:
+    """Another tense where the form would not tell: "I read the book" is both present and past."""
+    return "future" if verb.past == verb.english else tense
+
+
+def timed(
+    rng: random.Random, whole: Bilingual, tense: Tense, times: tuple[Aligned, ...] = TIMES, first: bool = True
+) -> Bilingual:
+    """With a time at the end, at the beginning if it may come `first`, or with none."""
+    chance = rng.random()
+    if chance > 0.3:
+        return whole
+    time = aligned(rng.choice([time for time in times if tense in time.tenses]))
+    return time + comma() + whole if first and chance < 0.15 else whole + time
+
+
+def adverb(rng: random.Random, negative: bool = False) -> Bilingual:
+    """Not "sometimes" in a negation."""
+    return aligned(rng.choice(ADVERBS[:2] if negative else ADVERBS))
+
+
+def place(rng: random.Random) -> Bilingual:
+    """ "in the garden", "near the church", "in Paris"."""
+    if rng.random() < 0.15:
+        return word_for_word("in", "à") + word_for_word(*rng.choice(CITIES))
+    return at(rng, *rng.choice(PLACES))
+
+
+def at(rng: random.Random, preposition: Aligned, kinds: str) -> Bilingual:
+    if preposition.english == ("at",):  # "au musée", but "dans ce musée"
+        return aligned(preposition) + noun_phrase(rng.choice(nouns(kinds)))
+    return aligned(preposition) + known(rng, kinds, plurals=0)
+
+
+def destination(rng: random.Random) -> Bilingual:
+    to = word_for_word("to", "à")
+    return to + (word_for_word(*rng.choice(CITIES)) if rng.random() < 0.3 else known(rng, "venue", plurals=0))

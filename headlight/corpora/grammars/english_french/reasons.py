@@ -1,0 +1,126 @@
+"""Sentences in which meaning alone says what "it" is: the one that can be tired, or the one that can be wide."""
+
+import random
+
+from headlight.corpora.gold import GoldPair, Word
+from headlight.corpora.grammars.english_french.choices import (
+    countable,
+    definite,
+    neutral_adjectives,
+    nouns,
+    plural,
+    tense,
+    timed,
+    unmistakable,
+)
+from headlight.corpora.grammars.english_french.clauses import Mode, be_clause, clause, modal_clause
+from headlight.corpora.grammars.english_french.french import Gender, Tense
+from headlight.corpora.grammars.english_french.lexicon import (
+    DAYS,
+    FRAMES,
+    LONE_FRAMES,
+    PERSON_FRAMES,
+    QUALITIES,
+    VERBS,
+    Frame,
+    Noun,
+    Quality,
+)
+from headlight.corpora.grammars.english_french.phrases import (
+    Bilingual,
+    Phrase,
+    comma,
+    noun_phrase,
+    pronoun_for,
+    sentence,
+    word_for_word,
+)
+
+DEGREES = {"too": "trop", "very": "très", "so": "si"}
+
+
+def by_meaning(rng: random.Random) -> GoldPair:
+    """ "The animal didn't cross the street because it was too tired.\""""
+    return _with_reason(rng, rng.choice(FRAMES))
+
+
+def with_person(rng: random.Random) -> GoldPair:
+    """ "The girl didn't cross the street because it was too wide": "she" and "it" tell them apart."""
+    return _with_reason(rng, rng.choice(PERSON_FRAMES))
+
+
+def _with_reason(rng: random.Random, frame: Frame) -> GoldPair:
+    of_subject = rng.random() < 0.5
+    quality = QUALITIES[rng.choice(frame.subject_reasons if of_subject else frame.object_reasons)]
+    subject, object = _subject_and_object(rng, frame, of_subject, quality)
+    antecedent = subject if of_subject else object
+    main, tense, link = _main(rng, frame, subject, object)
+    return _resolved(rng, main + link, antecedent, tense, quality, "too" if frame.negative else "very")
+
+
+def _subject_and_object(rng: random.Random, frame: Frame, of_subject: bool, quality: Quality) -> tuple[Phrase, Phrase]:
+    """Masculine is as frequent as feminine among those who have the reason, so no gender is a good guess."""
+    own, other = (frame.subject, frame.object) if of_subject else (frame.object, frame.subject)
+    gender: Gender = rng.choice(("m", "f"))
+    noun = rng.choice(nouns(own, quality, gender) or nouns(own, quality))
+    # Mostly of two genders, so that French shows which was understood.
+    opposite: Gender = "f" if (noun.gender == "m") == (rng.random() < 0.9) else "m"
+    other_noun = rng.choice([candidate for candidate in nouns(other, None, opposite) if candidate is not noun])
+
+    both: tuple[Noun, Noun] = (noun, other_noun) if of_subject else (other_noun, noun)
+    # Mostly "it" for either; then "they" for either; else their numbers tell them apart.
+    (numbers,) = rng.choices(((False, False), (True, True), (True, False), (False, True)), (75, 10, 8, 7))
+    subject, object = (
+        noun_phrase(each, definite(rng, each), many and countable(each), neutral_adjectives(rng, each))
+        for each, many in zip(both, numbers, strict=True)
+    )
+    return subject, object
+
+
+def _main(rng: random.Random, frame: Frame, subject: Phrase, object: Phrase) -> tuple[Bilingual, Tense, Bilingual]:
+    """The main clause, the tense of the clause that follows it, and "because" or "but" between them."""
+    verb, chance = VERBS[frame.verb], rng.random()
+    willing = subject.noun is not None and not subject.noun.kinds.isdisjoint(("person", "animal"))
+    if frame.negative and willing and chance < 0.15:
+        return modal_clause(subject, "wanted to", verb, object), "past", comma() + word_for_word("but", "mais")
+    if frame.negative and chance < 0.35:
+        modes: tuple[Mode, ...] = ("couldn't", "can't")
+        if willing:
+            modes += ("didn't want to", "doesn't want to")
+        mode = rng.choice(modes)
+        when: Tense = "present" if mode in ("can't", "doesn't want to") else "past"
+        return modal_clause(subject, mode, verb, object), when, because()
+    when = tense(rng) if frame.negative else unmistakable(verb, tense(rng))
+    main = clause(subject, verb, when, negative=frame.negative, object=object)
+    return timed(rng, main, when, DAYS), "past" if when == "past" else "present", because()
+
+
+def because() -> Bilingual:
+    word = Word("because")
+    return Bilingual([word], [Word("parce", (word,)), Word("que", (word,))])
+
+
+def _resolved(
+    rng: random.Random, whole: Bilingual, antecedent: Phrase, tense: Tense, quality: Quality, degree: str
+) -> GoldPair:
+    """`whole` and "it was too tired"."""
+    assert antecedent.noun is not None and antecedent.head is not None
+    pronoun = pronoun_for(antecedent)
+    if degree == "very" and not quality.had and rng.random() < 0.3:
+        degree = "so"
+    measured = word_for_word(degree, DEGREES[degree]) if quality.graded else None
+    whole += be_clause(pronoun, tense, quality=quality, degree=measured)
+    pair = f"{antecedent.noun.english}+{quality.english}"
+    whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
+    return sentence(whole, pronouns=[(pronoun.english[0], antecedent.head, pronoun.french[0])])
+
+
+def alone(rng: random.Random) -> GoldPair:
+    """ "The cat slept because it was tired": nothing else could be meant."""
+    name, kinds, reasons = rng.choice(LONE_FRAMES)
+    quality = QUALITIES[rng.choice(reasons)]
+    noun = rng.choice(nouns(kinds, quality))
+    subject = noun_phrase(noun, definite(rng, noun), plural(rng, noun), neutral_adjectives(rng, noun))
+    when: Tense = rng.choice(("past", "present"))
+    main = timed(rng, clause(subject, VERBS[name], when), when, DAYS)
+    return _resolved(rng, main + because(), subject, when, quality, "very")

@@ -1,0 +1,279 @@
+"""Statements, questions, and pronouns that French writes before the verb."""
+
+import random
+from dataclasses import replace
+
+from headlight.corpora.gold import GoldPair, Word
+from headlight.corpora.grammars.english_french.choices import (
+    adjectives,
+    adverb,
+    at,
+    definite,
+    destination,
+    known,
+    nouns,
+    place,
+    plural,
+    some,
+    subject,
+    tense,
+    timed,
+    unmistakable,
+)
+from headlight.corpora.grammars.english_french.clauses import be_clause, clause
+from headlight.corpora.grammars.english_french.french import ETRE, IL, ILS, JE, NOUS, VOUS, Gender, Tense
+from headlight.corpora.grammars.english_french.lexicon import (
+    GIVEN,
+    INTRANSITIVE,
+    LYING,
+    NOUNS,
+    PERSON_FRAMES,
+    PLACES,
+    QUALITIES,
+    THEN,
+    TRANSITIVE,
+    VERBS,
+    Quality,
+    Verb,
+)
+from headlight.corpora.grammars.english_french.phrases import (
+    NUMBERS,
+    A,
+    Bilingual,
+    Phrase,
+    comma,
+    noun_phrase,
+    object_pronoun_for,
+    sentence,
+    subject_pronoun,
+    word_for_word,
+)
+from headlight.corpora.grammars.english_french.reasons import DEGREES
+
+
+def transitive(rng: random.Random) -> GoldPair:
+    """ "The girl doesn't eat any apples." """
+    name, subjects, objects = rng.choice(TRANSITIVE)
+    verb, negative = VERBS[name], rng.random() < 0.35
+    when = tense(rng) if negative else unmistakable(verb, tense(rng))
+    # "Aime toujours" would be "still loves".
+    often = adverb(rng, negative) if when == "present" and name != "love" and rng.random() < 0.3 else None
+    # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" would be odd.
+    definite_only = name == "love" or (negative and often)
+    object = known(rng, objects) if definite_only else some(rng, objects, negated=negative)
+    whole = clause(subject(rng, subjects), verb, when, negative=negative, object=object, adverb=often)
+    return sentence(whole if often or name == "love" else timed(rng, whole, when))
+
+
+def intransitive(rng: random.Random) -> GoldPair:
+    """ "My brother stayed at the station." """
+    when, negative = tense(rng), rng.random() < 0.3
+    name, verb, who = _doing(rng, when)
+    often = adverb(rng, negative) if when == "present" and rng.random() < 0.3 else None
+    whole = _somewhere(rng, name, clause(who, verb, when, negative=negative, adverb=often))
+    return sentence(whole if often else timed(rng, whole, when))
+
+
+def _doing(rng: random.Random, when: Tense) -> tuple[str, Verb, Phrase]:
+    name, subjects = rng.choice(INTRANSITIVE)
+    verb = VERBS[name]
+    return name, verb, subject(rng, subjects, agreeing=verb.conjugation.with_etre and when == "past")
+
+
+def _somewhere(rng: random.Random, name: str, whole: Bilingual) -> Bilingual:
+    if name == "go":
+        return whole + destination(rng)
+    return whole + place(rng) if rng.random() < 0.7 else whole
+
+
+def being(rng: random.Random) -> GoldPair:
+    """ "The soup isn't very hot." """
+    who, quality = _described(rng)
+    negative = rng.random() < 0.35
+    return sentence(be_clause(who, tense(rng), negative=negative, quality=quality, degree=_degree(rng, quality)))
+
+
+def _described(rng: random.Random) -> tuple[Phrase, Quality]:
+    quality = rng.choice(list(QUALITIES.values()))
+    noun = rng.choice([noun for noun in NOUNS if quality.fits(noun)])
+    who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
+    who.combinations.add(f"noun+adjective: {noun.english}+{quality.english}")
+    return who, quality
+
+
+def _degree(rng: random.Random, quality: Quality) -> Bilingual | None:
+    degree = rng.choice(("too", "very"))
+    return word_for_word(degree, DEGREES[degree]) if quality.graded and rng.random() < 0.6 else None
+
+
+def lying(rng: random.Random) -> GoldPair:
+    """ "The key is in the drawer." """
+    things, where, places = rng.choice(LYING)
+    noun = rng.choice(nouns(things))
+    who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
+    whole = be_clause(who, tense(rng), negative=rng.random() < 0.3, place=at(rng, where, places))
+    return sentence(whole)
+
+
+def existing(rng: random.Random) -> GoldPair:
+    """ "There is a dog in the garden." """
+    where, places = rng.choice(PLACES)
+    kinds = "person" if where.english == ("at",) else "animal person vehicle"
+    noun = rng.choice([noun for noun in nouns(kinds) if "family" not in noun.kinds])
+    is_plural, past = plural(rng, noun), rng.random() < 0.5
+    what = noun_phrase(noun, rng.choice((A, *NUMBERS)) if is_plural else A, is_plural, adjectives(rng, noun))
+    there = Word("there")
+    be = Word(("were" if is_plural else "was") if past else ("are" if is_plural else "is"))
+    begin = Bilingual([there, be], [Word("il", (there,)), Word("y", (there,)), Word("avait" if past else "a", (be,))])
+    return sentence(begin + what + at(rng, where, places))
+
+
+# Questions
+
+
+def yes_or_no(rng: random.Random) -> GoldPair:
+    """ "Did the girl eat the apple?" """
+    when = tense(rng)
+    if rng.random() < 0.4:
+        name, verb, who = _doing(rng, when)
+        return _asked(_somewhere(rng, name, clause(who, verb, when, asked=True)))
+    name, subjects, objects = rng.choice(TRANSITIVE)
+    who = subject(rng, subjects)
+    object = known(rng, objects) if name == "love" else some(rng, objects)
+    whole = clause(who, VERBS[name], when, asked=True, object=object)
+    return _asked(whole if name == "love" else timed(rng, whole, when, first=False))
+
+
+def _asked(whole: Bilingual) -> GoldPair:
+    return sentence(whole, end="?")
+
+
+def whether(rng: random.Random) -> GoldPair:
+    """ "Was the soup too hot?" """
+    who, quality = _described(rng)
+    return _asked(be_clause(who, tense(rng), asked=True, quality=quality, degree=_degree(rng, quality)))
+
+
+def adverbial(rng: random.Random) -> GoldPair:
+    """ "Where", "when" and "why"; why not, too."""
+    english, french = rng.choice((("where", "où"), ("when", "quand"), ("why", "pourquoi")))
+    when, negative = tense(rng), english == "why" and rng.random() < 0.5
+    if rng.random() < 0.4:
+        name, verb, who = _doing(rng, when)
+        whole = clause(who, verb, when, negative=negative, asked=True)
+        if name == "go" and english != "where":
+            whole += destination(rng)
+        return _asked(word_for_word(english, french) + whole)
+    name, subjects, objects = rng.choice([entry for entry in TRANSITIVE if entry[0] != "love"])
+    who, object = subject(rng, subjects), known(rng, objects)
+    whole = clause(who, VERBS[name], when, negative=negative, asked=True, object=object)
+    return _asked(word_for_word(english, french) + whole)
+
+
+def who_does(rng: random.Random) -> GoldPair:
+    """ "Who ate the apple?" """
+    name, _, objects = rng.choice(TRANSITIVE)
+    when = unmistakable(VERBS[name], tense(rng))
+    return _asked(clause(subject_pronoun("who", "qui", IL, "m"), VERBS[name], when, object=known(rng, objects)))
+
+
+def whom_or_what(rng: random.Random) -> GoldPair:
+    """ "What did the girl eat?", "Who did she see?" """
+    name, subjects, objects = rng.choice(TRANSITIVE)
+    of_person = "person" in objects.split() and rng.random() < 0.5
+    when = tense(rng)
+    whole = clause(subject(rng, subjects), VERBS[name], when, asked=True)
+    if name != "love":
+        whole = timed(rng, whole, when, first=False)
+    return _asked((word_for_word("who", "qui") if of_person else word_for_word("what", "que")) + whole)
+
+
+def where_is(rng: random.Random) -> GoldPair:
+    """ "Where are my keys?", which French asks without "est-ce que"."""
+    who = known(rng, "thing pet text clothes container venue")
+    past = rng.random() < 0.4
+    be = Word(("were" if who.is_plural else "was") if past else ("are" if who.is_plural else "is"))
+    form = ETRE.form("imperfect" if past else "present", who.person)
+    return _asked(word_for_word("where", "où") + Bilingual([be], [Word(form, (be,))]) + who)
+
+
+# Pronouns before the verb
+
+
+def given(rng: random.Random) -> GoldPair:
+    """ "The girl gave him the book", "La fille lui a donné le livre"; or to her brother."""
+    name, things = rng.choice(GIVEN)
+    verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.3
+    giver, thing = subject(rng, "person"), some(rng, things, negated=negative)
+    if rng.random() < 0.4:
+        receiver = word_for_word("to", "à") + known(rng, "person")
+        whole = clause(giver, verb, when, negative=negative, object=thing + receiver)
+    else:
+        # Masculine singular, as is a participle that agrees with nothing: an indirect object is no reason to.
+        receivers = [entry for entry in _RECEIVERS if entry[0] not in _NOT_BESIDE.get(giver.person, ())]
+        clitic = subject_pronoun(*rng.choice(receivers), IL, "m")
+        whole = clause(giver, verb, when, negative=negative, clitic=clitic, object=thing)
+    return sentence(timed(rng, whole, when))
+
+
+_RECEIVERS = (("me", "me"), ("him", "lui"), ("her", "lui"), ("us", "nous"), ("you", "vous"), ("them", "leur"))
+_NOT_BESIDE = {JE: ("me", "us"), NOUS: ("me", "us"), VOUS: ("you",)}  # "I see me"
+
+
+def met(rng: random.Random) -> GoldPair:
+    """ "Marie saw him yesterday", "Marie l'a vu hier"."""
+    name, _, _ = rng.choice([entry for entry in TRANSITIVE if "person" in entry[2].split()])
+    verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.35
+    who = subject(rng, "person")
+    objects = [entry for entry in _OBJECTS if entry[0] not in _NOT_BESIDE.get(who.person, ())]
+    if when == "past":  # when the participle would have to know who "you" are
+        objects = [entry for entry in objects if entry[0] in ("him", "her")]
+    whole = clause(who, verb, when, negative=negative, clitic=subject_pronoun(*rng.choice(objects)))
+    return sentence(whole if name == "love" else timed(rng, whole, when))
+
+
+_OBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
+    ("me", "me", JE, "m"),
+    ("him", "le", IL, "m"),
+    ("her", "la", IL, "f"),
+    ("us", "nous", NOUS, "m"),
+    ("you", "vous", VOUS, "m"),
+    ("them", "les", ILS, "m"),
+)
+
+
+def one_after_the_other(rng: random.Random) -> GoldPair:
+    """ "The girl bought an apple and ate it", "La fille a acheté une pomme et l'a mangée"."""
+    first, second, things = rng.choice(THEN)
+    who, thing = subject(rng, "person"), some(rng, things)
+    # In the present "les" would not show the gender.
+    when: Tense = "past" if thing.is_plural or rng.random() < 0.7 else "present"
+    negative = rng.random() < 0.3
+    link = word_for_word("but", "mais") if negative else word_for_word("and", "et")
+    silent = replace(who, english=[], french=[])
+    clitic = object_pronoun_for(thing)
+    then = clause(silent, VERBS[second], when, negative=negative, clitic=clitic)
+    whole = clause(who, VERBS[first], when, object=thing) + link + then
+    return _standing_for(whole, thing, clitic, then, when)
+
+
+def _standing_for(whole: Bilingual, thing: Phrase, clitic: Phrase, after: Bilingual, when: Tense) -> GoldPair:
+    """The pronoun before the verb of `after` stands for the thing; in the past the participle, the last word, shows."""
+    assert thing.head is not None
+    written = after.french[-1] if when == "past" else clitic.french[0]
+    return sentence(whole, pronouns=[(clitic.english[0], thing.head, written)])
+
+
+def consequence(rng: random.Random) -> GoldPair:
+    """ "The soup was too hot, so the girl didn't eat it", "alors la fille ne l'a pas mangée"."""
+    frame = rng.choice([frame for frame in PERSON_FRAMES if frame.negative])
+    quality = QUALITIES[rng.choice(frame.object_reasons)]
+    noun = rng.choice(nouns(frame.object, quality))
+    thing = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
+    measured = word_for_word("too", DEGREES["too"]) if quality.graded else None
+    clitic = object_pronoun_for(thing)
+    result = clause(subject(rng, "person"), VERBS[frame.verb], "past", negative=True, clitic=clitic)
+    whole = be_clause(thing, "past", quality=quality, degree=measured) + comma() + word_for_word("so", "alors") + result
+    pair = f"{noun.english}+{quality.english}"
+    whole.combinations |= {f"antecedent+reason: {pair}", f"noun+adjective: {pair}"}
+    return _standing_for(whole, thing, clitic, result, "past")

@@ -1,0 +1,62 @@
+"""English sentences, their Hindi translations, and which word was written for which.
+
+What English leaves open is settled by convention, so that one sentence has one translation:
+
+- "I", "we", "you" and "they" are men; "you" is always आप. "They" that stands for nouns of the same sentence has their
+  gender. "The teacher", "the doctor" and "the friend" are men; a woman shows by her name ("Sita is a teacher").
+- Father, mother and grandparents are spoken of in the plural of respect, and "he" and "she" for them is वे.
+- "His", "her", "their", "my", "our" and "your" that can be the subject's own are its own: अपना.
+- An inanimate object stands unmarked, people and animals take को. "The" is not translated, "a" is एक.
+- Questions of yes and no begin with क्या; other question words stand late, where the answer would.
+- "Yesterday" and "tomorrow" are both कल, and the present keeps its है when it is negated.
+
+Links: a postposition with the preposition that it translates, otherwise (ने, the को of objects and of those who feel,
+the genitive that a verb asks for) with its noun, as मैंने and मुझे do for pronouns. An English auxiliary with the Hindi
+one, otherwise with the verb; the one that opens a question also with क्या. "To" before a verb with the infinitive. Both
+parts of "काम करना" with the verb. Of के साथ and के पास the के belongs to the noun, and the पास of what somebody has to
+"has". A preposition that Hindi leaves out ("to the market") with its noun. "The", and an "a" without एक, stay unlinked.
+"""
+
+import random
+from collections.abc import Callable
+
+from headlight.corpora.gold import GoldPair, gold_pair
+from headlight.corpora.grammars.english_hindi import being, doing, having, joining
+from headlight.corpora.grammars.english_hindi.choices import Scene
+from headlight.corpora.grammars.english_hindi.clauses import Side
+
+# How often each kind of sentence comes.
+_PATTERNS: dict[Callable[[Scene], Side], int] = {
+    doing.statement: 28,
+    doing.yes_or_no: 8,
+    doing.question: 10,
+    doing.please: 5,
+    being.described_as: 9,
+    being.compared: 4,
+    being.profession: 4,
+    being.whereabouts: 8,
+    being.named: 1,
+    being.who_is: 1,
+    being.presented: 3,
+    having.liked: 6,
+    having.wanted: 4,
+    having.felt: 4,
+    having.known: 2,
+    having.owned: 5,
+    joining.said_that: 7,
+    joining.together: 5,
+    joining.but: 6,
+    joining.because_of_subject: 7,
+    joining.because_of_object: 8,
+}
+
+
+class EnglishHindi:
+    name = "english-hindi"
+
+    def pair(self, rng: random.Random) -> GoldPair:
+        scene = Scene(rng)
+        english, hindi = scene.weighted(_PATTERNS)(scene)
+        written = {origin: word for word in reversed(hindi) for origin in word.of}
+        pronouns = [(word, noun, seen or written[word], shows) for word, noun, seen, shows in scene.references]
+        return gold_pair(english, hindi, pronouns, scene.combinations)

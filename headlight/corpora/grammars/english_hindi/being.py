@@ -1,0 +1,221 @@
+"""Sentences that say what and where somebody or something is."""
+
+from dataclasses import replace
+
+from headlight.corpora.gold import Word
+from headlight.corpora.grammars.english_hindi.choices import (
+    PEOPLE_KINDS,
+    Scene,
+    described,
+    determiner,
+    place,
+    possessor,
+    qualities,
+    somebody,
+    subject,
+    thing,
+    with_preposition,
+)
+from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense, english_be, hindi_verb
+from headlight.corpora.grammars.english_hindi.endings import any_form, ask, be_tense, stop
+from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, NOUNS, NUMBERS, WOMEN, Adjective
+from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, noun_phrase, possessive, pronoun, who
+from headlight.corpora.grammars.hindi import BE, NEUTRAL, Agreement, inflected
+
+
+def copula(doer: Phrase, what: Side, tense: Tense, negative: bool = False) -> Clause:
+    verb = english_be(tense, doer, negative)
+    written = hindi_verb(BE, tense, doer.agreement, verb)
+    return Clause(Side(list(doer.english), list(doer.direct)), verb, written, what)
+
+
+def quality(adjective: Adjective, agreement: Agreement, very: bool = False) -> Side:
+    very = very and adjective.has_degrees
+    degree, word = [Word("very")] * very, Word(adjective.english)
+    hindi = [Word("बहुत", tuple(degree))] * very
+    return Side([*degree, word], [*hindi, Word(inflected(adjective.hindi, agreement), (word,))])
+
+
+def _of_anybody(scene: Scene, compared: bool) -> tuple[Phrase, Adjective]:
+    """A name or a pronoun, with an adjective that says nothing about age."""
+    everybody = [adjective for adjective in ADJECTIVES if {"person", "kin"} <= set(adjective.kinds.split())]
+    fitting = [adjective for adjective in everybody if adjective.comparative or not compared]
+    return _anybody(scene), scene.one(fitting)
+
+
+def _anybody(scene: Scene) -> Phrase:
+    return scene.name() if scene.chance(0.6) else pronoun(scene.one(scene.pronouns))
+
+
+def anything(scene: Scene, tense: Tense, compared: bool = False) -> tuple[Phrase, Adjective]:
+    """Somebody or something, and what can be said of it."""
+    if scene.chance(0.3):
+        return _of_anybody(scene, compared)
+    kinds = (PEOPLE_KINDS, "animal", "food drink", "text show song", "goods", "building", "inside outside way")
+    noun = scene.noun(scene.one(kinds))
+    fitting = [adjective for adjective in qualities(noun) if adjective.comparative or not compared]
+    if not fitting:
+        return anything(scene, tense, compared)
+    adjective = scene.one(fitting)
+    many = noun.plural is not None and scene.chance(0.3)
+    before = determiner(scene, noun, many, None, plain=True, bare=tense == "present")
+    return noun_phrase(noun, many, before), adjective
+
+
+def combine(scene: Scene, doer: Phrase, adjective: Adjective) -> None:
+    if doer.noun is not None:
+        scene.combine("noun+adjective", doer.noun.english, adjective.english)
+
+
+def described_as(scene: Scene) -> Side:
+    def build(negative: bool, is_question: bool) -> Clause:
+        tense = be_tense(scene)
+        doer, adjective = anything(scene, tense)
+        combine(scene, doer, adjective)
+        return copula(doer, quality(adjective, doer.agreement, scene.chance(0.25)), tense, negative)
+
+    return any_form(scene, build)
+
+
+_COMPARED = (
+    *(PEOPLE_KINDS, "animal", "food", "drink", "text", "show", "tune"),
+    *("goods", "building", "inside", "outside way"),
+)
+
+
+def compared(scene: Scene) -> Side:
+    def build(negative: bool, is_question: bool) -> Clause:
+        tense: Tense = "past" if scene.chance(0.25) else "present"
+        doer, adjective = anything(scene, tense, compared=True)
+        if doer.noun is None:
+            other = scene.name() if scene.chance(0.6) else somebody(scene, "kin honoured", doer)
+        else:
+            new = [noun for noun in NOUNS if noun.plural and noun.english not in scene.used]
+            group = next(group for group in _COMPARED if doer.noun.is_any(group))
+            alike = [noun for noun in new if noun.is_any(group) and noun.is_any(adjective.kinds)]
+            if not alike:
+                return build(negative, is_question)
+            noun = scene.take(scene.one(alike))
+            other = noun_phrase(noun, False, determiner(scene, noun, False, doer, plain=True, bare=False))
+        combine(scene, doer, adjective)
+        than = with_preposition("than", "से", other)
+        words = [Word(word) for word in adjective.comparative.split()]
+        hindi = [Word(inflected(adjective.hindi, doer.agreement), (words[-1],))]
+        if len(words) > 1 or not adjective.hindi.endswith("ा"):  # "bigger" is बड़ा, "cleverer" ज़्यादा होशियार
+            hindi.insert(0, Word("ज़्यादा", (words[0],)))
+        return copula(doer, Side([*words, *than.english], [*than.hindi, *hindi]), tense, negative)
+
+    return any_form(scene, build)
+
+
+def profession(scene: Scene) -> Side:
+    """ "Sita is a teacher" """
+
+    def build(negative: bool, is_question: bool) -> Clause:
+        tense = be_tense(scene)
+        doer = thing(scene, "kin honoured", quality=0.1, bare=False) if scene.chance(0.3) else _anybody(scene)
+        noun = scene.noun("job")
+        woman = doer.agreement.gender == "f"
+        many = doer.pronoun == "they" or doer.pronoun == "we"
+        hindi = WOMEN.get(noun.english, noun.hindi) if woman else noun.hindi
+        respected = doer.agreement.plural and not many
+        kinds = noun.kinds | ({"honoured"} if respected else set()) | ({"fixed"} if hindi == noun.hindi else set())
+        named = replace(noun, hindi=hindi, gender=doer.agreement.gender, kinds=kinds)
+        fitting = qualities(noun, "good bad famous honest brave clever lazy")
+        adjective = scene.one(fitting) if scene.chance(0.4) else None
+        if adjective:
+            scene.combine("noun+adjective", noun.english, adjective.english)
+        job = noun_phrase(named, many, Determiner("" if many else "a"), adjective)
+        return copula(doer, Side(list(job.english), list(job.direct)), tense, negative)
+
+    return any_form(scene, build)
+
+
+_HANDY = "text small dish toy picture hat ring necklace gift umbrella ball mirror flower basket box bag shoe"
+
+
+def whereabouts(scene: Scene) -> Side:
+    """ "The book is on the table", "There is a book on the table", "Where is the book?" """
+    kinds, places = scene.one(
+        (
+            (PEOPLE_KINDS, "garden market school shop office hospital room library station"),
+            ("animal", "garden field forest road"),
+            (_HANDY, "table bed chair room house shop"),
+            ("building", "city village forest"),
+        )
+    )
+    tense = be_tense(scene)
+    how = scene.rng.random()
+    if how < 0.15:
+        doer = thing(scene, kinds, plain=True, bare=False)
+        return ask(copula(doer, Side([], []), "past" if tense == "past" else "present").asked("where", "कहाँ"))
+    if how < 0.5:
+        noun = scene.noun("person" if kinds == PEOPLE_KINDS else kinds)
+        many = noun.plural is not None and scene.chance(0.5)
+        number = scene.one(list(NUMBERS))
+        before = Determiner(number, NUMBERS[number]) if many else Determiner("a")
+        side = described(scene, noun, many, before)
+        there = Word("there")
+        verb = english_be(tense, side)
+        written = hindi_verb(BE, tense, side.agreement, verb, (there, *verb.main))
+        where = place(scene, places, None)
+        clause = Clause(Side([there], []), verb, written, Side(list(side.english), list(side.direct)), phrases=where)
+        return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())
+    doer = subject(scene, kinds, plain=True) if kinds == PEOPLE_KINDS else thing(scene, kinds, plain=True, bare=False)
+    where = place(scene, places, doer)
+    clause = copula(doer, where, tense, negative=how > 0.9)
+    return ask(clause.whether()) if how < 0.6 else stop(clause.statement())
+
+
+def named(scene: Scene) -> Side:
+    """ "My name is Ram", "Her brother's name is Mohan"; "my name is Sita" would be said by a woman."""
+    called = scene.name()
+    his = called.pronoun == "he"
+    if scene.chance(0.5):
+        kin = noun_phrase(
+            scene.noun("brother son friend neighbour" if his else "sister daughter"), False, possessor(scene, None)
+        )
+        ending = [Word("'s", glued=True)]
+        owner = Side([*kin.english, *ending], list(kin.genitive(NEUTRAL, of=ending)))
+    else:
+        somebody = possessive(scene.one(("I", "you", "he") if his else ("she",)), own=False)
+        owner = Side(list(somebody.english), list(somebody.genitive(NEUTRAL)))
+    name = Word("name")
+    verb = english_be("present", called)
+    clause = Clause(
+        Side([*owner.english, name], [*owner.hindi, Word("नाम", (name,))]),
+        verb,
+        hindi_verb(BE, "present", NEUTRAL, verb),
+        Side(list(called.english), list(called.direct)),
+    )
+    return stop(clause.statement())
+
+
+def who_is(scene: Scene) -> Side:
+    """ "Who is this boy?" """
+    many = scene.chance(0.3)
+    word = scene.one(("these", "those") if many else ("this", "that"))
+    shown = noun_phrase(scene.noun("person"), many, Determiner(word))
+    return ask(copula(shown, Side([], []), "present").asked("who", "कौन"))
+
+
+def presented(scene: Scene) -> Side:
+    """ "This is my book", "Whose book is this?"; "this is my father" is ये, for one who is honoured."""
+    whose = scene.chance(0.3)
+    noun = scene.noun("goods pet kin house shop" if whose else "goods pet kin honoured building")
+    many = noun.plural is not None and scene.chance(0.3)
+    if whose:
+        shown = noun_phrase(noun, many, Determiner(possessor=who("whose")))
+    else:
+        before = Determiner("" if many else "a") if noun.is_any("wild") else possessor(scene, None)
+        shown = described(scene, noun, many, before)
+    near = scene.chance(0.6)
+    pointing = Word(("these" if near else "those") if many else "this" if near else "that")
+    plural = shown.agreement.plural
+    pointed = [Word(("ये" if near else "वे") if plural else "यह" if near else "वह", (pointing,))]
+    verb = english_be("present", shown)
+    written = hindi_verb(BE, "present", shown.agreement, verb)
+    if whose:
+        return ask(Side([*shown.english, *verb.auxiliary, pointing], [*pointed, *shown.direct, *written]))
+    clause = Clause(Side([pointing], pointed), verb, written, Side(list(shown.english), list(shown.direct)))
+    return ask(clause.whether()) if scene.chance(0.2) else stop(clause.statement())

@@ -1,0 +1,228 @@
+"""What a sentence speaks of: the random choice of nouns, determiners, adjectives, places and times that go together."""
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from typing import TypeVar
+
+from headlight.corpora.gold import Word
+from headlight.corpora.grammars.english_hindi.clauses import Side
+from headlight.corpora.grammars.english_hindi.lexicon import (
+    ADJECTIVES,
+    CITIES,
+    MEN_NAMES,
+    NUMBERS,
+    PLACES,
+    WOMEN_NAMES,
+    Adjective,
+    Fixed,
+    Noun,
+    nouns,
+)
+from headlight.corpora.grammars.english_hindi.phrases import (
+    PEOPLE,
+    Determiner,
+    Phrase,
+    both,
+    noun_phrase,
+    possessive,
+    pronoun,
+    proper,
+)
+
+T = TypeVar("T")
+
+NAMES = {**MEN_NAMES, **WOMEN_NAMES}
+PEOPLE_KINDS = "person kin honoured"
+HONOURED = tuple(noun.english for noun in nouns("honoured"))
+
+
+class Scene:
+    """One sentence in the making: its choices, and what it tells of itself.
+
+    That is its combinations and (pronoun, antecedent, the word that would show in Hindi which antecedent was
+    understood, whether it does); None is the pronoun's own translation.
+    """
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.used: set[str] = set()  # nouns and names, so that none comes twice where there are others
+        self.combinations: set[str] = set()
+        self.references: list[tuple[Word, Word, Word | None, bool]] = []
+        self.pronouns: Sequence[str] = PEOPLE  # that may be subjects
+        self.pairs = True  # whether subjects may be "Ram and Sita"
+
+    def one(self, things: Sequence[T]) -> T:
+        return things[self.rng.randrange(len(things))]
+
+    def chance(self, share: float) -> bool:
+        return self.rng.random() < share
+
+    def weighted(self, weights: dict[T, int]) -> T:
+        return self.rng.choices(list(weights), list(weights.values()))[0]
+
+    def combine(self, kind: str, one: str, other: str) -> None:
+        self.combinations.add(f"{kind}: {one}+{other}")
+
+    def refer(self, word: Word, antecedent: Phrase, seen: Word | None, shows: bool) -> None:
+        """Left out where the antecedent is a pronoun or two people, which no one word of the sentence is."""
+        if antecedent.noun is not None or len(antecedent.english) == 1 and antecedent.head.text in NAMES:
+            self.references.append((word, antecedent.head, seen, shows))
+
+    @property
+    def honours(self) -> bool:
+        """Whether somebody was named whose "he" and "his" would be वे and उनका."""
+        return not self.used.isdisjoint(HONOURED)
+
+    def noun(self, kinds: str, countable: bool = False) -> Noun:
+        fitting = [noun for noun in nouns(kinds) if noun.plural or not countable]
+        return self.take(self.one([noun for noun in fitting if noun.english not in self.used] or fitting))
+
+    def take(self, noun: Noun) -> Noun:
+        self.used.add(noun.english)
+        return noun
+
+    def name(self) -> Phrase:
+        english = self.one([name for name in NAMES if name not in self.used])
+        self.used.add(english)
+        return proper(english, NAMES[english], "m" if english in MEN_NAMES else "f")
+
+
+_SEVERAL = ("garden", "field", "forest", "village", "shop", "river")  # where somebody can be in more than one
+
+
+@cache
+def _adjectives(noun: Noun) -> tuple[Adjective, ...]:
+    return tuple(adjective for adjective in ADJECTIVES if noun.is_any(adjective.kinds))
+
+
+def qualities(noun: Noun, among: str = "", predicative: bool = True) -> list[Adjective]:
+    """The adjectives that can be said of a noun, or stand before it."""
+    return [
+        adjective
+        for adjective in _adjectives(noun)
+        if (adjective.predicative if predicative else adjective.attributive)
+        and (not among or adjective.english in among.split())
+    ]
+
+
+def possessor(scene: Scene, owner: Phrase | None) -> Determiner:
+    """ "my", "his" or "Ram's"; अपना where that is the `owner`, the subject of the clause."""
+    if scene.chance(0.2):
+        return Determiner(possessor=scene.name())
+    same = owner.pronoun if owner is not None and owner.animate else ""
+    name = scene.one([name for name in PEOPLE if not scene.honours or name not in ("he", "she") or name == same])
+    own = name == same
+    phrase = possessive(name, own)
+    if own and owner is not None:
+        scene.refer(phrase.head, owner, None, True)  # somebody else's would be उसका
+    return Determiner(possessor=phrase)
+
+
+def determiner(
+    scene: Scene, noun: Noun, plural: bool, owner: Phrase | None, plain: bool = False, bare: bool = True
+) -> Determiner:
+    """`plain` leaves out what is odd in a negation, "does not eat two mangoes"; `bare` allows none: "eats mangoes"."""
+    if noun.is_any("relative honoured"):
+        return possessor(scene, owner)
+    if noun.is_any("language game music"):
+        return Determiner()
+    countable = noun.plural is not None
+    weights = {"the": 6, "possessive": 0 if noun.is_any("wild") else 1 if noun.is_any("food drink") else 4}
+    weights |= {"these": 1, "those": 1} if plural else {"this": 1, "that": 1}
+    if bare and (plural or not countable):
+        weights[""] = 2 if plural else 5
+    if not plain:
+        weights |= {"number": 4, "some": 1, "many": 1} if plural else {"a": 4} if countable else {"some": 2}
+    chosen = scene.weighted(weights)
+    if chosen == "possessive":
+        return possessor(scene, owner)
+    if chosen == "number":
+        number = scene.one(list(NUMBERS))
+        return Determiner(number, NUMBERS[number])
+    return Determiner(chosen, "थोड़ा" if chosen == "some" and not countable else "")
+
+
+def described(
+    scene: Scene, noun: Noun, plural: bool = False, before: Determiner | None = None, quality: float = 0.3
+) -> Phrase:
+    """The noun with an adjective by the chance `quality`."""
+    fitting = [] if noun.is_any("honoured language game music") else qualities(noun, predicative=False)
+    adjective = scene.one(fitting) if fitting and scene.chance(quality) else None
+    if adjective:
+        scene.combine("noun+adjective", noun.english, adjective.english)
+    return noun_phrase(noun, plural, before, adjective)
+
+
+def thing(
+    scene: Scene, kinds: str, owner: Phrase | None = None, plain: bool = False, plural: float = 0.35,
+    quality: float = 0.3, bare: bool = True,
+) -> Phrase:  # fmt: skip
+    """Any noun phrase; `plural` and `quality` are the chances of a plural and of an adjective."""
+    noun = scene.noun(kinds)
+    many = noun.plural is not None and scene.chance(plural)
+    return described(scene, noun, many, determiner(scene, noun, many, owner, plain, bare), quality)
+
+
+def subject(scene: Scene, kinds: str, generic: bool = False, plain: bool = False) -> Phrase:
+    """Somebody, or an animal; `generic` allows "Children eat sweets" and "Every child eats sweets"."""
+    if {"person", "kin"} & set(kinds.split()):
+        how = scene.rng.random()
+        if how < 0.25:
+            return scene.name()
+        if how < 0.45:
+            return pronoun(scene.one(scene.pronouns))
+        if how < 0.5 and scene.pairs:
+            return both(scene.name(), scene.name())
+    if generic and "person" in kinds.split() and scene.chance(0.1):
+        return described(scene, scene.noun("youth job guest"), before=Determiner("every"), quality=0)
+    return thing(scene, kinds, plain=plain, quality=0.25, bare=generic)
+
+
+def somebody(scene: Scene, kinds: str, owner: Phrase, plain: bool = False) -> Phrase:
+    """What a verb is done to: perhaps a name or a pronoun, where the kinds are people."""
+    if {"person", "kin"} & set(kinds.split()):
+        how = scene.rng.random()
+        if how < 0.2:
+            return scene.name()
+        if how < 0.35:
+            unclear = {"I", "we"} if owner.pronoun in ("I", "we") else {owner.pronoun}
+            unclear |= {"he", "she"} if scene.honours else set()
+            return pronoun(scene.one([name for name in PEOPLE if name not in unclear]), "object")
+    return thing(scene, kinds, owner, plain)
+
+
+def city(scene: Scene) -> Phrase:
+    english = scene.one(list(CITIES))
+    return proper(english, CITIES[english], "f", animate=False)
+
+
+def with_preposition(english: str, marker: str, phrase: Phrase) -> Side:
+    """Where Hindi has no postposition, "to the market", the preposition is linked to the noun, still oblique."""
+    word = Word(english)
+    if marker:
+        return Side([word, *phrase.english], list(phrase.marked(marker, [word])))
+    phrase.oblique[-1].of += (word,)
+    return Side([word, *phrase.english], list(phrase.oblique))
+
+
+def place(scene: Scene, names: str, owner: Phrase | None) -> Side:
+    """ "in the garden", "near my house" """
+    if " " in names and scene.chance(0.15):
+        english, hindi = scene.one((("near", "के पास"), ("behind", "के पीछे"), ("in front of", "के सामने")))
+        kinds = "house temple shop school hospital tree palace"
+        return with_preposition(english, hindi, thing(scene, kinds, owner, True, 0, 0.2))
+    several = [name for name in names.split() if name in _SEVERAL] if scene.chance(0.1) else []
+    where = thing(scene, " ".join(several) or names, owner, True, float(bool(several)), 0.2, bare=False)
+    assert where.noun is not None
+    return with_preposition(*PLACES[where.noun.english], where)
+
+
+def fixed(phrase: Fixed) -> Side:
+    english = [Word(word) for word in phrase.english.split()]
+    links = [[int(place) for place in link.split("-")] for link in phrase.links.split()]
+    hindi = [
+        Word(word, tuple(english[here] for here, there in links if there == place))
+        for place, word in enumerate(phrase.hindi.split())
+    ]
+    return Side(english, hindi)

@@ -1,0 +1,203 @@
+"""Verbs in both languages, and the order of the words around them.
+
+English: [do] subject [not] verb object phrases time. Hindi: subject time phrases object [नहीं] verb.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from headlight.corpora.gold import Word
+from headlight.corpora.grammars.english_hindi.phrases import Phrase
+from headlight.corpora.grammars.hindi import BE, Agreement, Stem, inflected, is_, was
+
+Tense = Literal[
+    "present", "progressive", "past", "past progressive", "past habit", "perfect", "past perfect", "future",
+    "can", "should", "want", "have to",
+]  # fmt: skip
+# In these the Hindi subject takes ने, in those को, and the verb no longer agrees with it.
+PERFECTIVE, OBLIGATION = ("past", "perfect", "past perfect"), ("should", "have to")
+
+
+class Side(NamedTuple):
+    """The same words in both languages, or a whole sentence."""
+
+    english: list[Word]
+    hindi: list[Word]
+
+
+class EnglishVerb(NamedTuple):
+    """Words in their order: does not [want] [to eat]. A question puts `auxiliary` before the subject."""
+
+    auxiliary: tuple[Word, ...]
+    negation: tuple[Word, ...]
+    modal: tuple[Word, ...]
+    main: tuple[Word, ...]
+
+
+def _words(text: str) -> tuple[Word, ...]:
+    return tuple(Word(word) for word in text.split())
+
+
+def english_verb(
+    forms: Sequence[str], tense: Tense, subject: Phrase, negative: bool = False, question: bool = False
+) -> EnglishVerb:
+    """`forms` are base, third person, past, participle and -ing; with "do" where there is no other auxiliary."""
+    base, third, past, participle, ing = forms
+    singular = subject.pronoun in ("he", "she", "it")
+    modal = ""
+    if tense in ("present", "past", "want", "have to"):
+        do = "did" if tense == "past" else "does" if singular else "do"
+        helped = negative or question
+        auxiliary = do if helped else ""
+        main = base if helped else past if tense == "past" else third if singular else base
+        if tense in ("want", "have to"):
+            verb = ("wants", "want") if tense == "want" else ("has", "have")
+            modal, main = verb[0 if singular and not helped else 1], f"to {base}"
+    elif tense == "past habit":
+        auxiliary, modal, main = "", "used to", base
+    elif tense in ("progressive", "past progressive"):
+        auxiliary, main = be(subject, tense == "past progressive"), ing
+    elif tense in ("perfect", "past perfect"):
+        auxiliary, main = "had" if tense == "past perfect" else "has" if singular else "have", participle
+    else:
+        auxiliary, main = {"future": "will"}.get(tense, tense), base
+    if auxiliary == "can" and negative and not question:
+        cannot = _words("cannot")
+        return EnglishVerb(cannot, (), (), _words(main))
+    return EnglishVerb(_words(auxiliary), _words("not" if negative else ""), _words(modal), _words(main))
+
+
+def be(subject: Phrase, past: bool) -> str:
+    if past:
+        return "was" if subject.pronoun in ("I", "he", "she", "it") else "were"
+    return "am" if subject.pronoun == "I" else "is" if subject.pronoun in ("he", "she", "it") else "are"
+
+
+def english_be(tense: Tense, subject: Phrase, negative: bool = False) -> EnglishVerb:
+    auxiliary, main = ("will", "be") if tense == "future" else (be(subject, tense == "past"), "")
+    return EnglishVerb(_words(auxiliary), _words("not" if negative else ""), (), _words(main))
+
+
+def hindi_verb(
+    stem: Stem, tense: Tense, agreement: Agreement, english: EnglishVerb, main: Sequence[Word] | None = None
+) -> list[Word]:
+    """The verb and its auxiliaries; no word of the English verb is left without a counterpart.
+
+    `main` is what the verb itself is written for, where that is not the English verb.
+    """
+    of_main = tuple(english.main if main is None else main)
+    of_modal = english.modal or english.auxiliary
+    of_auxiliary = english.auxiliary or english.modal or of_main
+    written: list[tuple[str, tuple[Word, ...]]]
+    if stem is BE:
+        text = {"present": is_, "past": was, "future": BE.future}[tense](agreement)
+        written = [(text, english.auxiliary + english.modal + of_main)]
+    elif tense in ("present", "past habit"):
+        auxiliary = is_ if tense == "present" else was
+        written = [(stem.imperfective(agreement), of_main), (auxiliary(agreement), of_auxiliary)]
+    elif tense in ("progressive", "past progressive"):
+        auxiliary = is_ if tense == "progressive" else was
+        rest = (inflected("रहा", agreement), of_main), (auxiliary(agreement), of_auxiliary)
+        written = [(stem.text, of_main), *rest]
+    elif tense == "past":
+        written = [(stem.perfective(agreement, alone=True), of_main)]
+    elif tense in ("perfect", "past perfect"):
+        auxiliary = is_ if tense == "perfect" else was
+        written = [(stem.perfective(agreement, alone=False), of_main), (auxiliary(agreement), of_auxiliary)]
+    elif tense == "future":
+        written = [(stem.future(agreement), of_main)]
+    elif tense == "can":
+        able = Stem("सक").imperfective(agreement)
+        written = [(stem.text, of_main), (able, of_modal), (is_(agreement), of_auxiliary)]
+    elif tense == "want":
+        wish = Stem("चाह").imperfective(agreement)
+        written = [(stem.infinitive(), of_main), (wish, of_modal), (is_(agreement), of_auxiliary)]
+    elif tense == "should":
+        written = [(stem.infinitive(agreement), of_main), ("चाहिए", of_modal)]
+    else:
+        written = [(stem.infinitive(agreement), of_main), (is_(agreement), of_auxiliary)]
+    last, origin = written[-1]
+    counterparts = {word for _, of in written for word in of}
+    left = [word for word in (*english.auxiliary, *english.modal, *english.main) if word not in counterparts]
+    return [Word(text, of) for text, of in written[:-1]] + [Word(last, (*origin, *left))]
+
+
+def nothing() -> Side:
+    return Side([], [])
+
+
+@dataclass
+class Clause:
+    """The parts of a sentence in both languages, before they are put into an order."""
+
+    subject: Side
+    verb: EnglishVerb
+    verb_hindi: list[Word]
+    object: Side = field(default_factory=nothing)
+    nominal: list[Word] = field(default_factory=list)  # what नहीं follows: काम करना, पसंद होना
+    bound: bool = False  # a question word comes after the nominal: मदद कौन करेगा, but कौन बंद करेगा
+    frequency: Side = field(default_factory=nothing)  # "often", before the English verb
+    phrases: Side = field(default_factory=nothing)  # after the English object, before the Hindi one
+    opening: Side = field(default_factory=nothing)  # before everything else
+
+    @property
+    def _refusal(self) -> list[Word]:
+        """नहीं for "not", "cannot" and "never"."""
+        words = (*self.verb.negation, *self.verb.auxiliary, *self.frequency.english)
+        refusing = tuple(word for word in words if word.text in ("not", "cannot", "never"))
+        return [Word("नहीं", refusing)] if refusing else []
+
+    @property
+    def _after_auxiliary(self) -> list[Word]:
+        verb, often = self.verb, self.frequency.english
+        return [*verb.negation, *often, *verb.modal, *verb.main, *self.object.english, *self.phrases.english]
+
+    @property
+    def _circumstances(self) -> list[Word]:
+        return [*self.frequency.hindi, *self.phrases.hindi]
+
+    @property
+    def _predicate(self) -> list[Word]:
+        return [*self.object.hindi, *self.nominal, *self._refusal, *self.verb_hindi]
+
+    def statement(self) -> Side:
+        return Side(
+            [*self.opening.english, *self.subject.english, *self.verb.auxiliary, *self._after_auxiliary],
+            [*self.opening.hindi, *self.subject.hindi, *self._circumstances, *self._predicate],
+        )
+
+    def whether(self) -> Side:
+        """A question to say yes or no to: क्या is written for the auxiliary that comes first."""
+        return Side(
+            [*self.verb.auxiliary, *self.subject.english, *self._after_auxiliary],
+            [Word("क्या", self.verb.auxiliary), *self.subject.hindi, *self._circumstances, *self._predicate],
+        )
+
+    def asked(self, english: str, hindi: str) -> Side:
+        """ "Where does Ram read the book?" as "राम किताब कहाँ पढ़ता है?": the question word comes late in Hindi."""
+        word = Word(english)
+        answer = [Word(hindi, (word,))]
+        rest = [*self.nominal, *answer] if self.bound else [*answer, *self.nominal]
+        return Side(
+            [word, *self.verb.auxiliary, *self.subject.english, *self._after_auxiliary],
+            [*self.subject.hindi, *self._circumstances, *self.object.hindi, *rest, *self._refusal, *self.verb_hindi],
+        )
+
+    def asked_object(self) -> Side:
+        """ "Which book does Ram read?": the object, which asks, comes first in English only."""
+        verb = self.verb
+        english = [*self.object.english, *verb.auxiliary, *self.subject.english, *verb.negation]
+        return Side(
+            [*english, *self.frequency.english, *verb.modal, *verb.main, *self.phrases.english],
+            [*self.subject.hindi, *self._circumstances, *self._predicate],
+        )
+
+    def asked_subject(self) -> Side:
+        """ "Who read the book?" as "किताब किसने पढ़ी?"."""
+        who, nominal = self.subject.hindi, self.nominal
+        rest = [*nominal, *who] if self.bound else [*who, *nominal]
+        return Side(
+            [*self.subject.english, *self.verb.auxiliary, *self._after_auxiliary],
+            [*self._circumstances, *self.object.hindi, *rest, *self._refusal, *self.verb_hindi],
+        )

@@ -1,0 +1,187 @@
+"""Clauses in which somebody does something."""
+
+from headlight.corpora.gold import Word
+from headlight.corpora.grammars.english_hindi.choices import (
+    Scene,
+    city,
+    described,
+    fixed,
+    place,
+    somebody,
+    subject,
+    thing,
+    with_preposition,
+)
+from headlight.corpora.grammars.english_hindi.clauses import (
+    OBLIGATION,
+    PERFECTIVE,
+    Clause,
+    Side,
+    Tense,
+    english_verb,
+    hindi_verb,
+)
+from headlight.corpora.grammars.english_hindi.lexicon import AT_HOME, FREQUENCIES, HOME, TIMES, VEHICLES, VERBS, Verb
+from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, what
+from headlight.corpora.grammars.hindi import NEUTRAL, Agreement
+
+_TENSES: dict[Tense, int] = {
+    "present": 20, "progressive": 18, "past": 24, "future": 14, "past progressive": 7, "perfect": 6, "past habit": 4,
+    "can": 5, "should": 5, "want": 5, "have to": 4,
+}  # fmt: skip
+_GROUPS: dict[str, set[Tense]] = {
+    "progressive": {"progressive", "past progressive"},
+    "perfective": {"past", "perfect"},
+    "modal": {"can", "should", "want", "have to", "perfect"},
+}
+
+
+def choose_tense(scene: Scene, verb: Verb, doer: Phrase, negative: bool, question: bool) -> Tense:
+    """One that the English shows: "they read" could be today or yesterday."""
+    never: set[Tense] = set().union(*(_GROUPS[group] for group in verb.never.split()))
+    if negative or question:
+        never |= {"past habit", "have to"} if negative else {"past habit"}
+    if doer.noun is not None and doer.noun.is_any("animal"):
+        never |= {"should", "have to"}
+    if not (negative or question) and verb.english[0] == verb.english[2] and doer.pronoun not in ("he", "she", "it"):
+        never |= {"present", "past"}
+    return scene.weighted({tense: weight for tense, weight in _TENSES.items() if tense not in never})
+
+
+def event(
+    scene: Scene,
+    verb: Verb | None = None,
+    doer: Phrase | None = None,
+    tense: Tense | None = None,
+    negative: bool = False,
+    asked: str = "",
+    done_to: Phrase | None = None,
+    phrases: bool = True,
+    time: bool = True,
+    opening: bool = False,
+) -> Clause:
+    """What is not given is chosen; `asked` is "" in a statement, "whether", or what is asked for: "who", "where", ...
+
+    `phrases` and `time` say whether there may be some beside subject and object, `opening` whether a time may be first.
+    """
+    verb = verb or scene.one(VERBS)
+    # "Children eat sweets"; but "Children read books" could be yesterday.
+    generic = not (doer or tense or asked) and verb.english[0] != verb.english[2] and scene.chance(0.15)
+    doer = doer or subject(scene, verb.subjects, generic, negative or bool(asked))
+    tense = tense or ("present" if generic else choose_tense(scene, verb, doer, negative, bool(asked)))
+    done_to = done_to or _object(scene, verb, doer, negative, asked)
+    clause = Clause(
+        Side(list(doer.english), list(doer.marked(_case(verb, tense)))),
+        english_verb(verb.english, tense, doer, negative, asked not in ("", "who")),
+        [],
+        bound=verb.nominal_gender is not None,
+    )
+    clause.nominal = [Word(verb.nominal, clause.verb.main)] if verb.nominal else []
+    if done_to is not None:
+        _write_object(scene, clause, verb, doer, done_to, asked)
+    agreement = _agreement(verb, done_to) if _case(verb, tense) else doer.agreement
+    clause.verb_hindi = hindi_verb(verb.stem, tense, agreement, clause.verb)
+    around = _phrases(scene, verb, doer) if phrases else []
+    if time and "modal" not in verb.never and scene.chance(0.35):
+        around += _time(scene, clause, tense, negative, bool(asked), opening)
+    # English puts these phrases after the verb, Hindi before it and in the opposite order.
+    clause.phrases = Side(
+        [word for phrase in around for word in phrase.english],
+        [word for phrase in reversed(around) for word in phrase.hindi],
+    )
+    return clause
+
+
+def _case(verb: Verb, tense: Tense) -> str:
+    return "को" if tense in OBLIGATION else "ने" if tense in PERFECTIVE and verb.ergative else ""
+
+
+def _agreement(verb: Verb, done_to: Phrase | None) -> Agreement:
+    """Under ने and को the verb agrees with the noun of "मदद करना", else with an object that has no postposition."""
+    if verb.nominal_gender:
+        return Agreement(verb.nominal_gender)
+    if done_to is None or _object_marker(verb, done_to):
+        return NEUTRAL
+    return done_to.agreement
+
+
+def _object_marker(verb: Verb, done_to: Phrase) -> str:
+    return verb.marker if verb.marker != "को" or done_to.animate else ""
+
+
+def _object(scene: Scene, verb: Verb, doer: Phrase, negative: bool, asked: str) -> Phrase | None:
+    if not verb.objects:
+        return None
+    if asked == "what":
+        return what()
+    if asked in ("which", "how many"):
+        noun = scene.noun(verb.objects, countable=True)
+        many = asked == "how many" or scene.chance(0.3)
+        return described(scene, noun, many, Determiner(asked), quality=0)
+    return somebody(scene, verb.objects, doer, plain=negative or asked not in ("", "whether"))
+
+
+def _write_object(scene: Scene, clause: Clause, verb: Verb, doer: Phrase, done_to: Phrase, asked: str) -> None:
+    if done_to.noun is not None:
+        scene.combine("verb+object", verb.base, done_to.noun.english)
+    preposition = [Word(verb.preposition)] if verb.preposition else []
+    if verb.marker == "का":
+        hindi = done_to.genitive(Agreement(verb.nominal_gender or "m"), of=preposition)
+    elif verb.marker == "से":
+        hindi = done_to.marked("से", preposition)
+    else:  # "looks for", "listens to": Hindi has it all in its verb
+        hindi = done_to.marked(_object_marker(verb, done_to))
+        clause.verb = clause.verb._replace(main=(*clause.verb.main, *preposition))
+        preposition = []
+    clause.object = Side([*preposition, *done_to.english], list(hindi))
+    if verb.receiver and not asked:
+        to = with_preposition("to", "को", somebody(scene, "kin honoured youth", doer, plain=True))
+        clause.object = Side(clause.object.english + to.english, to.hindi + clause.object.hindi)
+
+
+def _time(scene: Scene, clause: Clause, tense: Tense, negative: bool, question: bool, opening: bool) -> list[Side]:
+    """At the end of the English, or else written into the clause."""
+    if tense == "present" and not negative and scene.chance(0.4):
+        often = scene.one([word for word in FREQUENCIES if word != "never" or not question])
+        word = Word(often)
+        clause.frequency = Side([word], [Word(FREQUENCIES[often], (word,))])
+        return []
+    when = fixed(scene.one(scene.one(TIMES[tense])))
+    if opening and tense in ("past", "future", "past progressive") and scene.chance(0.3):
+        clause.opening = when
+        return []
+    return [when]
+
+
+def _phrases(scene: Scene, verb: Verb, doer: Phrase) -> list[Side]:
+    """Those that the verb takes, in the order of the English."""
+    takes, places = verb.takes.split(), verb.places.split()
+    if places and doer.noun is not None and doer.noun.is_any("animal"):
+        places = ["garden", "field", "forest", "road"]
+    phrases = []
+    if "to" in takes and scene.chance(0.8):
+        phrases.append(_destination(scene, doer))
+    from_somewhere = "from" in takes and scene.chance(0.5)
+    if from_somewhere:
+        start = city(scene) if scene.chance(0.5) else thing(scene, "village school market office", doer, True, 0)
+        phrases.append(with_preposition("from", "से", start))
+    if "with" in takes and scene.chance(0.2):
+        phrases.append(with_preposition("with", "के साथ", somebody(scene, "kin honoured", doer, plain=True)))
+    elif "by" in takes and len(phrases) < 2 and not from_somewhere and scene.chance(0.25):
+        phrases.append(fixed(scene.one(VEHICLES)))
+    if "for" in takes and scene.chance(0.25):
+        phrases.append(with_preposition("for", "के लिए", somebody(scene, "kin honoured", doer, plain=True)))
+    elif "in" in takes and scene.chance(0.4):
+        phrases.append(with_preposition("in", "में", city(scene)))
+    elif places and scene.chance(1 if verb.base in ("live", "sit", "walk") else 0.35):
+        at_home = "house" in places and verb.base != "live" and scene.chance(0.3)
+        phrases.append(fixed(AT_HOME) if at_home else place(scene, " ".join(places), doer))
+    return phrases
+
+
+def _destination(scene: Scene, doer: Phrase) -> Side:
+    how = scene.rng.random()
+    if how < 0.15:
+        return fixed(HOME)
+    names = "school market temple village office hospital station library shop"
+    return with_preposition("to", "", city(scene) if how < 0.4 else thing(scene, names, doer, True, 0, 0.2, bare=False))

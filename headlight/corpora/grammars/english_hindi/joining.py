@@ -1,0 +1,167 @@
+"""Sentences of two clauses."""
+
+from headlight.corpora.gold import Word
+from headlight.corpora.grammars.english_hindi.being import anything, combine, copula, quality
+from headlight.corpora.grammars.english_hindi.choices import Scene, described, determiner, qualities, subject, thing
+from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense
+from headlight.corpora.grammars.english_hindi.endings import be_tense, stop
+from headlight.corpora.grammars.english_hindi.events import event
+from headlight.corpora.grammars.english_hindi.having import feeling, of_somebody
+from headlight.corpora.grammars.english_hindi.lexicon import (
+    ADJECTIVES,
+    BAD,
+    FEELINGS,
+    GOOD,
+    KNOW,
+    NOUNS,
+    OBJECT_REASONS,
+    OPPOSITES,
+    SAY,
+    SUBJECT_REASONS,
+    THINK,
+    VERBS,
+    Adjective,
+    Verb,
+)
+from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, noun_phrase, pronoun
+from headlight.corpora.grammars.hindi import NEUTRAL, Stem
+
+
+def _joined(one: Side, english: str, hindi: str, other: Side) -> Side:
+    word = Word(english)
+    return Side([*one.english, word, *other.english], [*one.hindi, Word(hindi, (word,)), *other.hindi])
+
+
+def said_that(scene: Scene) -> Side:
+    """ "Ram knows that Sita is reading a book"; "he" would leave open who he is."""
+    doer = scene.name() if scene.chance(0.5) else pronoun(scene.one(scene.pronouns))
+    if scene.chance(0.3):
+        doer = thing(scene, "kin person", quality=0, bare=False)
+    forms, stem, marker = scene.one(((KNOW, Stem("जान"), ""), (SAY, Stem("कह"), ""), (THINK, Stem("लग"), "को")))
+    negative = scene.chance(0.15) and forms is not SAY
+    agreement = NEUTRAL if marker else doer.agreement
+    nothing = Side([], [])
+    matrix = of_somebody(doer, forms, "present", negative, False, nothing, agreement, marker, stem=stem)
+    scene.pronouns = ("you",) if doer.pronoun in ("I", "we") else ("I", "we")
+    if scene.chance(0.3):
+        tense = be_tense(scene)
+        subject_of_it, adjective = anything(scene, tense)
+        combine(scene, subject_of_it, adjective)
+        clause = copula(subject_of_it, quality(adjective, subject_of_it.agreement), tense)
+    else:
+        clause = event(scene)
+    return stop(_joined(matrix.statement(), "that", "कि", clause.statement()))
+
+
+def together(scene: Scene) -> Side:
+    """ "Ram is reading a book and Sita is sleeping" """
+    tense: Tense = scene.one(("progressive", "past", "future", "past progressive"))
+    lively = [verb for verb in VERBS if not verb.never and verb.english[0] != verb.english[2]]
+    one = event(scene, scene.one(lively), tense=tense, opening=True)
+    scene.pronouns, scene.pairs = ("I", "you", "we"), False
+    other = event(scene, scene.one(lively), tense=tense, time=False)
+    return stop(_joined(one.statement(), "and", "और", other.statement()))
+
+
+def _it(antecedent: Phrase) -> Phrase:
+    """The pronoun for somebody or something that was named before."""
+    return pronoun(antecedent.pronoun, agreement=antecedent.agreement, animate=antecedent.animate)
+
+
+def _is_so(scene: Scene, antecedent: Phrase, adjective: Adjective, tense: Tense) -> Clause:
+    """ "it is old"; which noun "it" is can be seen in पुरानी, else in थी. "He" and "she" say themselves what gender."""
+    it = _it(antecedent)
+    clause = copula(it, quality(adjective, it.agreement, scene.chance(0.2)), tense)
+    inflects = adjective.hindi.endswith(("ा", "आ"))
+    seen = clause.object.hindi[-1] if inflects else clause.verb_hindi[-1] if tense == "past" else None
+    scene.refer(it.head, antecedent, seen, seen is not None and it.pronoun in ("it", "they"))
+    return clause
+
+
+def but(scene: Scene) -> Side:
+    """ "The house is old but it is beautiful", "The chapati is tasty and it is fresh" """
+    noun = scene.noun("person kin animal food drink text goods building")
+    good, bad = qualities(noun, GOOD), qualities(noun, BAD)
+    first, second = [good, bad] if scene.chance(0.5) else [bad, good]
+    opposed = scene.chance(0.7)
+    pairs = [
+        (one, other)
+        for one in (first if opposed else good)
+        for other in (second if opposed else good)
+        if one.english != other.english and {one.english, other.english} not in OPPOSITES
+    ]
+    if not pairs:
+        return but(scene)
+    one, other = scene.one(pairs)
+    many = noun.plural is not None and scene.chance(0.3)
+    named = noun_phrase(noun, many, determiner(scene, noun, many, None, plain=True, bare=False))
+    for adjective in (one, other):
+        scene.combine("noun+adjective", noun.english, adjective.english)
+    tense: Tense = "past" if scene.chance(0.3) else "present"
+    left = copula(named, quality(one, named.agreement, scene.chance(0.2)), tense)
+    right = _is_so(scene, named, other, tense)
+    conjunction = ("but", "लेकिन") if opposed else ("and", "और")
+    return stop(_joined(left.statement(), *conjunction, right.statement()))
+
+
+def _plain_object(scene: Scene, verb: Verb) -> Phrase | None:
+    """One that has no owner, whom the pronoun could stand for as well."""
+    if not verb.objects:
+        return None
+    noun = scene.noun(verb.objects)
+    many = noun.plural is not None and scene.chance(0.3)
+    if noun.is_any("language game music"):
+        return noun_phrase(noun)
+    words = ("the", "the", "those" if many else "that", "these" if many else "this", *("" for _ in range(many)))
+    return described(scene, noun, many, Determiner(scene.one(words)), quality=0)
+
+
+def because_of_subject(scene: Scene) -> Side:
+    """ "The girl did not eat the mango because she was sick" """
+    reason = scene.one(list(SUBJECT_REASONS))
+    causes, prevents = (bases.split() for bases in SUBJECT_REASONS[reason])
+    negative = not causes or (bool(prevents) and scene.chance(0.5))
+    bodily = reason in FEELINGS or reason in ("tired", "sick")
+    verbs = [verb for verb in VERBS if verb.base in (prevents if negative else causes) and not verb.marker]
+    verb = scene.one([verb for verb in verbs if bodily or {"person", "kin"} & set(verb.subjects.split())])
+    people = " ".join({"person", "kin", *(() if reason == "lazy" else ("honoured",))} & set(verb.subjects.split()))
+    doer = subject(scene, verb.subjects if bodily else people, plain=True)
+    past = scene.chance(0.6)
+    tense: Tense = "past" if past else "progressive"
+    if verb.never or (verb.english[0] == verb.english[2] and not negative):
+        past, tense = True, "past" if verb.never else "past progressive"
+    done_to = _plain_object(scene, verb)
+    clause = event(scene, verb, doer, tense, negative, done_to=done_to, phrases=False, time=False)
+    if doer.noun is not None:
+        scene.combine("antecedent+reason", doer.noun.english, reason)
+    if reason in FEELINGS:
+        it = _it(doer)
+        scene.refer(it.head, doer, None, False)  # उसे and उन्हें have no gender
+        why = feeling(it, reason, past)
+    else:
+        adjective = next(adjective for adjective in ADJECTIVES if adjective.english == reason)
+        why = _is_so(scene, doer, adjective, "past" if past else "present")
+    return stop(_joined(clause.statement(), "because", "क्योंकि", why.statement()))
+
+
+def because_of_object(scene: Scene) -> Side:
+    """ "The girl did not eat the mango because it was sour" """
+    base = scene.one(list(OBJECT_REASONS))
+    negative = scene.chance(0.5)
+    among = OBJECT_REASONS[base][negative]
+    verb = scene.one([verb for verb in VERBS if verb.base == base])
+    noun = scene.one([noun for noun in NOUNS if noun.is_any(verb.objects) and qualities(noun, among)])
+    adjective = scene.one(qualities(scene.take(noun), among))
+    doer = subject(scene, verb.subjects, plain=True)
+    unclear = doer.pronoun == "they" and (doer.noun is None or bool(qualities(doer.noun, adjective.english)))
+    many = noun.plural is not None and scene.chance(0.3) and not unclear
+    before = Determiner(scene.one(("the", "the", "those" if many else "that", "these" if many else "this")))
+    done_to = noun_phrase(noun, many, before)
+    tenses: dict[Tense, Tense] = {"past": "past", "future": "present", "progressive": "present"}
+    if verb.english[0] == verb.english[2] and not negative:
+        del tenses["past"]
+    tense = scene.one(list(tenses))
+    clause = event(scene, verb, doer, tense, negative, done_to=done_to, phrases=False, time=False)
+    scene.combine("antecedent+reason", noun.english, adjective.english)
+    why = _is_so(scene, done_to, adjective, tenses[tense])
+    return stop(_joined(clause.statement(), "because", "क्योंकि", why.statement()))

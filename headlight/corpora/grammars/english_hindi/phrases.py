@@ -1,0 +1,173 @@
+"""Noun phrases and pronouns of the English-Hindi grammar, in both languages at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from headlight.corpora.gold import Word
+from headlight.corpora.grammars.english import article
+from headlight.corpora.grammars.english_hindi.lexicon import Adjective, Noun
+from headlight.corpora.grammars.hindi import Agreement, Gender, inflected
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Somebody or something. `pronoun` is the English one that would stand for it, which its English verb follows."""
+
+    english: tuple[Word, ...]
+    head: Word
+    direct: tuple[Word, ...]
+    oblique: tuple[Word, ...]
+    agreement: Agreement
+    pronoun: str
+    animate: bool = True
+    noun: Noun | None = None
+    fused: Mapping[str, str] = field(default_factory=dict)  # the pronouns' own forms: "ने" to मैंने; "का" to मेरा
+
+    def marked(self, marker: str, of: Sequence[Word] = ()) -> tuple[Word, ...]:
+        """With a postposition, such as "ने" or "के साथ", that is written for the words `of`, or else for the head.
+
+        The के of a compound one is the noun's, as in मेरे साथ.
+        """
+        if not marker:
+            return self.direct
+        first, *rest = marker.split()
+        if first == "के":
+            compound = (Word(word, tuple(of) or (self.head,)) for word in rest)
+            return (*self.genitive(Agreement("m"), oblique=True), *compound)
+        return self._with(first, self.fused.get(first), of)
+
+    def genitive(self, agreement: Agreement, oblique: bool = False, of: Sequence[Word] = ()) -> tuple[Word, ...]:
+        """राम का, राम की, मेरे: का agrees with what is possessed."""
+        own = self.fused.get("का")
+        return self._with(inflected("का", agreement, oblique), own and inflected(own, agreement, oblique), of)
+
+    def _with(self, marker: str, fused: str | None, of: Sequence[Word]) -> tuple[Word, ...]:
+        if fused:
+            return (Word(fused, (self.head, *of)),)
+        return (*self.oblique, Word(marker, tuple(of) or (self.head,)))
+
+
+# English subject, object and possessive; Hindi and its forms with ने, को, से and का
+_PRONOUNS: dict[str, tuple[str, str, Agreement, str, str, str, str, str]] = {
+    "I": ("me", "my", Agreement("m", first=True), "मैं", "मैंने", "मुझे", "मुझसे", "मेरा"),
+    "you": ("you", "your", Agreement("m", True), "आप", "आपने", "आपको", "आपसे", "आपका"),
+    "he": ("him", "his", Agreement("m"), "वह", "उसने", "उसे", "उससे", "उसका"),
+    "she": ("her", "her", Agreement("f"), "वह", "उसने", "उसे", "उससे", "उसका"),
+    "it": ("it", "its", Agreement("m"), "वह", "उसने", "उसे", "उससे", "उसका"),
+    "we": ("us", "our", Agreement("m", True), "हम", "हमने", "हमें", "हमसे", "हमारा"),
+    "they": ("them", "their", Agreement("m", True), "वे", "उन्होंने", "उन्हें", "उनसे", "उनका"),
+}
+PEOPLE = ("I", "you", "he", "she", "we", "they")
+
+
+def pronoun(name: str, role: str = "subject", agreement: Agreement | None = None, animate: bool = True) -> Phrase:
+    """`agreement` is that of the noun that it stands for; one honoured person is वे."""
+    them, whose, own, *forms = _PRONOUNS[name]
+    agreement = agreement or own
+    if agreement.plural and name in ("he", "she"):
+        forms = list(_PRONOUNS["they"][3:])
+    head = Word({"subject": name, "object": them, "possessive": whose}[role])
+    direct, *fused = forms
+    written = (Word(direct, (head,)),)
+    cases = dict(zip(("ने", "को", "से", "का"), fused, strict=True))
+    return Phrase((head,), head, written, written, agreement, name, animate, fused=cases)
+
+
+def possessive(name: str, own: bool) -> Phrase:
+    """ "my" as मेरा, and as अपना where what is possessed is the subject's `own`."""
+    phrase = pronoun(name, "possessive")
+    return Phrase(
+        phrase.english, phrase.head, (), (), phrase.agreement, name, fused={"का": "अपना"} if own else phrase.fused
+    )
+
+
+WHO = {"ने": "किसने", "को": "किसे", "से": "किससे", "का": "किसका"}
+
+
+def who(name: str = "who") -> Phrase:
+    head = Word(name)
+    written = (Word("कौन", (head,)),)
+    return Phrase((head,), head, written, written, Agreement("m"), "he", fused=WHO)
+
+
+def what() -> Phrase:
+    head = Word("what")
+    written = (Word("क्या", (head,)),)
+    return Phrase((head,), head, written, written, Agreement("m"), "it", animate=False)
+
+
+def proper(english: str, hindi: str, gender: Gender, animate: bool = True) -> Phrase:
+    head = Word(english)
+    name = "it" if not animate else "he" if gender == "m" else "she"
+    return Phrase((head,), head, (Word(hindi, (head,)),), (Word(hindi, (head,)),), Agreement(gender), name, animate)
+
+
+def both(one: Phrase, other: Phrase) -> Phrase:
+    """Women keep feminine forms; with a man among them everybody is masculine."""
+    conjunction = Word("and")
+    gender: Gender = "f" if one.agreement.gender == other.agreement.gender == "f" else "m"
+    direct, oblique = (
+        (*first, Word("और", (conjunction,)), *second)
+        for first, second in ((one.direct, other.direct), (one.oblique, other.oblique))
+    )
+    english = (*one.english, conjunction, *other.english)
+    return Phrase(english, other.head, direct, oblique, Agreement(gender, True), "they")
+
+
+# English determiner: Hindi before a noun in the direct and in the oblique case
+_DETERMINERS = {
+    "a": ("एक", "एक"), "this": ("यह", "इस"), "that": ("वह", "उस"), "these": ("ये", "इन"), "those": ("वे", "उन"),
+    "some": ("कुछ", "कुछ"), "many": ("कई", "कई"), "every": ("हर", "हर"), "which": ("कौन सा", "कौन सा"),
+    "how many": ("कितना", "कितना"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Determiner:
+    """What stands before adjective and noun: "the", "", a word of the table, one with its Hindi, or a possessor."""
+
+    english: str = ""
+    hindi: str = ""
+    possessor: Phrase | None = None
+
+    def write(self, agreement: Agreement, following: str) -> tuple[list[Word], list[Word], list[Word]]:
+        """English, direct and oblique Hindi; "the" has no counterpart."""
+        if self.possessor is not None:
+            ending = [] if self.possessor.fused else [Word("'s", glued=True)]
+            direct, oblique = (list(self.possessor.genitive(agreement, case, ending)) for case in (False, True))
+            return [*self.possessor.english, *ending], direct, oblique
+        if not self.english:
+            return [], [], []
+        silent = following == "honest"  # whose h nobody hears
+        word = Word("an" if silent else article(following)) if self.english == "a" else Word(self.english)
+        if self.english == "the":
+            return [word], [], []
+        near, far = (self.hindi, self.hindi) if self.hindi else _DETERMINERS[self.english]
+        return (
+            [word],
+            [Word(inflected(near, agreement), (word,))],
+            [Word(inflected(far, agreement, oblique=True), (word,))],
+        )
+
+
+def noun_phrase(
+    noun: Noun, plural: bool = False, determiner: Determiner | None = None, adjective: Adjective | None = None
+) -> Phrase:
+    agreement = Agreement(noun.gender, plural or "honoured" in noun.kinds)
+    head = Word((noun.plural or noun.english) if plural else noun.english)
+    quality = [Word(adjective.english)] if adjective else []
+    following = (quality or [head])[0].text
+    before, direct, oblique = (determiner or Determiner()).write(agreement, following)
+    for written, is_oblique in ((direct, False), (oblique, True)):
+        if adjective:
+            written.append(Word(inflected(adjective.hindi, agreement, is_oblique), tuple(quality)))
+        written.append(Word(noun.form(plural, is_oblique), (head,)))
+    human = noun.is_any("person kin honoured adult")
+    if plural:
+        name = "they"
+    elif human:
+        name = "he" if noun.gender == "m" else "she"
+    else:
+        name = "it"
+    alive = human or noun.is_any("animal")
+    return Phrase((*before, *quality, head), head, tuple(direct), tuple(oblique), agreement, name, alive, noun)

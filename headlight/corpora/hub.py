@@ -1,0 +1,80 @@
+"""Corpora from the Hugging Face hub, through the `datasets` package."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headlight.corpora.files import pair_of, texts_of
+from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Rejected
+from transformer.access import require_private
+from transformer.quoting import quoted, short
+
+
+class HubDataset(Corpus):
+    """Two text columns of a dataset by its name on the hub; lines are its rows, from 1.
+
+    `streaming` reads over the network and stores nothing; otherwise the dataset is downloaded once and
+    memory-mapped. Neither needs memory for the whole corpus.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        target: str,
+        split: str = "train",
+        streaming: bool = True,
+        config: str | None = None,
+        max_characters: int = MAX_CHARACTERS,
+    ) -> None:
+        super().__init__(f"{name} ({split})", max_characters)
+        self.dataset, self.config, self.split, self.streaming = name, config, split, streaming
+        self.source, self.target = source, target
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        number = 0
+        for number, record in enumerate(self._records(), 1):
+            if number == 1:
+                self._require_columns(list(texts_of(record)))
+            yield pair_of(number, record, self.source, self.target)
+
+    def _records(self) -> Iterator[Any]:
+        datasets = _datasets()
+        try:
+            yield from datasets.load_dataset(self.dataset, self.config, split=self.split, streaming=self.streaming)
+        except Exception as error:  # each layer of the hub's client raises its own
+            raise _unreadable(self.dataset, error) from None
+
+    def _require_columns(self, available: list[str]) -> None:
+        for column in (self.source, self.target):
+            if column not in available:
+                raise ValueError(
+                    f"The dataset {quoted(self.dataset)} has no column {quoted(column)}; "
+                    f"it has {short(', '.join(available))}."
+                )
+
+
+def split_names(name: str, config: str | None = None) -> list[str]:
+    """The splits that a dataset has, such as ["train", "validation", "test"]."""
+    datasets = _datasets()
+    try:
+        return list(datasets.get_dataset_split_names(name, config))
+    except Exception as error:
+        raise _unreadable(name, error) from None
+
+
+def _datasets() -> Any:
+    """The package. Raises ValueError where there is none, or where this process may not reach the network."""
+    require_private()
+    try:
+        import datasets
+    except ImportError:
+        raise ValueError("A dataset of the hub needs a package: run `pip install datasets`.") from None
+    return datasets
+
+
+def _unreadable(name: str, error: Exception) -> ValueError:
+    why = str(error).strip().splitlines()
+    return ValueError(
+        f"The dataset {quoted(name)} cannot be read from the Hugging Face hub; "
+        f"check its name and the network ({short(why[0]) if why else type(error).__name__})."
+    )

@@ -1,0 +1,80 @@
+"""Several corpora as one, each so many times, evenly mixed: "tatoeba:en-fr + multi30k:en-fr*2"."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+
+from headlight.corpora.pairs import Corpus, Pair, Rejected
+from transformer.quoting import quoted, short
+
+JOINED = " + "
+_WEIGHTED = re.compile(r"(.+?)\*(\d+(?:\.\d+)?)")
+MOST_TIMES, MOST_PARTS = 1000.0, 20
+
+
+def is_mixture(spec: str) -> bool:
+    return JOINED in spec or _WEIGHTED.fullmatch(spec) is not None
+
+
+def parts_of(spec: str) -> list[tuple[str, float]]:
+    """The corpora that `spec` joins with " + ", each with how often a pass gives its pairs, "*2" after its name.
+
+    Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
+    """
+    named, parts = [], spec.split(JOINED)
+    if len(parts) > MOST_PARTS:
+        raise ValueError(f"{len(parts):,} corpora are too many for a mixture; choose at most {MOST_PARTS}.")
+    for part in parts:
+        weighted = _WEIGHTED.fullmatch(part.strip())
+        name, times = (weighted[1].strip(), float(weighted[2])) if weighted else (part.strip(), 1.0)
+        if not name:
+            raise ValueError(f"{quoted(spec)} has a part without a name; write CORPUS{JOINED}CORPUS*2.")
+        if _WEIGHTED.fullmatch(name):
+            raise ValueError(f"{quoted(part)} has two weights; write one, their product.")
+        if not 0.0 < times <= MOST_TIMES:
+            raise ValueError(f"{quoted(part)} is weighted {times:g}; write a number above 0 and up to {MOST_TIMES:g}.")
+        named.append((name, times))
+    return named
+
+
+class Mixture(Corpus):
+    """`parts` are corpora with how often a pass gives each of their pairs: 2 is twice, 0.5 every second pair.
+
+    Once they are counted, each part has given the same share of its pairs at any place of a pass, so that one that is
+    shuffled piece by piece is mixed everywhere. Until then a pass goes through all parts at once, and through what is
+    left of the longer ones at its end, which is enough for a look. A pair's `origin` is the name of its part.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Corpus, float]]) -> None:
+        names = short(JOINED.join(corpus.name for corpus, _ in parts))
+        super().__init__(names, max(corpus.max_characters for corpus, _ in parts))
+        self.parts = list(parts)
+        self._rows = [1] * len(parts)
+
+    def count_rows(self) -> None:
+        """Reads every part to its end."""
+        self._rows = [sum(1 for _ in corpus.rows()) for corpus, _ in self.parts]
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        streams = [
+            _placed(corpus, times, number, rows)
+            for number, ((corpus, times), rows) in enumerate(zip(self.parts, self._rows, strict=True))
+        ]
+        for _, number, row in heapq.merge(*streams):
+            yield _from(row, self.parts[number][0].name)
+
+
+def _placed(corpus: Corpus, times: float, number: int, rows: int) -> Iterator[tuple[float, int, Pair | Rejected]]:
+    """Each row as often as it is given, behind its place in the pass."""
+    for index, row in enumerate(corpus.rows()):
+        count = int((index + 1) * times) - int(index * times)
+        yield from repeat(((index + 0.5) / rows, number, row), count)
+
+
+def _from(row: Pair | Rejected, origin: str) -> Pair | Rejected:
+    if isinstance(row, Rejected):
+        return Rejected(row.line, f"{row.reason} in {origin}")
+    return row._replace(origin=origin)

@@ -1,0 +1,92 @@
+"""What a corpus looks like, before a model is trained on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from headlight.corpora.encoded import learn_tokenizers
+from headlight.corpora.held_out import FEWEST
+from headlight.corpora.pairs import Corpus, First, Pair, Report
+from transformer.tokenizers import Tokenizer, TokenizerKind
+
+READ = 1_000_000  # rows that a preview reads at most
+SAMPLE = 20_000  # pairs that are tokenized
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the sample. `lengths` are in tokens, special ones included, a number for each pair."""
+
+    vocabulary: int  # tokens that the tokenizer has, when it learned from the sample
+    lengths: list[int]
+    covered: float  # the share of tokens that are not [UNK] in pairs that the tokenizer was not learned from, if any
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`report` says what was read, kept and rejected; `complete` whether that was the whole corpus.
+
+    `in_all` is how many pairs the whole has, where only a part of it was read and that is known.
+    """
+
+    pairs: list[Pair]  # the first of them
+    report: Report
+    complete: bool
+    source: Side
+    target: Side
+    in_all: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many pairs there are to train on, as far as that is known."""
+        return self.in_all or self.report.kept
+
+    @property
+    def lengths(self) -> tuple[list[int], list[int]]:
+        return self.source.lengths, self.target.lengths
+
+    @property
+    def tokens(self) -> int:
+        """Target tokens of a pass, estimated from the sample."""
+        return round(self.count * sum(self.target.lengths) / max(len(self.target.lengths), 1))
+
+
+def preview(
+    corpus: Corpus,
+    kind: TokenizerKind = "bpe",
+    vocabulary: int = 8000,
+    separate: bool = False,
+    min_frequency: int = 0,
+    show: int = 10,
+) -> Preview:
+    """Reads up to READ rows, and cuts a sample as a tokenizer would that learned from nine tenths of the sample, or of
+    fewer than `held_out.FEWEST` pairs from all.
+
+    Raises ValueError where there is no usable pair.
+    """
+    first = First(corpus, READ)
+    pairs = iter(first)
+    sample = list(islice(pairs, SAMPLE))
+    for _ in pairs:
+        pass
+    if not sample:
+        raise ValueError(f"There is no pair to train on. {first.report}")
+    learned = rest = sample
+    if len(sample) >= FEWEST:
+        learned, rest = [pair for number, pair in enumerate(sample) if number % 10 != 9], sample[9::10]
+    source, target = learn_tokenizers(learned, kind, vocabulary, separate, min_frequency)
+    return Preview(
+        sample[:show],
+        first.report,
+        first.report.read < READ,
+        _side(source, [pair.source for pair in sample], [pair.source for pair in rest]),
+        _side(target, [pair.target for pair in sample], [pair.target for pair in rest]),
+    )
+
+
+def _side(tokenizer: Tokenizer, texts: list[str], unseen: list[str]) -> Side:
+    lengths = [len(ids) + 1 for ids in tokenizer.encode_batch(texts)]
+    ids = [id for line in tokenizer.encode_batch(unseen) for id in line]
+    known = sum(id != tokenizer.unk_id for id in ids)
+    return Side(tokenizer.vocab_size, lengths, known / max(len(ids), 1))

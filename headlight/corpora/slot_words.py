@@ -1,0 +1,223 @@
+"""The names and numbers that may stand in a slot, and how they are written in English, French and German."""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from headlight.corpora.files import lines
+from headlight.corpora.split_folder import everyday_folder
+from transformer.quoting import short
+
+SLOT_LANGUAGES = ("en", "fr", "de")
+NAMES = "names.tsv"
+# 120 first names and 80 surnames that no corpus, phrase book or grammar of the shipped models has, chosen by a hash;
+# 100 numbers below 1,000 and 100 below 10,000 whose digits stand in none of them.
+HELD_OUT = Path(__file__).parent / "held_out_slots.tsv"
+NOT_NAMES = Path(__file__).parent / "names_that_are_words.txt"
+# Cities of one word that take no article in any of the languages and are no first names; names.tsv also has islands.
+_CITIES_TEXT = (
+    "Amsterdam Athens Auckland Baghdad Baku Bangkok Beirut Belgrade Berlin Bratislava Brisbane Brussels Bucharest "
+    "Budapest Caracas Casablanca Chicago Colombo Copenhagen Dakar Damascus Denver Detroit Dubai Dublin Edmonton "
+    "Helsinki Indianapolis Istanbul Jakarta Jerusalem Johannesburg Kabul Karachi Kathmandu Kinshasa Kyiv Lagos Lima "
+    "Lisbon Ljubljana London Louisville Madrid Manila Melbourne Minsk Montevideo Moscow Nairobi Nicosia Novosibirsk "
+    "Oslo Paris Perth Prague Reykjavik Riga Rome Samarkand Santiago Sarajevo Seoul Shanghai Stockholm Taipei Tallinn "
+    "Tashkent Tbilisi Tehran Tokyo Toronto Tunis Vancouver Vienna Vientiane Vilnius Vladivostok Warsaw Winnipeg "
+    "Yekaterinburg Yerevan Zagreb Zurich"
+)
+CITIES = frozenset(_CITIES_TEXT.split())
+SAME_CITIES = ("Boston", "Bordeaux", "Kobe", "Kyoto", "Lyon", "Manchester", "Nagoya", "Osaka")
+# Places, makes and the holy among the first names.
+_NEVER_TEXT = (
+    "Allah Asia Augusta Austin Carolina Chelsea Christ Claus Dallas Eva Florence Georgia Houston India Israel Jesus "
+    "Jordan Kenya Lincoln Lourdes Madison Mercedes Milan Mohamed Mohammed Moritz Muhammad Nikolaus Orlando Phoenix "
+    "Roman Salem Santa Satan Savannah Siena Sofia Sydney Valencia Van Venus Verona Victoria Virginia"
+)
+NEVER = frozenset(_NEVER_TEXT.split())
+# Given to women and men alike, whatever the table says.
+_UNISEX_TEXT = (
+    "Alexis Andrea Camille Chris Claude Dominique Jackie Jessie Joan Kim Lee Marion Maxime Nicola Nikita Pat Robin Sam "
+    "Sandy Sascha Sasha Simone Toni"
+)
+UNISEX = frozenset(_UNISEX_TEXT.split())
+_NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
+LARGEST_WRITTEN = 999  # the largest number that is written in words
+
+
+@dataclass(frozen=True)
+class SlotWords:
+    """What may be drawn for a slot between two languages, without what is held out.
+
+    `cities`, `weekdays` and `months` are tuples of a spelling in the source and one in the target language. `ambiguous`
+    are first names of both genders, which are never replaced, and `genders` has "f" or "m" for all others.
+    """
+
+    languages: tuple[str, str]
+    female: tuple[str, ...]
+    male: tuple[str, ...]
+    surnames: tuple[str, ...]
+    cities: tuple[tuple[str, str], ...]
+    weekdays: tuple[tuple[str, str], ...]
+    months: tuple[tuple[str, str], ...]
+    genders: dict[str, str]
+    ambiguous: frozenset[str]
+    every_surname: frozenset[str]
+
+    def draw_number(self, rng: random.Random, low: int, high: int, but: Collection[int] = ()) -> int:
+        """Return a number of `low` to `high` that is neither held out nor in `but`."""
+        held_out = held_out_slots()[1]
+        while (number := rng.randint(low, high)) in held_out or number in but:
+            pass
+        return number
+
+
+def read_slot_words(languages: tuple[str, str]) -> SlotWords:
+    """Return what names.tsv in the folder of everyday text has for two languages of SLOT_LANGUAGES.
+
+    Raises ValueError where there is no such table, or the languages are others.
+    """
+    if set(languages) - set(SLOT_LANGUAGES) or languages[0] == languages[1]:
+        raise ValueError(
+            f"Slots are between two of {', '.join(SLOT_LANGUAGES)}, not {short(' and '.join(languages))}; "
+            "train with --slots 0."
+        )
+    path = everyday_folder() / NAMES
+    if not path.is_file():
+        raise ValueError(
+            f"The names for slots are missing: there is no {NAMES} in {short(everyday_folder())}; set "
+            "HEADLIGHT_EVERYDAY to the folder that has it, or train with --slots 0."
+        )
+    table: dict[str, list[dict[str, str]]] = defaultdict(list)
+    header, *rows = [line.split("\t") for line in lines(path)]
+    for row in rows:
+        values = dict(zip(header, row, strict=False))
+        table[values.get("kind", "")].append(values)
+
+    def latin(kind: str) -> set[str]:
+        spellings = [{values.get(language, "") for language in SLOT_LANGUAGES} for values in table[kind]]
+        return {name for (name, *others) in map(sorted, spellings) if not others and _NAME.fullmatch(name)}
+
+    def both(kind: str) -> tuple[tuple[str, str], ...]:
+        pairs = [(values.get(languages[0], ""), values.get(languages[1], "")) for values in table[kind]]
+        return tuple(dict.fromkeys(pair for pair in pairs if all(pair)))
+
+    known = [values for values in table["city"] if values.get("en") in CITIES]
+    cities = dict.fromkeys((values[languages[0]], values[languages[1]]) for values in known)
+    cities.update(dict.fromkeys((city, city) for city in SAME_CITIES))
+    places = {
+        values.get(language, "")
+        for kind in ("city", "country", "continent", "language", "month", "weekday")
+        for values in table[kind]
+        for language in SLOT_LANGUAGES
+    }
+    never = NEVER | places | set(SAME_CITIES)
+    words = never | frozenset(lines(NOT_NAMES))
+    female, male = (latin(kind) - words for kind in ("first name f", "first name m"))
+    surnames = {name for name in latin("surname") - never if len(name) > 3}
+    held_out = held_out_slots()[0]
+    ambiguous = (female & male) | UNISEX
+    female, male = female - ambiguous, male - ambiguous
+    return SlotWords(
+        languages,
+        tuple(sorted(female - held_out)),
+        tuple(sorted(male - held_out)),
+        tuple(sorted(surnames - held_out)),
+        tuple(cities),
+        both("weekday"),
+        both("month"),
+        {**dict.fromkeys(female, "f"), **dict.fromkeys(male, "m")},
+        frozenset(ambiguous),
+        frozenset(surnames),
+    )
+
+
+@cache
+def held_out_slots() -> tuple[frozenset[str], frozenset[int]]:
+    """Return the names and the numbers that are never drawn, so that copying can be tested on them."""
+    rows = [line.split("\t") for line in lines(HELD_OUT)]
+    names = frozenset(value for kind, value in rows if kind == "name")
+    return names, frozenset(int(value) for kind, value in rows if kind == "number")
+
+
+@cache
+def _numerals() -> Callable[..., str]:
+    try:
+        from num2words import num2words
+    except ImportError:
+        raise ValueError(
+            "Numbers in words need a package that is not installed: pip install num2words, or train with --slots 0."
+        ) from None
+    written: Callable[..., str] = num2words
+    return written
+
+
+def in_words(number: int, language: str) -> str:
+    """Return a number in words: "twenty-five", "vingt-cinq", "fünfundzwanzig". Raises ValueError without num2words."""
+    return _numerals()(number, lang=language)
+
+
+def is_invariable(number: int) -> bool:
+    """Whether no word around a number depends on it: not "vingt et une filles", nor "page quatre-vingt"."""
+    return not (number % 10 == 1 and number != 11) and number % 100 not in (0, 80)
+
+
+@cache
+def numbers_in_words(language: str) -> dict[str, int]:
+    """Return the numbers of 2 to LARGEST_WRITTEN by their words; in English with and without "and"."""
+    known = {in_words(number, language): number for number in range(2, LARGEST_WRITTEN + 1)}
+    return known | {words.replace(" and ", " "): number for words, number in known.items() if language == "en"}
+
+
+@cache
+def number_parts(language: str) -> frozenset[str]:
+    """Return every word that can be part of a number in words, also of one that has no slot."""
+    parts = {part for words in numbers_in_words(language) for part in re.split("[ -]", words)}
+    others = {
+        "en": "one hundred hundreds thousand thousands million millions billion dozen half zero",
+        "fr": "un une cent cents mille million millions milliard milliards demi demie zéro vingts",
+        "de": "eins ein eine einen einem einer hundert tausend million millionen milliarden halb zwo null",
+    }
+    return frozenset((parts | set(others[language].split())) - {"and", "et", "und"})
+
+
+def starts_with_vowel(name: str) -> bool:
+    first = unicodedata.normalize("NFD", name[:1]).lower()[:1]
+    return first in "aeiouœæ"
+
+
+def elides_surely(name: str) -> bool:
+    """Whether it is beyond doubt if "de" is elided before a name: not before h and y, nor before glides as in "Oui"."""
+    plain = "".join(c for c in unicodedata.normalize("NFD", name).lower() if not unicodedata.combining(c))
+    return not re.match("[hyø]|[iou][aeiou]", plain)
+
+
+_ELIDED = re.compile(r"(?i)(?<!\w)(d|qu|lorsqu|puisqu|quoiqu)['’]$")
+_FULL = re.compile(r"(?i)(?<!\w)(de|que|lorsque|puisque|quoique) $")
+
+
+def may_elide(before: str) -> bool:
+    """Whether the French text before a name ends in "de ", "d'", "que " or such a word."""
+    return bool(_ELIDED.search(before) or _FULL.search(before))
+
+
+def elided(before: str, name: str) -> str:
+    """Return French text before a name with its last word elided or not, as the name demands: "d'" + "Anna"."""
+    if starts_with_vowel(name):
+        return _FULL.sub(lambda match: f"{match[1][:-1]}'", before)
+    return _ELIDED.sub(lambda match: f"{match[1]}e ", before)
+
+
+def has_plain_genitive(name: str) -> bool:
+    """Whether the genitive of a name is written with s alone, in English as in German."""
+    return not name.endswith(("s", "ß", "x", "z", "ce"))
+
+
+def genitive(name: str) -> str:
+    """Return the German genitive of a name that has a plain one: "Annas"."""
+    return f"{name}s"

@@ -1,0 +1,59 @@
+"""What is known of a corpus beside its pairs: which words belong together, and what each pronoun stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from headlight.corpora.generated import Generated
+from headlight.corpora.gold import GoldCorpus, Pronoun, antecedents, words
+from headlight.corpora.pairs import Corpus
+
+
+class Truth(NamedTuple):
+    """Links between units of the two sides: words, or letters where each of them is translated by itself."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    links: tuple[tuple[int, int], ...]  # (unit of the source, unit of the target)
+    pronouns: tuple[Pronoun, ...] = ()
+    units: str = "words"  # what they are called, or "letters"
+    nouns: tuple[int, ...] = ()  # places of source words that a pronoun can stand for, in sentences with a pronoun
+
+
+class Known(NamedTuple):
+    source: str
+    target: str
+    truth: Truth | None = None
+
+
+def has_truth(corpus: Corpus) -> bool:
+    """Whether `known` says more of this corpus than its pairs."""
+    return isinstance(corpus, GoldCorpus) or (isinstance(corpus, Generated) and corpus.task in _LETTERS)
+
+
+def known(corpus: Corpus) -> Iterator[Known]:
+    """The pairs of a corpus with what is known of them."""
+    if isinstance(corpus, GoldCorpus):
+        for gold in corpus.gold():
+            said = tuple(words(gold.source))
+            nouns = _nouns(said, antecedents(corpus.grammar)) if gold.pronouns else ()
+            truth = Truth(said, tuple(words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
+            yield Known(gold.source, gold.target, truth)
+        return
+    task = corpus.task if isinstance(corpus, Generated) else ""
+    for _, source, target, _ in corpus:
+        yield Known(source, target, _letters(task, source, target) if task in _LETTERS else None)
+
+
+def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:
+    return tuple(place for place, word in enumerate(source) if word.casefold() in among)
+
+
+# The letter of the source that a letter of the target is, in a word of so many.
+_LETTERS = {"copy": lambda place, count: place, "reverse": lambda place, count: count - 1 - place}
+
+
+def _letters(task: str, source: str, target: str) -> Truth:
+    links = sorted((_LETTERS[task](place, len(source)), place) for place in range(len(target)))
+    return Truth(tuple(source), tuple(target), tuple(links), units="letters")

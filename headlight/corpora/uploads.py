@@ -1,0 +1,155 @@
+"""Files that people upload: kept under a safe name, refused with line and reason where they are no corpus."""
+
+import gzip
+import os
+import re
+import zlib
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+from headlight.corpora.corpora import JsonLines, Table, TextPair, open_file
+from headlight.corpora.pairs import Corpus, Report
+from transformer.access import require_private
+from transformer.files import open_regular
+from transformer.quoting import short
+
+LARGEST = 2**30  # bytes of a file; a larger corpus is named by its path instead
+MOST_REJECTED = 0.1  # of the lines: with more, the file is something else than what it was taken for
+
+_START = 2**20  # bytes in which a binary file shows itself
+_MAGIC = {
+    b"PK\x03\x04": "a zip file (or an Office document); unpack it, or save it as text",
+    b"%PDF": "a PDF; save its text",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\xd0\xcf\x11\xe0": "an Office document; save it as text",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+}
+_REASONS = {
+    "undecodable source": "is not UTF-8 text; save the file as UTF-8",
+    "undecodable target": "is not UTF-8 text; save the file as UTF-8",
+    "empty source": "has nothing on the source side",
+    "empty target": "has nothing on the target side",
+    "missing column": "is missing one of the two columns",
+    "empty line": "is empty",
+    "bad row": "is not a row of a table",
+    "bad JSON": "is not a JSON object",
+    "not text": "contains something other than text",
+    "too long": "is too long for a sentence",
+}
+
+
+def keep(file: BinaryIO, name: str, folder: str | Path) -> Path:
+    """Copies an upload, piece by piece, into a new folder in `folder`, so that it keeps its name as far as it is safe.
+
+    Raises ValueError where it is larger than LARGEST bytes, and where nobody may bring any.
+    """
+    require_private()
+    stem, *endings = re.sub(r"[^\w.-]", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".").split(".")
+    for number in count(1):
+        own = Path(folder) / str(number)
+        try:
+            own.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        break
+    path = own / ".".join([(stem or "upload")[:100], *endings])
+    try:
+        with open(path, "xb") as target:
+            while piece := file.read(2**20):
+                if target.tell() + len(piece) > LARGEST:
+                    raise ValueError(
+                        f"{short(name)} has over {LARGEST:,} bytes; copy it to this machine, and give its path."
+                    )
+                target.write(piece)
+    except BaseException:
+        remove(path)
+        raise
+    return path
+
+
+def remove(path: Path) -> None:
+    """Removes an upload that `keep` made, with its folder."""
+    path.unlink(missing_ok=True)
+    with suppress(OSError):
+        path.parent.rmdir()
+
+
+def check(spec: str) -> Report:
+    """Reads the corpus in the files that `spec` names, in one of the forms of `open_corpus`, to its end.
+
+    Raises ValueError for what is no corpus: binary, empty, one-sided, misaligned, too large, or in another encoding.
+    A few bad lines are no reason; they are in the report, and are left out in training.
+    """
+    corpus = open_file(spec)
+    for path in _paths(corpus):
+        _require_text(path)
+    for _ in corpus:
+        pass
+    report = corpus.report
+    if isinstance(corpus, TextPair) and (extra := report.rejected["no counterpart"]):
+        first = report.read - extra + 1
+        raise ValueError(
+            f"{short(corpus.source_path)} and {short(corpus.target_path)} do not have the same number of lines: "
+            f"from line {first:,} on, one of them has {extra:,} more. Line for line, they must translate each other."
+        )
+    rejected = report.rejected.total()
+    if rejected > MOST_REJECTED * report.read:
+        reason, many = report.rejected.most_common(1)[0]
+        line = next((left_out.line for left_out in report.first if left_out.reason == reason), None)
+        where = f"line {line:,}" if line else "a line"
+        others = f" ({many:,} of its {report.read:,} lines are like that)" if many > 1 else ""
+        raise ValueError(f"{_file_of(corpus, reason)}: {where} {_REASONS[reason]}{others}.")
+    return report
+
+
+def _file_of(corpus: Corpus, reason: str) -> str:
+    """The file that has the lines rejected for that reason, as far as one of two can be told."""
+    if isinstance(corpus, TextPair) and reason.endswith((" source", " target")):
+        return short(corpus.source_path if reason.endswith(" source") else corpus.target_path)
+    return corpus.report.name
+
+
+def _paths(corpus: Corpus) -> list[Path]:
+    if isinstance(corpus, TextPair):
+        return [Path(corpus.source_path), Path(corpus.target_path)]
+    assert isinstance(corpus, Table | JsonLines)
+    return [Path(corpus.path)]
+
+
+def _require_text(path: Path) -> None:
+    start, size = _start_and_size(path)
+    named = short(path)
+    if size > LARGEST:
+        raise ValueError(f"{named} holds more than {LARGEST:,} bytes; copy it to this machine, and give its path.")
+    if not start.strip():
+        raise ValueError(f"{named} is empty.")
+    for magic, what in _MAGIC.items():
+        if start.startswith(magic):
+            raise ValueError(f"{named}, line 1: this is {what}.")
+    if b"\0" in start:
+        line = start[: start.index(b"\0")].count(b"\n") + 1
+        raise ValueError(f"{named}, line {line:,}: this is a binary file, not text.")
+
+
+def _start_and_size(path: Path) -> tuple[bytes, int]:
+    """Of the text: a gzip file of a few bytes may hold any amount."""
+    try:
+        with open_regular(path) as file:
+            start = file.read(_START)
+            if not start.startswith(b"\x1f\x8b"):
+                return start, os.fstat(file.fileno()).st_size
+            file.seek(0)
+            unpacked = gzip.GzipFile(fileobj=file)
+            start = unpacked.read(_START)
+            size = len(start)
+            while size <= LARGEST and (piece := unpacked.read(2**20)):
+                size += len(piece)
+        return start, size
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise ValueError(f"{short(path)} is a damaged gzip file; download it again.") from None
+    except OSError as error:
+        raise ValueError(f"{short(path)} cannot be read: {error.strerror}.") from None

@@ -1,0 +1,83 @@
+"""What people type, as against what corpora hold: no capital, no full stop, "dont", curly quotes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+from headlight.corpora.pairs import Corpus, Pair, Rejected
+
+ENDS = ".!?…。।"
+
+
+def no_capital(text: str) -> str:
+    """The first letter small, also of a name, but not of "I" alone or of a word in capitals such as "NASA"."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return text[:1].lower() + text[1:] if first[1:].islower() else text
+
+
+def small_letters(text: str) -> str:
+    return text.lower()
+
+
+def no_end(text: str) -> str:
+    """Without the full stop, or whatever stands in its place, and the space before it."""
+    return text.rstrip().rstrip(ENDS).rstrip() or text
+
+
+def no_apostrophe(text: str) -> str:
+    """ "dont" for "don't": an apostrophe between two letters is left out."""
+    return "".join(
+        character
+        for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False)
+        if not (character in "'’" and before.isalpha() and after.isalpha())
+    )
+
+
+def curly_quotes(text: str) -> str:
+    """’ for ', and “ ” for "."""
+    text, quotes = text.replace("'", "’"), text.count('"')
+    for number in range(quotes):
+        text = text.replace('"', "”" if number % 2 else "“", 1)
+    return text
+
+
+def straight_quotes(text: str) -> str:
+    return text.translate(str.maketrans("‘’“”„«»", '\'\'"""""'))
+
+
+CHANGES: tuple[Callable[[str], str], ...] = (
+    no_capital,
+    small_letters,
+    no_end,
+    no_apostrophe,
+    curly_quotes,
+    straight_quotes,
+)
+
+
+def vary(text: str, rng: random.Random) -> str:
+    """`text` as somebody in a hurry types it: each change is made or not, and at least one of those that tell."""
+    telling = [change for change in CHANGES if change(text) != text]
+    chosen = [change for change in telling if rng.random() < 0.5] or telling[:1]
+    for change in chosen:
+        text = change(text)
+    return text
+
+
+class Varied(Corpus):
+    """`corpus` with the sources of a `share` of its pairs varied, the same ones for the same seed.
+
+    The targets stay: what is typed carelessly is still answered with care.
+    """
+
+    def __init__(self, corpus: Corpus, share: float, seed: int = 0) -> None:
+        super().__init__(f"{corpus.name}, {share:.0%} varied", corpus.max_characters)
+        self.corpus, self.share, self.seed = corpus, share, seed
+
+    def rows(self) -> Iterator[Pair | Rejected]:
+        rng = random.Random(f"vary {self.seed}")
+        for row in self.corpus.rows():
+            if isinstance(row, Pair) and rng.random() < self.share:
+                row = row._replace(source=vary(row.source, rng))
+            yield row

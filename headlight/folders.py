@@ -1,0 +1,95 @@
+"""Where models, lessons, runs and classes lie.
+
+In a clone of the repository, beside the code. Of an installed package, what ships lies in it, and what its user
+imports and trains in a folder of the user's own. HEADLIGHT_CHECKPOINTS and the like are for those who keep theirs
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+HOUSE = Path(__file__).resolve().parents[1]  # what holds the package: a clone, or site-packages
+CLONE = (HOUSE / "app.py").exists() and (HOUSE / "pyproject.toml").exists()
+APP = HOUSE if CLONE else HOUSE / "headlight" / "app"  # app.py, with what it needs beside it
+OWN = HOUSE if CLONE else user_data_path("headlight", appauthor=False)
+COMMAND = "python -m headlight" if CLONE else "headlight"  # what a person types
+EXERCISES = APP / "docs" / "exercises"
+
+
+def _folder(name: str, beside: Path) -> Path:
+    return Path(os.environ.get(f"HEADLIGHT_{name.upper()}") or beside / name)
+
+
+def checkpoints() -> Path:
+    """The models that ship."""
+    return _folder("checkpoints", APP)
+
+
+def shipped() -> list[str]:
+    """Their names."""
+    return sorted(path.name for path in checkpoints().glob("[!.]*") if path.is_dir())
+
+
+def lessons() -> Path:
+    return _folder("lessons", APP)
+
+
+def models() -> Path:
+    """The models that were imported."""
+    return _folder("models", OWN)
+
+
+def runs() -> Path:
+    return _folder("runs", OWN)
+
+
+def classes() -> Path:
+    return _folder("classes", runs().parent)
+
+
+def lesson(path: Path) -> Path:
+    """The file of a lesson; one that ships goes by its name alone."""
+    shipped = lessons() / f"{path.name.removesuffix('.md')}.md"
+    return shipped if len(path.parts) == 1 and not os.path.lexists(path) and os.path.isfile(shipped) else path
+
+
+def data() -> Path:
+    """Where corpora are downloaded to."""
+    return Path("data") if CLONE else OWN / "data"
+
+
+def written(path: str) -> Path:
+    """What a command that writes means by a path: of an installed package, "runs/NAME" and "models/NAME" lie in the
+    user's folder, where the app finds them, unless such a folder is here."""
+    first, *rest = Path(path).parts or ("",)
+    kept = {"runs": runs(), "models": models()}
+    if CLONE or first not in kept or not rest or ".." in rest or os.path.lexists(first):
+        return Path(path)
+    return kept[first].joinpath(*rest)
+
+
+def model(path: str | Path) -> Path:
+    """Return the folder that a model's name or path means: a path that is there, of a run its best checkpoint; else a
+    model that ships, such as "en-fr", or one that was imported, as "models/NAME". Another path stays as it is."""
+    path = Path(path)
+    if path.is_absolute() or ".." in path.parts or os.path.lexists(path):
+        return _best(path)
+    first, *rest = path.parts or ("",)
+    kept = {"checkpoints": checkpoints(), "models": models()}
+    found = kept[first].joinpath(*rest) if first in kept and rest else checkpoints() / path
+    return found if os.path.isdir(found) else path  # False also for what can be no name
+
+
+def _best(path: Path) -> Path:
+    """The best checkpoint of a run's folder; another folder as it is."""
+    best = path / "checkpoints" / "best"
+    return best if os.path.isdir(best) and not os.path.lexists(path / "model.safetensors") else path
+
+
+def named(path: str) -> str:
+    """The same as a text, as commands have it."""
+    return str(model(path))

@@ -1,0 +1,156 @@
+"""Zip and tar archives of a model's folder, unpacked with limits and into one place only."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from headlight.importers.limits import DEEPEST, LARGEST_CONTENTS, LARGEST_ENTRY, LARGEST_RATIO, MOST_FILES
+from transformer.checkpoint.weights import LARGEST_WEIGHTS, SMALL, Refused
+from transformer.files import open_regular
+
+_PACKED: dict[bytes, Any] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+}  # not xz: it says itself how much memory it wants
+_LITTER = ("__MACOSX", ".DS_Store", "._")  # what other systems leave in archives
+
+
+class Sips(io.RawIOBase):
+    """A file of which only `budget` bytes may be read: who asks for more was told so by a header that lies."""
+
+    def __init__(self, file: IO[bytes], budget: int):
+        self._file, self.budget = file, budget
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._file.read(min(size, self.budget + 1) if size >= 0 else self.budget + 1)
+        self.budget -= len(piece)
+        if self.budget < 0:
+            raise Refused("The archive's own metadata is larger than that of any model.")
+        return piece
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+
+def is_packed(start: bytes) -> bool:
+    """Whether a file that begins so is a tar archive, compressed or not."""
+    return start[257:262] == b"ustar" or any(start.startswith(magic) for magic in _PACKED)
+
+
+def unpack_zip(path: Path, folder: Path) -> None:
+    """Raises Refused for anything but plain files and folders of a decent size."""
+    with open_regular(path) as file, zipfile.ZipFile(sips := Sips(file, LARGEST_CONTENTS)) as archive:
+        infos = archive.infolist()
+        _require_few(len(infos))
+        for info in infos:
+            mode = info.external_attr >> 16  # of Unix; 0 where another system packed it
+            if mode & 0o170000 not in (0, 0o100000, 0o040000):
+                raise Refused(f"The archive has a link or a device, {info.filename[:80]!r}, which is not unpacked.")
+            if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise Refused(
+                    "The archive is encrypted, or compressed by an unsupported method.",
+                    (),
+                    "Import the unpacked folder instead.",
+                )
+        files = [info for info in infos if not info.is_dir()]
+        _require_light(sum(info.file_size for info in files), path)
+        sips.budget = path.stat().st_size + LARGEST_CONTENTS * len(files)
+        _write(((info.filename, info.file_size, archive.open(info)) for info in files), folder)
+
+
+def unpack_tar(path: Path, folder: Path) -> None:
+    """Raises Refused for anything but plain files and folders of a decent size."""
+    with open_regular(path) as packed, _unpacked(packed) as file:
+        sips = Sips(file, LARGEST_ENTRY)
+        with tarfile.open(fileobj=sips, mode="r:") as archive:
+            _write(_tar_members(archive, sips, path), folder)
+
+
+@contextmanager
+def _unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    start = file.read(6)
+    file.seek(0)
+    opener = next((opener for magic, opener in _PACKED.items() if start.startswith(magic)), None)
+    if opener is None:
+        yield file
+    else:
+        with opener(file) as unpacked:
+            yield unpacked
+
+
+def _tar_members(archive: tarfile.TarFile, sips: Sips, path: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
+    declared = 0
+    for number, member in enumerate(archive, 1):
+        _require_few(number)
+        sips.budget = LARGEST_ENTRY  # for what the next one says of itself
+        if member.isdir():
+            continue
+        if not member.isfile() or member.issparse():
+            raise Refused(f"The archive has a link or a device, {member.name[:80]!r}, which is not unpacked.")
+        declared += member.size
+        _require_light(declared, path)
+        content = archive.extractfile(member)
+        assert content is not None
+        sips.budget = member.size + LARGEST_ENTRY
+        yield member.name, member.size, content
+
+
+def _require_few(files: int) -> None:
+    if files > MOST_FILES:
+        raise Refused(f"The archive has {files:,} files or more; at most {MOST_FILES:,} are unpacked.")
+
+
+def _require_light(declared: int, path: Path) -> None:
+    packed = path.stat().st_size
+    if declared > LARGEST_WEIGHTS:
+        raise Refused(f"The archive unpacks to {declared:,} bytes or more; at most {LARGEST_WEIGHTS:,} are opened.")
+    if declared > max(LARGEST_RATIO * packed, SMALL):
+        raise Refused(f"The archive has {packed:,} bytes and unpacks to {declared:,} or more, which no model does.")
+
+
+def _write(members: Iterator[tuple[str, int, IO[bytes]]], folder: Path) -> None:
+    """Each to its place under `folder`; one that lies about its size is refused at the first byte too many."""
+    taken: set[str] = set()
+    for name, size, content in members:
+        parts = _parts(name)
+        if any(part.startswith(_LITTER) for part in parts):
+            continue
+        if "/".join(parts).casefold() in taken:
+            raise Refused(f"The archive has two files named {'/'.join(parts)[:80]!r}.")
+        taken.add("/".join(parts).casefold())
+        target = folder.joinpath(*parts)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with content, open(target, "xb") as file:
+            _copy(content, size, file)
+
+
+def _copy(content: IO[bytes], size: int, file: IO[bytes]) -> None:
+    while piece := content.read(LARGEST_ENTRY):
+        size -= len(piece)
+        if size < 0:
+            break
+        file.write(piece)
+    if size:
+        raise Refused("The archive has a file whose size is not what the archive declares.")
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    path = PurePosixPath(name)
+    plain = not path.is_absolute() and path.parts and ".." not in path.parts
+    if not plain or "\\" in name or ":" in name or not name.isprintable() or len(path.parts) > DEEPEST:
+        raise Refused(f"The archive has a file named {name[:80]!r}, which is not a plain path inside the archive.")
+    return path.parts

@@ -1,0 +1,105 @@
+"""A native folder as one file: a zip of it, or one safetensors file that carries the rest as metadata in its header."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from transformer.checkpoint import safetensors_file
+from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS
+from transformer.checkpoint.weights import LARGEST_HEADER, Refused
+from transformer.files import LARGEST_JSON, open_regular, read_bytes
+from transformer.quoting import short
+
+NOTES = (CONFIG, CARD, SHARED, SOURCE, TARGET)  # a file's name is the key of its metadata
+_PIECE = 2**20
+
+
+def zip_folder(folder: Path, out: Path) -> None:
+    """The native folder as a zip, the same bytes each time. Raises ValueError where there is no model in it."""
+    files = [folder / name for name in sorted((WEIGHTS, *NOTES)) if (folder / name).is_file()]
+    _require_model(folder)
+
+    def write(file: BinaryIO) -> None:
+        with zipfile.ZipFile(file, "w") as archive:
+            for path in files:  # weights are noise to a packer
+                method = zipfile.ZIP_STORED if path.name == WEIGHTS else zipfile.ZIP_DEFLATED
+                member = zipfile.ZipInfo(f"{folder.resolve().name}/{path.name}")  # dated 1980
+                member.compress_type, member.external_attr = method, 0o644 << 16
+                member.file_size = path.stat().st_size
+                with open_regular(path) as content, archive.open(member, "w") as target:
+                    shutil.copyfileobj(content, target, _PIECE)
+
+    _write(out, write)
+
+
+def one_file(folder: Path, out: Path) -> None:
+    """The native folder as one safetensors file, whose weights any program that knows the format reads.
+
+    Raises ValueError where there is no model in the folder, or its tokenizers are too large for a header.
+    """
+    _require_model(folder)
+    header = safetensors_file.read_header(folder / WEIGHTS)
+    notes = {name: _packed(folder / name) for name in NOTES if (folder / name).is_file()}
+    start = safetensors_file.header_bytes(header.places, {"format": "pt", **notes})
+    if len(start) > LARGEST_HEADER:
+        raise ValueError(f"The tokenizers of {short(folder)} are too large for one file; export it as a zip.")
+
+    def write(file: BinaryIO) -> None:
+        file.write(start)
+        with open_regular(folder / WEIGHTS) as weights:
+            weights.seek(header.start)
+            shutil.copyfileobj(weights, file, _PIECE)
+
+    _write(out, write)
+
+
+def is_bundle(notes: Mapping[str, str]) -> bool:
+    """Whether the metadata of a safetensors file is a native folder's."""
+    return CONFIG in notes
+
+
+def unpack(path: Path, notes: Mapping[str, str], folder: Path) -> None:
+    """Makes `folder` the native folder that the file `path` was made of; the weights stay where they are."""
+    for name in NOTES:
+        if name in notes:
+            (folder / name).write_bytes(_unpacked(notes[name]))
+    try:
+        (folder / WEIGHTS).symlink_to(path.resolve())
+    except OSError:  # a system without links
+        shutil.copyfile(path, folder / WEIGHTS)
+
+
+def _packed(path: Path) -> str:
+    return base64.b64encode(zlib.compress(read_bytes(path, LARGEST_JSON), 9)).decode()
+
+
+def _unpacked(note: str) -> bytes:
+    unpacking = zlib.decompressobj()
+    content = unpacking.decompress(base64.b64decode(note), LARGEST_JSON)
+    if not unpacking.eof:
+        raise Refused(f"The file's metadata is cut off, or unpacks to over {LARGEST_JSON:,} bytes.")
+    return content
+
+
+def _require_model(folder: Path) -> None:
+    for name in (WEIGHTS, CONFIG):
+        if not (folder / name).is_file():
+            raise ValueError(f"{short(folder / name)} is missing; give the folder of a model.")
+
+
+def _write(out: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Under a temporary name first, so that `out` is whole or not there."""
+    temporary = out.with_name(f"{out.name}.{os.getpid()}.part")
+    try:
+        with open(temporary, "wb") as file:
+            write(file)
+        os.replace(temporary, out)
+    finally:
+        temporary.unlink(missing_ok=True)

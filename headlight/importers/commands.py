@@ -1,0 +1,129 @@
+"""The command line's import of models from elsewhere, and export to other formats: import, export --as."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from tqdm import tqdm
+
+from headlight import folders
+from headlight.checkpoints import load
+from headlight.importers.bundle import one_file, zip_folder
+from headlight.importers.doctor import Diagnosis
+from headlight.importers.importing import Examination, Progress, Unready, import_model, require_free
+from headlight.importers.marian_export import export_marian
+from headlight.importers.questions import Answers, Question, flag, possible_answers
+from transformer.quoting import short
+
+FILES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors", ".zip", ".tar", ".tgz", ".gz", ".bz2"}  # not a Hub model ID
+PACKED = ("zip", "safetensors", "marian")
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds the verb by means of `verb(run, help)`, which makes its parser."""
+    sub = verb(import_, "Import a model as a checkpoint folder, and describe it. Nothing in its files is run.")
+    sub.add_argument(
+        "source", help="a file, a folder, an archive, or a Hub model ID such as Helsinki-NLP/opus-mt-en-fr"
+    )
+    sub.add_argument("--out", type=folders.written, required=True, help="the checkpoint folder to make")
+    sub.add_argument("--heads", type=int, metavar="N", help="number of attention heads per layer")
+    sub.add_argument("--pad-id", type=int, metavar="N", help="id of the padding token")
+    sub.add_argument("--sos-id", type=int, metavar="N", help="id of the token that starts a sentence")
+    sub.add_argument("--eos-id", type=int, metavar="N", help="id of the token that ends a sentence")
+    sub.add_argument("--masks", choices=("never", "applied"), help="for two tutorials: whether masks are applied")
+    for side in ("source", "target"):
+        text = f"the {side} vocabulary: a tokenizer.json, a list or object (JSON or pickled), a text, one token a line"
+        sub.add_argument(f"--{side}-vocab", type=Path, metavar="FILE", help=text)
+        text = f"the {side} language, such as German; a multilingual model needs it"
+        sub.add_argument(f"--{side}-language", metavar="L", help=text)
+
+
+def import_(options: argparse.Namespace) -> None:
+    require_free(options.out)  # before anything is fetched for it
+    answers = Answers(**{name: getattr(options, name) for name in Answers.__dataclass_fields__})
+    with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
+
+        def progress(share: float, what: str) -> None:
+            bar.set_description_str(what, refresh=False)
+            bar.update(share - bar.n)
+
+        try:
+            examination = import_model(_source(options.source, progress), options.out, answers, progress)
+        except Unready as unready:
+            print("\n".join(described(unready.examination)))
+            raise
+    print("\n".join(described(examination)))
+    print(f"\nWritten to {options.out}")
+
+
+def _source(text: str, progress: Progress) -> Path:
+    """A path, or the model of that ID, fetched from the hub."""
+    path = Path(text)
+    if path.exists() or path.suffix in FILES:
+        return path
+    from headlight.importers.hub import fetch  # which takes a second to import
+
+    return fetch(text, progress)
+
+
+def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
+    """Writes the checkpoint `folder` as one of PACKED, and returns what should be known of it.
+
+    Raises ValueError where `out` is there already, or the model cannot be had in that form.
+    """
+    if out.exists():
+        raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
+    if form == "marian":
+        return export_marian(load(folder), out)
+    write = {"zip": zip_folder, "safetensors": one_file}[form]
+    write(folder, out)
+    return ()
+
+
+def described(examination: Examination) -> Iterator[str]:
+    """What the examination says, line by line."""
+    yield f"{examination.title}: {examination.size:,} bytes, {examination.tensors:,} tensors"
+    yield from _table("Read from the file", examination.facts)
+    yield from _table("Folded into the weights; the output stays the same", examination.folded)
+    if any(question.required for question in examination.questions):
+        for question in examination.questions:
+            yield from _asked(question)
+    if examination.diagnosis is not None:
+        yield from _diagnosed(examination.diagnosis)
+    for warning in examination.warnings:
+        yield f"\nWarning: {warning}"
+
+
+def _asked(question: Question) -> Iterator[str]:
+    yield f"\n{question.text}{'' if question.required else ' (Optional.)'}"
+    yield f"  {question.why}"
+    usual = "" if question.usual is None else f"; usually {question.usual}"
+    yield f"  {flag(question)}: {possible_answers(question)}{usual}"
+
+
+def _diagnosed(diagnosis: Diagnosis) -> Iterator[str]:
+    yield from _table("Tensors", ((family.name, f"{family.count} × {family.shape}") for family in diagnosis.families))
+    yield from _table("What they suggest", diagnosis.guesses)
+    if diagnosis.nearest is None:
+        return
+    yield f"\nThe most similar known format: {diagnosis.nearest}"
+    yield from _table("Missing tensors", ((name, "") for name in diagnosis.missing))
+    yield from _table("Unexpected tensors", ((name, "") for name in diagnosis.unexpected))
+    shapes = ((name, f"{given} in the file, expected {due}") for name, given, due in diagnosis.misshapen)
+    yield from _table("Tensors of another shape", shapes)
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    rows = [(_printable(name), _printable(value)) for name, value in rows]
+    if rows:
+        width = max(len(name) for name, _ in rows)
+        yield f"\n{title}"
+        yield from (f"  {name:<{width}}  {value}".rstrip() for name, value in rows)
+
+
+def _printable(text: str) -> str:
+    """Names in a file from elsewhere must not control the terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)

@@ -1,0 +1,168 @@
+"""What is in a state dict, and how it differs from the most similar known format."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from headlight.importers.source import Source
+
+MOST_LISTED = 5_000  # names of each kind of difference
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Tensors whose names differ in a layer's number only: "encoder.layers.*.self_attn.w_q.weight"."""
+
+    name: str
+    count: int
+    shape: Shape
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A state dict that fits no known format."""
+
+    families: tuple[Family, ...]
+    guesses: tuple[tuple[str, str], ...]  # what the names and shapes suggest: ("Layers", "6 and 6"), ...
+    nearest: str | None  # the most similar format
+    missing: tuple[str, ...]  # what that form has and this does not
+    unexpected: tuple[str, ...]
+    misshapen: tuple[tuple[str, Shape, Shape], ...]  # name, found, due
+
+
+class Known(Protocol):
+    """A form, as far as the doctor needs one."""
+
+    @property
+    def name(self) -> str: ...
+
+    def due(self, source: Source) -> Mapping[str, Shape]: ...
+
+
+def diagnose(source: Source, forms: Iterable[Known]) -> Diagnosis:
+    """Describes the names and shapes, and compares them with what each form would have at the same sizes."""
+    shapes = {name: info.shape for name, info in source.weights.infos.items()}
+    nearest, due = _nearest(source, shapes, forms)
+    missing = [name for name in due if name not in shapes]
+    unexpected = [name for name in shapes if name not in due] if nearest else []
+    misshapen = [(name, shapes[name], size) for name, size in due.items() if shapes.get(name, size) != size]
+    return Diagnosis(
+        families(shapes),
+        guesses(shapes),
+        nearest,
+        tuple(missing[:MOST_LISTED]),
+        tuple(unexpected[:MOST_LISTED]),
+        tuple(misshapen[:MOST_LISTED]),
+    )
+
+
+def _nearest(
+    source: Source, shapes: Mapping[str, Shape], forms: Iterable[Known]
+) -> tuple[str | None, Mapping[str, Shape]]:
+    """The form that shares most names with the source, as a share of all names of either.
+
+    None where none is shared in the layers: an output of the same name makes no two models alike.
+    """
+    best: tuple[float, str | None, Mapping[str, Shape]] = (0.0, None, {})
+    for form in forms:
+        try:
+            due = form.due(source)
+        except (ValueError, LookupError):  # the source lacks even what shows that form's sizes
+            continue
+        shared = shapes.keys() & due.keys()
+        if any(map(_layered, shared)):
+            share = len(shared) / len(shapes.keys() | due.keys())
+            best = max(best, (share, form.name, due), key=lambda candidate: candidate[0])
+    return best[1], best[2]
+
+
+def families(shapes: Mapping[str, Shape]) -> tuple[Family, ...]:
+    """Names with "*" for the numbers in them, in the order in which they come."""
+    counted = Counter((re.sub(r"(?<![^.])\d+(?![^.])", "*", name), shape) for name, shape in shapes.items())
+    return tuple(Family(name, count, shape) for (name, shape), count in counted.items())
+
+
+def guesses(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
+    """What names and shapes suggest; a fact that they don't suggest is left out."""
+    width = _width(shapes)
+    encoder, decoder = _depth(shapes, r"enc"), _depth(shapes, r"dec")
+    alone = None if encoder and decoder else _other_kind(shapes)
+    depths = f"{encoder} and {decoder}" if encoder and decoder else str(encoder or decoder or _depth(shapes, "") or "")
+    guessed = (
+        ("Looks like", alone or ("an encoder-decoder" if encoder and decoder else "")),
+        ("Layers", depths),
+        ("d_model", f"{width:,}" if width else ""),
+        ("d_ff", _numbers(_inner(shapes, width))),
+        ("Vocabularies", _numbers(_vocabularies(shapes, width))),
+        ("Parameters", f"{sum(map(_numel, shapes.values())):,}"),
+    )
+    return tuple((name, value) for name, value in guessed if value)
+
+
+_KINDS = (  # names that only models of another kind have
+    (r"patch_embed|cls_token|conv_proj", "a vision transformer, which reads images"),
+    (r"(^|\.)h\.\d+\.(attn|ln_1)|c_attn|rotary|gate_proj|gpt", "a decoder-only model, such as GPT or Llama"),
+    (r"(^|\.)encoder\.layer\.\d+\.attention|bert|pooler", "an encoder-only model, such as BERT"),
+    (r"(weight|bias)_(ih|hh)_l\d", "a recurrent network, which has no attention heads"),
+)
+_NO_CROSS = "; there is no cross-attention to show"
+
+
+def _other_kind(shapes: Mapping[str, Shape]) -> str | None:
+    for pattern, kind in _KINDS:
+        if any(re.search(pattern, name, re.IGNORECASE) for name in shapes):
+            return kind + _NO_CROSS
+    if not any(re.search("cross|enc_?dec|encoder_att|src_att|memory", name, re.IGNORECASE) for name in shapes):
+        for stack, kind in ((r"enc", "an encoder-only model"), (r"dec", "a decoder-only model")):
+            if _depth(shapes, stack):
+                return kind + _NO_CROSS
+    return None
+
+
+def _depth(shapes: Mapping[str, Shape], stack: str) -> int:
+    """Layers: one more than the highest number after a part of the name that begins with `stack`."""
+    pattern = re.compile(rf"(?:^|[._]){stack}[a-z_]*\.(?:[a-z_]+\.)*?(\d{{1,4}})\.", re.IGNORECASE)
+    return max((int(match[1]) + 1 for name in shapes if len(name) < 200 and (match := pattern.search(name))), default=0)
+
+
+def _width(shapes: Mapping[str, Shape]) -> int:
+    """The size that the matrices have most often."""
+    sides = Counter(side for shape in shapes.values() if len(shape) == 2 for side in shape if side > 1)
+    return sides.most_common(1)[0][0] if sides else 0
+
+
+def _layered(name: str) -> bool:
+    return any(part.isdecimal() for part in name.split("."))
+
+
+def _inner(shapes: Mapping[str, Shape], width: int) -> list[int]:
+    """Widths of the feed-forward networks: in the layers, matrices from d_model to something else and back."""
+    pairs = Counter(shape for name, shape in shapes.items() if _layered(name) and len(shape) == 2)
+    return sorted({side for side, other in pairs if other == width != side and (other, side) in pairs})
+
+
+def _vocabularies(shapes: Mapping[str, Shape], width: int) -> list[int]:
+    """Rows of the matrices of d_model columns that are called embeddings, but not of positions."""
+    tables = {
+        name: shape[0]
+        for name, shape in shapes.items()
+        if len(shape) == 2 and shape[1] == width and re.search(r"emb|shared|wte|lut", name, re.IGNORECASE)
+    }
+    return list(dict.fromkeys(rows for name, rows in tables.items() if not re.search("pos|type", name, re.IGNORECASE)))
+
+
+def _numbers(numbers: list[int]) -> str:
+    return " and ".join(f"{number:,}" for number in numbers[:4])
+
+
+def _numel(shape: Shape) -> int:
+    product = 1
+    for side in shape:
+        product *= side
+    return product

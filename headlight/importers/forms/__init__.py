@@ -1,0 +1,15 @@
+"""The forms in which models arrive, each a file: what it looks like, what it does not say, how it becomes ours."""
+
+from __future__ import annotations
+
+from headlight.importers.forms.bart import BART, MBART
+from headlight.importers.forms.form import Form, Reading
+from headlight.importers.forms.m2m100 import M2M100
+from headlight.importers.forms.marian import MARIAN
+from headlight.importers.forms.native import Native
+from headlight.importers.forms.t5 import T5
+from headlight.importers.forms.tutorials import TUTORIALS
+
+__all__ = ["FORMS", "Form", "Reading"]
+
+FORMS: tuple[Form, ...] = (Native(), *TUTORIALS.values(), MARIAN, BART, MBART, M2M100, T5)

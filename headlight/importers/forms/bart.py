@@ -1,0 +1,106 @@
+"""BART and mBART as Hugging Face saves them."""
+
+from __future__ import annotations
+
+from headlight.importers.forms import hugging_face_tokenizers
+from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
+from headlight.importers.forms.hugging_face_tokenizers import Ids
+from headlight.importers.forms.languages import Around, Languages, about_language
+from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
+from headlight.importers.questions import Answers, Question
+from transformer.tokenizers import Tokenizer
+
+
+def forced(config: HuggingFaceConfig) -> tuple[int, ...]:
+    """What a model is made to write first."""
+    first = config.id("forced_bos_token_id", MOST_TOKENS)
+    return () if first is None else (first,)
+
+
+def _bart_tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    tokenizer = hugging_face_tokenizers.bart(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
+
+
+def _bart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
+    start = config.known_id("decoder_start_token_id", MOST_TOKENS)
+    first = config.id("bos_token_id", MOST_TOKENS)
+    return Around(start, source_start=() if first is None else (first,), target_start=forced(config))
+
+
+BART = MarianFamily(
+    name="Hugging Face BART",
+    model_type="bart",
+    norm="post",
+    final_norm=False,
+    embedding_norm=True,
+    logits_bias=True,
+    positions="learned",
+    offset=2,
+    table=None,
+    activation="gelu",
+    scaled=False,
+    multilingual=False,
+    tokenizers=_bart_tokenizers,
+    languages=lambda config: {},
+    asks=lambda config, languages: (),
+    around=_bart_around,
+)
+
+
+def _mbart_tokenizers(
+    config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
+) -> tuple[Tokenizer, Tokenizer] | None:
+    tokenizer = hugging_face_tokenizers.fairseq(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
+
+
+def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
+    if not languages:
+        return ()
+    source = about_language("source", languages, config.tokenizer.get("src_lang"))
+    if _target_is_set(config, languages):
+        return (source,)
+    return source, about_language("target", languages, config.tokenizer.get("tgt_lang"))
+
+
+def _target_is_set(config: HuggingFaceConfig, languages: Languages) -> bool:
+    """Whether the model was trained further to write one language only."""
+    ids = set(languages.values())
+    return bool(ids & {config.id("decoder_start_token_id", MOST_TOKENS), *forced(config)})
+
+
+def _mbart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
+    """The first mBART reads "tokens </s> en_XX" and writes after "fr_XX"; mBART-50 reads "en_XX tokens </s>", and
+    writes after "</s> fr_XX"."""
+    start = config.id("decoder_start_token_id", MOST_TOKENS)
+    if not languages:
+        return Around(config.known_id("decoder_start_token_id", MOST_TOKENS), target_start=forced(config))
+    eos = config.known_id("eos_token_id", MOST_TOKENS)
+    read = languages[answers.source_language or ""]
+    written = languages.get(answers.target_language or "")
+    if start == eos:
+        return Around(eos, source_start=(read,), target_start=forced(config) if written is None else (written,))
+    sos = start if written is None else written
+    assert sos is not None, "the language is asked for where the configuration has none"
+    return Around(sos, source_end=(eos, read), target_start=forced(config))
+
+
+MBART = MarianFamily(
+    name="Hugging Face mBART",
+    model_type="mbart",
+    norm="pre",
+    final_norm=True,
+    embedding_norm=True,
+    logits_bias=True,
+    positions="learned",
+    offset=2,
+    table=None,
+    activation="gelu",
+    scaled=False,
+    multilingual=True,
+    tokenizers=_mbart_tokenizers,
+    languages=hugging_face_tokenizers.fairseq_languages,
+    asks=_mbart_asks,
+    around=_mbart_around,
+)

@@ -1,0 +1,215 @@
+"""The tokenizers beside Hugging Face models: `tokenizer.json`, SentencePiece models, byte-level vocabularies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from tokenizers import AddedToken
+
+from headlight.checkpoints import load_tokenizer
+from headlight.importers import sentencepiece_file
+from headlight.importers import tokenizer_json as foreign
+from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
+from headlight.importers.forms.languages import M2M100, MBART, MBART_50, Languages
+from transformer.checkpoint.weights import Refused
+from transformer.files import read_bytes, read_json
+from transformer.tokenizers import Tokenizer
+
+WHOLE, TARGET, PIECES, FAIRSEQ = "tokenizer.json", "target_tokenizer.json", "vocab.json", "sentencepiece.bpe.model"
+MARIAN = ("source.spm", "target.spm")
+FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <unk> <s> </s>
+MASK = "<mask>"
+MOST_TOKENS = 2_000_000
+
+Ids = tuple[int, int, int]  # padding, start, end
+
+
+def has_tokenizer(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (WHOLE, PIECES, FAIRSEQ))
+
+
+def whole(folder: Path, ids: Ids, size: int, name: str = WHOLE) -> Tokenizer | None:
+    """The `tokenizer.json` of a folder, where there is one."""
+    if not (folder / name).exists():
+        return None
+    try:
+        return load_tokenizer(folder / name, *ids).of_size(size)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+
+
+def marian(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    """Two SentencePiece models, one a language, whose pieces have their ids in one vocabulary or two; or, as
+    `export_marian` writes them, tokenizers that are whole."""
+    folder = config.folder
+    if not all((folder / name).exists() for name in (*MARIAN, PIECES)):
+        first = whole(folder, ids, sizes[0])
+        if first is None:
+            return None
+        second = whole(folder, ids, sizes[1], TARGET)
+        return first, second or (first if sizes[0] == sizes[1] else first.of_size(sizes[1]))
+    vocabularies = [_vocabulary(folder / name) for name in _marian_files(folder)]
+    source, target = (
+        _marian_side(folder / file, vocabulary, ids, size)
+        for file, vocabulary, size in zip(MARIAN, vocabularies, sizes, strict=True)
+    )
+    return source, target
+
+
+def _marian_files(folder: Path) -> tuple[str, str]:
+    target = "target_vocab.json"
+    return PIECES, target if (folder / target).exists() else PIECES
+
+
+def _marian_side(path: Path, vocabulary: Mapping[str, int], ids: Ids, size: int) -> Tokenizer:
+    if "<unk>" not in vocabulary:
+        raise Refused(f"{PIECES} has no token <unk>, which stands for what the model does not know.")
+    inner = sentencepiece_file.tokenizer(sentencepiece_file.read(path), vocabulary, "<unk>", size)
+    named = [token for token in vocabulary if _MARIAN_LANGUAGE.fullmatch(token)]
+    inner.add_tokens([AddedToken(token, normalized=False) for token in named])  # a person may type them
+    return Tokenizer(inner, *ids).of_size(size)
+
+
+_MARIAN_LANGUAGE = re.compile(">>(.+)<<")
+
+
+def marian_languages(config: HuggingFaceConfig) -> Languages:
+    """>>fra<< is the token for "fra"."""
+    path = config.folder / PIECES
+    if not path.exists() or _marian_files(config.folder)[1] != PIECES:
+        return {}
+    named = ((token, id) for token, id in _vocabulary(path).items() if token.startswith(">>"))
+    matches = ((_MARIAN_LANGUAGE.fullmatch(token), id) for token, id in named)
+    return {match[1]: id for match, id in matches if match}
+
+
+def bart(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """Byte-level pieces (Radford et al. 2019): `tokenizer.json`, or `vocab.json` with `merges.txt`."""
+    folder = config.folder
+    merges = folder / "merges.txt"
+    if (folder / WHOLE).exists() or not ((folder / PIECES).exists() and merges.exists()):
+        return whole(folder, ids, size)
+    vocabulary = _vocabulary(folder / PIECES)
+    pairs = [line.split(" ", 1) for line in _lines(merges) if " " in line and not line.startswith("#version")]
+    in_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    model = {"type": "BPE", "vocab": vocabulary, "merges": pairs}
+    try:
+        inner = foreign.opened({"model": model, "pre_tokenizer": in_bytes, "decoder": in_bytes})
+    except ValueError as error:
+        raise Refused(f"merges.txt and {PIECES} do not fit together: {error}.") from None
+    inner.add_special_tokens([token for token in (*FAIRSEQ_FIRST, MASK) if token in vocabulary])
+    return Tokenizer(inner, *ids).of_size(size)
+
+
+def fairseq(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """`tokenizer.json`, or a SentencePiece model whose ids are moved up by one, with the languages after them."""
+    path = config.folder / FAIRSEQ
+    if (config.folder / WHOLE).exists() or not path.exists():
+        return whole(config.folder, ids, size)
+    model = sentencepiece_file.read(path)
+    languages = _fairseq_languages(config, len(model.pieces))
+    tokens = {token: id for id, token in enumerate(FAIRSEQ_FIRST)}
+    tokens |= {piece.text: id for id, piece in enumerate(model.pieces[3:], len(FAIRSEQ_FIRST))}
+    tokens |= languages
+    tokens[MASK] = max(tokens.values()) + 1
+    inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
+    inner.add_special_tokens([*FAIRSEQ_FIRST, *languages, MASK])
+    return Tokenizer(inner, *ids).of_size(size)
+
+
+def fairseq_languages(config: HuggingFaceConfig) -> Languages:
+    """Tokens such as "en_XX" or "eng_Latn"."""
+    if (config.folder / WHOLE).exists():
+        return _named_in(config.folder / WHOLE, _FAIRSEQ_LANGUAGE)
+    path = config.folder / FAIRSEQ
+    return _fairseq_languages(config, len(sentencepiece_file.read(path).pieces)) if path.exists() else {}
+
+
+_FAIRSEQ_LANGUAGE = re.compile(r"[a-z]{2,3}_[A-Za-z]{2,4}")
+
+
+def _fairseq_languages(config: HuggingFaceConfig, pieces: int) -> dict[str, int]:
+    """They come after the pieces, in the order in which the folder, or else the family, lists them."""
+    own = [name for name in _additional(config) if _FAIRSEQ_LANGUAGE.fullmatch(name)]
+    if not own:
+        rows = config.whole("vocab_size", MOST_TOKENS)
+        families = (MBART.split(), MBART_50.split())
+        own = next((names for names in families if rows == pieces + 2 + len(names)), [])
+    return {name: id for id, name in enumerate(own, pieces + 1)}
+
+
+def m2m100(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """`vocab.json` with a SentencePiece model, the languages after the vocabulary; NLLB's files are fairseq's."""
+    if not _is_m2m100(config.folder):
+        return fairseq(config, ids, size)
+    languages = m2m100_languages(config)
+    vocabulary = {**_vocabulary(config.folder / PIECES), **{f"__{name}__": id for name, id in languages.items()}}
+    if "<unk>" not in vocabulary:
+        raise Refused(f"{PIECES} has no token <unk>, which stands for what the model does not know.")
+    inner = sentencepiece_file.tokenizer(sentencepiece_file.read(config.folder / FAIRSEQ), vocabulary, "<unk>", size)
+    inner.add_special_tokens([f"__{name}__" for name in languages])
+    return Tokenizer(inner, *ids).of_size(size)
+
+
+def m2m100_languages(config: HuggingFaceConfig) -> Languages:
+    """ "fr" for the token __fr__."""
+    if not _is_m2m100(config.folder):
+        return fairseq_languages(config)
+    first = len(_vocabulary(config.folder / PIECES))
+    return {name: id for id, name in enumerate(M2M100.split(), first)}
+
+
+def _is_m2m100(folder: Path) -> bool:
+    return (folder / PIECES).exists() and (folder / FAIRSEQ).exists()
+
+
+def _vocabulary(path: Path) -> Mapping[str, int]:
+    """A JSON object that gives each token its own id."""
+    return _parsed(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)  # it is asked for languages, facts and tokenizers, which take a tenth of a second each
+def _parsed(path: Path, changed: int) -> Mapping[str, int]:
+    values = read_json(path)
+    ids = list(values.values()) if isinstance(values, dict) else []
+    if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids) or len(set(ids)) < len(ids):
+        raise Refused(f"{path.name} is not a vocabulary: it must give each token an id of its own.")
+    result: Mapping[str, int] = values
+    return result
+
+
+def _lines(path: Path) -> Sequence[str]:
+    try:
+        return read_bytes(path, 2**26).decode("utf-8").splitlines()
+    except (OSError, ValueError):
+        raise Refused(f"{path.name} cannot be read as text in UTF-8.") from None
+
+
+def _named_in(path: Path, pattern: re.Pattern[str]) -> dict[str, int]:
+    """The added tokens of a tokenizer.json that look so."""
+    values = read_json(path)
+    added = values.get("added_tokens") if isinstance(values, dict) else None
+    return {
+        token["content"]: token["id"]
+        for token in (added if isinstance(added, list) else [])
+        if isinstance(token, dict)
+        and isinstance(token.get("content"), str)
+        and type(token.get("id")) is int
+        and pattern.fullmatch(token["content"])
+    }
+
+
+def _additional(config: HuggingFaceConfig) -> Iterable[str]:
+    """The special tokens that a folder names beyond the usual ones, in its order."""
+    path = config.folder / "special_tokens_map.json"
+    values = read_json(path) if path.exists() else {}
+    for holder in (values, config.tokenizer):
+        for field in ("additional_special_tokens", "extra_special_tokens"):
+            names = holder.get(field) if isinstance(holder, dict) else None
+            if isinstance(names, list) and names:
+                texts = [name.get("content") if isinstance(name, dict) else name for name in names]
+                return [text for text in texts if isinstance(text, str)]
+    return []

@@ -1,0 +1,90 @@
+"""M2M100 and NLLB as Hugging Face saves them."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from headlight.importers.forms import hugging_face_tokenizers
+from headlight.importers.forms.bart import forced
+from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
+from headlight.importers.forms.hugging_face_tokenizers import Ids
+from headlight.importers.forms.languages import Around, Languages, about_language
+from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
+from headlight.importers.questions import Answers, Question
+from transformer.checkpoint.weights import Refused
+from transformer.tokenizers import Tokenizer
+
+OFFSET = 2  # rows that the family's tables have beside max_position_embeddings
+
+
+def sinusoidal_from(first: int, length: int, d_model: int) -> Tensor:
+    """Return the rows [length, d_model] of `M2M100SinusoidalPositionalEmbedding` from position `first` on.
+
+    Wavelengths run from 2π to 10,000 · 2π, both included; all sines stand before all cosines, in single precision.
+    """
+    half = d_model // 2
+    frequency = torch.exp(torch.arange(half).float() * -(math.log(10_000) / (half - 1)))
+    angle = torch.arange(first, first + length).float()[:, None] * frequency
+    table = torch.cat([angle.sin(), angle.cos()], 1)
+    return torch.cat([table, table.new_zeros(length, d_model - 2 * half)], 1)
+
+
+def _positions(config: HuggingFaceConfig, length: int, d_model: int) -> Tensor:
+    """A text's first token stands at the position after the padding id (`create_position_ids_from_input_ids`)."""
+    return sinusoidal_from(config.known_id("pad_token_id", MOST_TOKENS) + 1, length, d_model)
+
+
+def _tokenizers(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
+    tokenizer = hugging_face_tokenizers.m2m100(config, ids, sizes[0])
+    return None if tokenizer is None else (tokenizer, tokenizer)
+
+
+def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
+    if not languages:
+        return ()
+    source = about_language("source", languages, config.tokenizer.get("src_lang"))
+    return (
+        (source,) if forced(config) else (source, about_language("target", languages, config.tokenizer.get("tgt_lang")))
+    )
+
+
+def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
+    start = config.known_id("decoder_start_token_id", MOST_TOKENS)
+    if start == config.known_id("pad_token_id", MOST_TOKENS):
+        # The family's code gives padding no position, so the start would shift what follows, and only without a cache.
+        raise Refused(
+            f"decoder_start_token_id in config.json is {start}, which is pad_token_id too: where a written token then "
+            "stands depends in the original code on whether it decodes with a cache.",
+            remedy="Set decoder_start_token_id to eos_token_id if the model was trained so.",
+        )
+    if not languages:
+        return Around(start, target_start=forced(config))
+    read = languages[answers.source_language or ""]
+    written = forced(config) or (languages[answers.target_language or ""],)
+    if config.tokenizer.get("legacy_behaviour") is True:  # the first NLLB tokenizers put it at the end
+        eos = config.known_id("eos_token_id", MOST_TOKENS)
+        return Around(start, source_end=(eos, read), target_start=written)
+    return Around(start, source_start=(read,), target_start=written)
+
+
+M2M100 = MarianFamily(
+    name="Hugging Face M2M100 or NLLB",
+    model_type="m2m_100",
+    norm="pre",
+    final_norm=True,
+    embedding_norm=False,
+    logits_bias=False,
+    positions="stored",
+    offset=OFFSET,
+    table=_positions,
+    activation="relu",
+    scaled=True,
+    multilingual=True,
+    tokenizers=_tokenizers,
+    languages=hugging_face_tokenizers.m2m100_languages,
+    asks=_asks,
+    around=_around,
+)

@@ -1,0 +1,53 @@
+"""Marian as Hugging Face saves it: all models of opus-mt."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from headlight.importers.forms import hugging_face_tokenizers
+from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
+from headlight.importers.forms.languages import Around, Languages, about_language
+from headlight.importers.forms.marian_family import MOST_TOKENS, MarianFamily
+from headlight.importers.questions import Answers, Question
+from transformer.positions import sinusoidal
+
+
+def sines_then_cosines(length: int, d_model: int) -> Tensor:
+    """The paper's table with all sines before all cosines, as `MarianSinusoidalPositionalEmbedding` has it."""
+    table = sinusoidal(length, d_model)  # of an odd width, one cosine too many
+    return torch.cat([table[:, 0::2], table[:, 1::2]], 1)[:, :d_model]
+
+
+def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[Question, ...]:
+    """Models with several target languages read the one that is wanted at the head of the sentence."""
+    return (about_language("target", languages, None, required=False),) if languages else ()
+
+
+def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
+    start = config.id("decoder_start_token_id", MOST_TOKENS)
+    wanted = languages.get(answers.target_language or "")
+    return Around(
+        config.known_id("pad_token_id", MOST_TOKENS) if start is None else start,
+        source_start=() if wanted is None else (wanted,),
+    )
+
+
+MARIAN = MarianFamily(
+    name="Hugging Face Marian",
+    model_type="marian",
+    norm="post",
+    final_norm=False,
+    embedding_norm=False,
+    logits_bias=True,
+    positions="stored",
+    offset=0,
+    table=lambda config, length, d_model: sines_then_cosines(length, d_model),
+    activation="gelu",
+    scaled=False,
+    multilingual=False,
+    tokenizers=hugging_face_tokenizers.marian,
+    languages=hugging_face_tokenizers.marian_languages,
+    asks=_asks,
+    around=_around,
+)

@@ -1,0 +1,389 @@
+"""What Marian, BART, mBART and M2M100 have in common: one naming of their tensors, and a configuration that says the
+rest. They differ in where the norms stand, in the positions, in the tokenizers and in what stands around a sentence.
+
+Shapes: V vocabulary, L positions, D = d_model, F = feed-forward width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from torch import Tensor
+
+from headlight.importers.forms.form import Reading
+from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
+from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
+from headlight.importers.forms.languages import NAMES, Around, Languages
+from headlight.importers.questions import Answers, Question
+from headlight.importers.source import Source
+from transformer.checkpoint.weights import Refused, TensorInfo
+from transformer.config import Activation, ModelConfig, Norm, Positions, StackConfig, Tied
+from transformer.tokenizers import Tokenizer
+
+MOST_LAYERS = 200
+WIDEST = 65_536
+MOST_TOKENS = 2_000_000
+LARGEST_TABLE = 2**25  # numbers in a table of positions; a longer one is cut
+ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
+MAPS = {"query": "q_proj", "key": "k_proj", "value": "v_proj", "output": "out_proj"}
+# Ours, theirs, and the norm beside it, in the order in which a layer has them.
+ATTENTIONS = {
+    "encoder": (("attention", "self_attn"),),
+    "decoder": (("self_attention", "self_attn"), ("cross_attention", "encoder_attn")),
+}
+FEED_FORWARD = {"inner": "fc1", "outer": "fc2"}
+# Heads of models that are no translators, and what old versions saved beside the weights.
+_ARCHITECTURES = ("ForConditionalGeneration", "MTModel", "Model")
+_LEFT_OUT = ("version", "_float_tensor", "embed_positions.weights")
+
+
+class Table(Protocol):
+    """The positions of a stack: their numbers in the file, or computed as the family's code does."""
+
+    def __call__(self, config: HuggingFaceConfig, length: int, d_model: int) -> Tensor: ...
+
+
+class Tokenizers(Protocol):
+    def __call__(
+        self, config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
+    ) -> tuple[Tokenizer, Tokenizer] | None: ...
+
+
+class Part(NamedTuple):
+    """One tensor of ours: where theirs is (the first of `names` that the file has), its shape there, and what is made
+    of it. Without names it is computed."""
+
+    native: str
+    names: tuple[str, ...]
+    shape: tuple[int, ...]
+    made: Callable[[Tensor], Tensor] = lambda tensor: tensor
+
+
+class Sizes(NamedTuple):
+    """Pairs are for encoder and decoder."""
+
+    depths: tuple[int, int]
+    d_ffs: tuple[int, int]
+    width: int
+    vocabularies: tuple[int, int]
+    length: int  # of the tables of positions, those that a model reads
+    tied: Tied
+    shared: bool  # whether the file may have one matrix for all embeddings
+
+
+@dataclass(frozen=True)
+class MarianFamily:
+    """One family. `offset` rows at the head of its tables of positions stand for no position."""
+
+    name: str
+    model_type: str
+    norm: Norm
+    final_norm: bool
+    embedding_norm: bool
+    logits_bias: bool
+    positions: Positions
+    offset: int
+    table: Table | None  # where the file has none
+    activation: str  # where the configuration names none
+    scaled: bool  # likewise
+    multilingual: bool
+    tokenizers: Tokenizers
+    languages: Callable[[HuggingFaceConfig], Languages]
+    asks: Callable[[HuggingFaceConfig, Languages], tuple[Question, ...]]
+    around: Callable[[HuggingFaceConfig, Languages, Answers], Around]
+
+    @property
+    def title(self) -> str:
+        return f"This is a model of {self.name}"
+
+    def fits(self, source: Source) -> bool:
+        """By its configuration, with every tensor that is due and none that is strange."""
+        config = hugging_face_config(source)
+        if config is None or config.model_type != self.model_type:
+            return False
+        self._require_known(config)
+        infos, parts = source.weights.infos, self._parts(source, self._sizes(source, config))
+        prefix = _prefix(infos)
+        known = {name for part in parts for name in part.names} | {f"{prefix}{name}" for name in _EMBEDDINGS}
+        known |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS} | {"lm_head.weight", _BIAS}
+        return self._misfits(source, parts) == [] and all(name in known or name.endswith(_LEFT_OUT) for name in infos)
+
+    def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
+        config = hugging_face_config(source)
+        if config is not None and config.model_type != self.model_type:
+            return {}  # another's, whatever it looks like
+        parts = self._parts(source, self._sizes(source, config))
+        return {_found(part, source.weights.infos): part.shape for part in parts if part.names}
+
+    def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
+        config = _config_of(source)
+        sizes = self._sizes(source, config)
+        languages = self.languages(config)
+        facts = (
+            ("Layers", f"{sizes.depths[0]} and {sizes.depths[1]}"),
+            ("Heads", f"{_heads(config, 'encoder')} and {_heads(config, 'decoder')}"),
+            ("Widths", f"{sizes.width}, feed-forward {sizes.d_ffs[0]:,} and {sizes.d_ffs[1]:,}"),
+            ("Vocabularies", f"{sizes.vocabularies[0]:,} and {sizes.vocabularies[1]:,} tokens"),
+            ("Norms", "before each sublayer, and after each stack" if self.norm == "pre" else "after each sublayer"),
+            ("Activation", config.text("activation_function", self.activation)),
+            ("Tokenizer", "in the folder" if has_tokenizer(config.folder) else "none; ids are shown"),
+        )
+        return (*facts, ("Languages", f"{len(languages)}")) if languages else facts
+
+    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
+        folds = []
+        if self.offset:
+            folds.append(("Positions", f"the first {self.offset} rows, which stand for no position, are left out"))
+        elif self.positions == "stored":
+            folds.append(
+                ("Positions", "sines in one half and cosines in the other: stored as the family's code computes them")
+            )
+        if _BIAS in source.weights.infos:
+            folds.append(("Output bias", f"{_BIAS}, as it stands"))
+        return tuple(folds)
+
+    def questions(self, source: Source) -> tuple[Question, ...]:
+        config = _config_of(source)
+        return self.asks(config, self.languages(config))
+
+    def read(self, source: Source, answers: Answers) -> Reading:
+        config = _config_of(source)
+        sizes = self._sizes(source, config)
+        own = self.tokenizers(config, self._ids(config, sizes), sizes.vocabularies)
+        around = self.around(config, self.languages(config) if own else {}, answers)
+        native = self._native(source, config, sizes, around)
+        ids = (native.pad_id, native.sos_id, native.eos_id)
+        warnings: tuple[str, ...] = ()
+        if own is not None and self.multilingual and not self.languages(config):
+            warnings = ("The tokenizer names no languages: nothing beside a sentence says which they are.",)
+        if own is None:
+            warnings = ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
+            source_size, target_size = sizes.vocabularies
+            first = Tokenizer.of_ids(source_size, *ids)
+            own = (first, first if target_size == source_size else Tokenizer.of_ids(target_size, *ids))
+        source_tokenizer, target_tokenizer = own
+        shared = source_tokenizer is target_tokenizer
+        source_tokenizer = Tokenizer(source_tokenizer.inner, *ids, sizes.vocabularies[0])
+        return Reading(
+            native,
+            {part.native: partial(self._made, source, part) for part in self._parts(source, sizes)},
+            source_tokenizer,
+            source_tokenizer if shared else Tokenizer(target_tokenizer.inner, *ids, sizes.vocabularies[1]),
+            {**_card(source, config, answers), "origin": self.name},
+            warnings,
+        )
+
+    def _require_known(self, config: HuggingFaceConfig) -> None:
+        """Raises Refused for a relative of the family that is no encoder-decoder, or has parts of its own."""
+        architectures = config.values.get("architectures")
+        if isinstance(architectures, list) and architectures:
+            name = str(architectures[0])[:80]
+            if not name.endswith(_ARCHITECTURES):
+                raise Refused(f"This is a {name}, not a model that reads one sentence and writes another.")
+        if not config.flag("is_encoder_decoder", True):
+            raise Refused(
+                f"{CONFIG} says that this {self.name} model is not an encoder-decoder.",
+                remedy="Only encoder-decoders can be imported.",
+            )
+        if config.flag("normalize_before", False) != (self.norm == "pre") and "normalize_before" in config.values:
+            raise Refused(
+                f"{CONFIG} places the layer norms before the sublayers (normalize_before), which "
+                f"{self.name} models do not do."
+            )
+        activation = config.text("activation_function", self.activation)
+        if activation not in ACTIVATIONS:
+            raise Refused(f"The activation is {activation[:40]!r}; supported are {', '.join(sorted(ACTIVATIONS))}.")
+
+    def _sizes(self, source: Source, config: HuggingFaceConfig | None) -> Sizes:
+        """As the configuration says; without one, as far as the tensors show."""
+        infos = source.weights.infos
+        if config is None:
+            return _sizes_of(infos, self.offset)
+        width = config.whole("d_model", WIDEST, low=4)
+        together = config.flag("share_encoder_decoder_embeddings", True)
+        first = config.whole("vocab_size", MOST_TOKENS, low=2)
+        second = first if together else config.whole("decoder_vocab_size", MOST_TOKENS, first, low=2)
+        tied: Tied = "none"
+        if config.flag("tie_word_embeddings", True):
+            tied = "all" if together else "output"
+        stacks = ("encoder", "decoder")
+        depths = [config.whole(f"{stack}_layers", MOST_LAYERS) for stack in stacks]
+        d_ffs = [config.whole(f"{stack}_ffn_dim", WIDEST) for stack in stacks]
+        length = config.whole("max_position_embeddings", 1_000_000)
+        return Sizes((depths[0], depths[1]), (d_ffs[0], d_ffs[1]), width, (first, second), length, tied, together)
+
+    def _ids(self, config: HuggingFaceConfig, sizes: Sizes) -> Ids:
+        """Those that a tokenizer needs to be opened; where a sentence starts may still be open."""
+        both, target = min(sizes.vocabularies), sizes.vocabularies[1]
+        pad, eos = config.known_id("pad_token_id", both), config.known_id("eos_token_id", both)
+        start = config.id("decoder_start_token_id", target)
+        return pad, eos if start is None else start, eos
+
+    def _native(self, source: Source, config: HuggingFaceConfig, sizes: Sizes, around: Around) -> ModelConfig:
+        pad, _, eos = self._ids(config, sizes)
+        if eos in around.target_start:
+            raise Refused("A translation would begin with its own end: forced_bos_token_id is eos_token_id.")
+        encoder, decoder = (
+            StackConfig(depth, _heads(config, stack), d_ff)
+            for depth, d_ff, stack in zip(sizes.depths, sizes.d_ffs, ATTENTIONS, strict=True)
+        )
+        return ModelConfig(
+            *sizes.vocabularies,
+            sizes.width,
+            encoder,
+            decoder,
+            norm=self.norm,
+            final_norm=self.final_norm,
+            activation=ACTIVATIONS[config.text("activation_function", self.activation)],
+            positions=self.positions,
+            scale_embeddings=config.flag("scale_embedding", self.scaled),
+            embedding_norm=self.embedding_norm,
+            max_length=_kept(sizes),
+            logits_bias=self._has_bias(source),
+            tied=sizes.tied,
+            pad_id=pad,
+            eos_id=eos,
+            **around._asdict(),
+        )
+
+    def _has_bias(self, source: Source) -> bool:
+        return self.logits_bias and _BIAS in source.weights.infos
+
+    def _misfits(self, source: Source, parts: list[Part]) -> list[str]:
+        infos = source.weights.infos
+        shapes = {part.native: _found(part, infos) for part in parts if part.names}
+        return [
+            part.native
+            for part in parts
+            if part.names and (shapes[part.native] not in infos or infos[shapes[part.native]].shape != part.shape)
+        ]
+
+    def _made(self, source: Source, part: Part) -> Tensor:
+        if not part.names:
+            assert self.table is not None
+            return self.table(_config_of(source), *part.shape)
+        return part.made(source.weights.tensor(_found(part, source.weights.infos)))
+
+    def _parts(self, source: Source, sizes: Sizes) -> list[Part]:
+        return list(self._all_parts(source, sizes))
+
+    def _all_parts(self, source: Source, sizes: Sizes) -> Iterator[Part]:
+        infos = source.weights.infos
+        prefix = _prefix(infos)
+        shared, *own = (f"{prefix}{name}" for name in _EMBEDDINGS)
+        for place, (stack, attentions) in enumerate(ATTENTIONS.items()):
+            names: tuple[str, ...] = (own[place],)
+            if sizes.tied == "all":  # any of them is all of them
+                names = (shared, *own, "lm_head.weight")
+            elif sizes.tied == "output" and stack == "decoder":
+                names = (own[place], "lm_head.weight")
+            elif sizes.shared:
+                names = (own[place], shared)
+            if not (sizes.tied == "all" and stack == "decoder"):
+                embedding = (sizes.vocabularies[place], sizes.width)
+                yield Part(f"{stack}.embedding.tokens.weight", names, embedding)
+            yield self._position_part(infos, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
+            if self.embedding_norm:
+                yield from _both(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
+            for layer in range(sizes.depths[place]):
+                ours, theirs = f"{stack}.layers.{layer}", f"{prefix}{stack}.layers.{layer}"
+                yield from _layer(ours, theirs, attentions, sizes.width, sizes.d_ffs[place])
+            if self.final_norm:
+                yield from _both(f"{stack}.norm", f"{prefix}{stack}.layer_norm", (sizes.width,))
+        target = sizes.vocabularies[1]
+        if sizes.tied == "none":
+            yield Part("output.weight", ("lm_head.weight", own[1], shared), (target, sizes.width))
+        if self._has_bias(source):
+            yield Part("output.bias", (_BIAS,), (1, target), lambda bias: bias[0])
+
+    def _position_part(self, infos: Mapping[str, TensorInfo], name: str, stack: str, sizes: Sizes) -> Part:
+        native, length = f"{stack}.embedding.positions.table", _kept(sizes)
+        if self.table is not None and (name not in infos or self.offset):
+            return Part(native, (), (length, sizes.width))
+        first = self.offset
+        whole = (sizes.length + first, sizes.width)
+        return Part(native, (name,), whole, lambda table: table[first : first + length])
+
+
+_EMBEDDINGS = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+_BIAS = "final_logits_bias"
+
+
+def _layer(ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: int, d_ff: int) -> Iterator[Part]:
+    norms = [f"{their_attention}_layer_norm" for _, their_attention in attentions] + ["final_layer_norm"]
+    for our_attention, their_attention in attentions:
+        for our_map, their_map in MAPS.items():
+            yield from _both(f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}", (d, d))
+    for (our_map, their_map), shape in zip(FEED_FORWARD.items(), ((d_ff, d), (d, d_ff)), strict=True):
+        yield from _both(f"{ours}.feed_forward.{our_map}", f"{theirs}.{their_map}", shape)
+    for place, norm in enumerate(norms):
+        yield from _both(f"{ours}.residuals.{place}.norm", f"{theirs}.{norm}", (d,))
+
+
+def _both(ours: str, theirs: str, weight: tuple[int, ...]) -> Iterator[Part]:
+    yield Part(f"{ours}.weight", (f"{theirs}.weight",), weight)
+    yield Part(f"{ours}.bias", (f"{theirs}.bias",), weight[:1])
+
+
+def _found(part: Part, infos: Mapping[str, TensorInfo]) -> str:
+    return next((name for name in part.names if name in infos), part.names[0])
+
+
+def _prefix(infos: Mapping[str, TensorInfo]) -> str:
+    """A model that was saved without its output has no "model." before its names."""
+    bare = any(name.startswith(("encoder.layers.", "decoder.layers.")) for name in infos)
+    return "" if bare else "model."
+
+
+def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> Sizes:
+    prefix = _prefix(infos)
+
+    def size(axis: int, otherwise: int, *names: str) -> int:
+        shapes = (infos[name].shape for name in names if name in infos)
+        return next((shape[axis] for shape in shapes if axis < len(shape)), otherwise)
+
+    def depth(stack: str) -> int:
+        start = f"{prefix}{stack}.layers."
+        return min(len({name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}), MOST_LAYERS)
+
+    shared, source, target = (f"{prefix}{name}" for name in _EMBEDDINGS)
+    layer = f"{prefix}encoder.layers.0"
+    width = size(1, 512, shared, source, target, "lm_head.weight", f"{layer}.self_attn.out_proj.weight")
+    inner = [f"{prefix}{stack}.layers.0.fc1" for stack in ATTENTIONS]
+    d_ffs = [size(0, 4 * width, f"{name}.weight", f"{name}.bias") for name in inner]
+    length = size(0, 512 + offset, f"{prefix}encoder.embed_positions.weight") - offset
+    together = shared in infos or source not in infos
+    vocabularies = (size(0, 2, shared, source, "lm_head.weight"), size(0, 2, shared, target, "lm_head.weight"))
+    tied: Tied = "all" if together else "output"
+    return Sizes(
+        (depth("encoder"), depth("decoder")), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together
+    )
+
+
+def _kept(sizes: Sizes) -> int:
+    return min(sizes.length, LARGEST_TABLE // sizes.width)
+
+
+def _heads(config: HuggingFaceConfig, stack: str) -> int:
+    return config.whole(f"{stack}_attention_heads", WIDEST)
+
+
+def _config_of(source: Source) -> HuggingFaceConfig:
+    config = hugging_face_config(source)
+    assert config is not None, "a form reads what it fits"
+    return config
+
+
+def _card(source: Source, config: HuggingFaceConfig, answers: Answers) -> dict[str, Any]:
+    """Its name and its languages, as far as anybody says them."""
+    folder = config.folder
+    cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name
+    facts = {
+        "title": cached.split("--")[-1] or source.name,
+        "source": answers.source_language or config.tokenizer.get("source_lang"),
+        "target": answers.target_language or config.tokenizer.get("target_lang"),
+    }
+    return {name: NAMES.get(value, value[:80]) for name, value in facts.items() if isinstance(value, str) and value}

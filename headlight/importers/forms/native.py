@@ -1,0 +1,68 @@
+"""Headlight's own folder, in a zip, in one safetensors file, or as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from headlight.importers import tokenizer_json
+from headlight.importers.forms.form import Reading
+from headlight.importers.questions import Answers, Question
+from headlight.importers.source import Source
+from transformer.checkpoint.native import CARD, CONFIG, due_shapes, from_json, load_tokenizers
+from transformer.config import ModelConfig
+from transformer.files import read_json
+
+
+class Native:
+    """What `checkpoints.save` writes: nothing is asked, and nothing changes."""
+
+    name = "Headlight"
+    title = "This is a model of Headlight's own"
+
+    def fits(self, source: Source) -> bool:
+        if "source_vocab_size" not in _values(source):
+            return False
+        infos, due = source.weights.infos, self.due(source)
+        return due.keys() == infos.keys() and all(infos[name].shape == shape for name, shape in due.items())
+
+    def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
+        return due_shapes(_config(source)) if "source_vocab_size" in _values(source) else {}
+
+    def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
+        config = _config(source)
+        encoder, decoder, gone = config.encoder, config.decoder, len(config.pruned_heads)
+        return (
+            ("Layers", f"{encoder.n_layers} and {decoder.n_layers}"),
+            ("Heads", f"{encoder.n_heads} and {decoder.n_heads}" + (f"; {gone} pruned" if gone else "")),
+            ("d_model, d_ff", f"{config.d_model:,}, {encoder.d_ff:,} and {decoder.d_ff:,}"),
+            ("Vocabularies", f"{config.source_vocab_size:,} and {config.target_vocab_size:,}"),
+        )
+
+    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def questions(self, source: Source) -> tuple[Question, ...]:
+        return ()
+
+    def read(self, source: Source, answers: Answers) -> Reading:
+        config, folder = _config(source), source.folder
+        assert folder is not None  # in which the configuration was found
+        tensors = {name: partial(source.weights.tensor, name) for name in source.weights.infos}
+        card = read_json(folder / CARD) if (folder / CARD).is_file() else {}
+        return Reading(config, tensors, *load_tokenizers(folder, config, tokenizer_json.opened), card if isinstance(card, dict) else {})
+
+
+def _values(source: Source) -> dict[str, Any]:
+    """What `config.json` says; nothing where there is none, or it is not of ours."""
+    path = source.file(CONFIG)
+    values = read_json(path) if path is not None else {}
+    return values if isinstance(values, dict) else {}
+
+
+def _config(source: Source) -> ModelConfig:
+    try:
+        return from_json(_values(source))
+    except ValueError as error:
+        raise ValueError(f"{CONFIG} does not describe a model: {error}") from None

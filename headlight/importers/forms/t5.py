@@ -1,0 +1,316 @@
+"""T5 as Hugging Face saves it: T5 1.0, 1.1, Flan-T5, mT5 and ByT5.
+
+Shapes: D = d_model, I = n_heads * d_kv, F = feed-forward width, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import tokenizers
+import torch
+from tokenizers import decoders, models, pre_tokenizers
+from torch import Tensor
+
+from headlight.importers import sentencepiece_file
+from headlight.importers.forms.form import Reading
+from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
+from headlight.importers.forms.hugging_face_tokenizers import Ids, whole
+from headlight.importers.questions import Answers, Question
+from headlight.importers.source import Source
+from transformer.byte_pieces import byte_characters
+from transformer.checkpoint.weights import Refused, TensorInfo
+from transformer.config import LARGEST, Activation, StackConfig
+from transformer.t5 import T5Config
+from transformer.tokenizers import Tokenizer
+
+_SHARED, _HEAD, _PIECES = "shared.weight", "lm_head.weight", "spiece.model"
+_MAPS = {"query": "q", "key": "k", "value": "v", "output": "o"}
+_ATTENTIONS = {
+    "encoder": {"attention": "SelfAttention"},
+    "decoder": {"self_attention": "SelfAttention", "cross_attention": "EncDecAttention"},
+}
+_FEED_FORWARD: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu_new": "gelu",
+    "silu": "silu",
+    "swish": "silu",
+}  # theirs, ours
+# The shared embedding under other names, and a bias of cross-attention that old files have and no code ever read.
+_ASIDE = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", _HEAD)
+_UNUSED = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
+_SPECIAL = ("<pad>", "</s>", "<unk>")
+_MOST_EXTRA = 100  # <extra_id_0> stands for the first gap of a text, and has the last id
+
+
+class Sizes(NamedTuple):
+    """Pairs are for encoder and decoder."""
+
+    depths: tuple[int, int]
+    width: int
+    inner: int
+    d_ff: int
+    heads: int
+    buckets: int
+    vocabulary: int
+    gated: bool
+
+
+class HuggingFaceT5:
+    name = "Hugging Face T5"
+    title = "This is a model of Hugging Face T5"
+
+    def fits(self, source: Source) -> bool:
+        """By its configuration, with every tensor that is due and none that is strange."""
+        if _config(source) is None:
+            return False
+        infos, due = source.weights.infos, self.due(source)
+        return all(name in due or name in (*_ASIDE, _UNUSED) for name in infos) and all(
+            name in infos and infos[name].shape == shape for name, shape in due.items()
+        )
+
+    def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
+        config = _config(source)
+        infos = source.weights.infos
+        sizes = _sizes_of(infos) if config is None else _sizes(config)
+        due = {theirs: _shape(ours, sizes) for ours, theirs in _names(sizes).items()}
+        return {**due, _HEAD: (sizes.vocabulary, sizes.width)} if _HEAD in infos else due
+
+    def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
+        config = _known(source)
+        sizes = _sizes(config)
+        return (
+            ("Layers", f"{sizes.depths[0]} and {sizes.depths[1]}"),
+            ("Heads", f"{sizes.heads} of {sizes.inner // sizes.heads} numbers"),
+            ("Widths", f"{sizes.width}, feed-forward {sizes.d_ff:,}{', gated' if sizes.gated else ''}"),
+            ("Vocabulary", f"{sizes.vocabulary:,} tokens"),
+            ("Norms", "before each sublayer, by the root mean square"),
+            ("Positions", f"a bias on the scores, for {sizes.buckets} ranges of distances"),
+            ("Activation", config.text("feed_forward_proj", "relu")),
+        )
+
+    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
+        if not _scaled(_known(source)):
+            return ()
+        return (("1 / √d_model before the output", "in the gain of the decoder's final layer norm"),)
+
+    def questions(self, source: Source) -> tuple[Question, ...]:
+        return ()
+
+    def read(self, source: Source, answers: Answers) -> Reading:
+        config = _known(source)
+        sizes = _sizes(config)
+        separate = _has_own_output(source)
+        native = _native(config, sizes, separate)
+        tensors: dict[str, Callable[[], Tensor]] = {
+            ours: partial(source.weights.tensor, theirs) for ours, theirs in _names(sizes).items()
+        }
+        if separate:
+            tensors["output.weight"] = partial(source.weights.tensor, _HEAD)
+        if _scaled(config):
+            gain = tensors["decoder.norm.weight"]
+            tensors["decoder.norm.weight"] = lambda: gain().float() * sizes.width**-0.5
+        ids = (native.pad_id, native.sos_id, native.eos_id)
+        tokenizer = _tokenizer(config, ids, sizes.vocabulary)
+        warnings: tuple[str, ...] = ()
+        if tokenizer is None:
+            tokenizer = Tokenizer.of_ids(sizes.vocabulary, *ids)
+            warnings = ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
+        card = {**_card(source, config), "origin": self.name}
+        return Reading(native, tensors, tokenizer, tokenizer, card, warnings)
+
+
+def _config(source: Source) -> HuggingFaceConfig | None:
+    """That of a T5; None for another model's."""
+    config = hugging_face_config(source)
+    return config if config is not None and config.model_type in ("t5", "mt5") else None
+
+
+def _known(source: Source) -> HuggingFaceConfig:
+    config = _config(source)
+    assert config is not None, "a form reads what it fits"
+    return config
+
+
+def _sizes(config: HuggingFaceConfig) -> Sizes:
+    depth = config.whole("num_layers", LARGEST["layers"])
+    heads = config.whole("num_heads", LARGEST["width"])
+    return Sizes(
+        (depth, config.whole("num_decoder_layers", LARGEST["layers"], depth)),
+        config.whole("d_model", LARGEST["width"]),
+        heads * config.whole("d_kv", LARGEST["width"] // heads),
+        config.whole("d_ff", LARGEST["width"]),
+        heads,
+        config.whole("relative_attention_num_buckets", LARGEST["width"], 32, low=4),
+        config.whole("vocab_size", LARGEST["vocabulary"], low=2),
+        _activation(config)[1],
+    )
+
+
+def _sizes_of(infos: Mapping[str, TensorInfo]) -> Sizes:
+    """As far as the tensors show, for a file without a configuration."""
+
+    def size(axis: int, name: str, otherwise: int) -> int:
+        shape = infos[name].shape if name in infos else ()
+        return shape[axis] if axis < len(shape) else otherwise
+
+    def depth(stack: str) -> int:
+        start = f"{stack}.block."
+        return min(len({name.split(".")[2] for name in infos if name.startswith(start)}), LARGEST["layers"])
+
+    first, last = "encoder.block.0.layer.0.SelfAttention", "encoder.block.0.layer.1.DenseReluDense"
+    gated = f"{last}.wi_0.weight" in infos
+    width = size(1, _SHARED, 512)
+    return Sizes(
+        (depth("encoder"), depth("decoder")),
+        width,
+        size(0, f"{first}.q.weight", width),
+        size(0, f"{last}.wi{'_0' if gated else ''}.weight", 4 * width),
+        size(1, f"{first}.relative_attention_bias.weight", 8),
+        size(0, f"{first}.relative_attention_bias.weight", 32),
+        size(0, _SHARED, 32_128),
+        gated,
+    )
+
+
+def _names(sizes: Sizes) -> dict[str, str]:
+    """Our names and theirs; a block of theirs holds its sublayers by number, the feed-forward network last."""
+    names = {"encoder.embedding.tokens.weight": _SHARED}
+    forward = {"inner": "wi_0", "gate": "wi_1", "outer": "wo"} if sizes.gated else {"inner": "wi", "outer": "wo"}
+    for (stack, attentions), depth in zip(_ATTENTIONS.items(), sizes.depths, strict=True):
+        names[f"{stack}.norm.weight"] = f"{stack}.final_layer_norm.weight"
+        table = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+        names[f"{stack}.layers.0.{next(iter(attentions))}.position_bias.table.weight"] = table
+        for layer in range(depth):
+            ours, theirs = f"{stack}.layers.{layer}", f"{stack}.block.{layer}.layer"
+            for place, (own, foreign) in enumerate(attentions.items()):
+                for a, b in _MAPS.items():
+                    names[f"{ours}.{own}.{a}.weight"] = f"{theirs}.{place}.{foreign}.{b}.weight"
+            last = len(attentions)
+            for own, foreign in forward.items():
+                names[f"{ours}.feed_forward.{own}.weight"] = f"{theirs}.{last}.DenseReluDense.{foreign}.weight"
+            for place in range(last + 1):
+                names[f"{ours}.residuals.{place}.norm.weight"] = f"{theirs}.{place}.layer_norm.weight"
+    return names
+
+
+def _shape(ours: str, sizes: Sizes) -> tuple[int, ...]:
+    """That of a tensor by our name of it."""
+    part = ours.split(".")[-2]
+    if part == "norm":
+        return (sizes.width,)
+    if part == "table":
+        return sizes.buckets, sizes.heads
+    if part == "tokens":
+        return sizes.vocabulary, sizes.width
+    if ".feed_forward." in ours:
+        return (sizes.width, sizes.d_ff) if part == "outer" else (sizes.d_ff, sizes.width)
+    return (sizes.width, sizes.inner) if part == "output" else (sizes.inner, sizes.width)
+
+
+def _activation(config: HuggingFaceConfig) -> tuple[Activation, bool]:
+    """Ours, and whether it is gated: "gated-gelu", which has always been the one by tanh here, is both."""
+    stated = config.text("feed_forward_proj", "relu")
+    name = "gelu_new" if stated == "gated-gelu" else stated.removeprefix("gated-")
+    if name not in _FEED_FORWARD:
+        raise Refused(
+            f"The feed-forward network is {stated[:40]!r}; supported are relu, gated-gelu, gated-silu and gated-relu."
+        )
+    return _FEED_FORWARD[name], stated.startswith("gated-")
+
+
+def _scaled(config: HuggingFaceConfig) -> bool:
+    """Whether the decoder's vectors are divided by √d_model before the output: in T5 1.0, whose configuration ties
+    the output to the embedding. Later files say it by a word of its own."""
+    if config.model_type != "t5":
+        return False
+    return config.flag("scale_decoder_outputs", config.flag("tie_word_embeddings", True))
+
+
+def _has_own_output(source: Source) -> bool:
+    """T5 1.0 has none, but its files list the shared matrix again as the output, so only the numbers tell."""
+    if _HEAD not in source.weights.infos:
+        return False
+    if not _scaled(_known(source)):
+        return True
+    return not torch.equal(source.weights.tensor(_HEAD), source.weights.tensor(_SHARED))
+
+
+def _native(config: HuggingFaceConfig, sizes: Sizes, separate: bool) -> T5Config:
+    pad = config.id("pad_token_id", sizes.vocabulary)
+    start = config.id("decoder_start_token_id", sizes.vocabulary)
+    eps = config.values.get("layer_norm_epsilon", 1e-6)
+    pad = 0 if pad is None else pad  # as their code has it
+    eos = config.id("eos_token_id", sizes.vocabulary)
+    encoder, decoder = (StackConfig(depth, sizes.heads, sizes.d_ff) for depth in sizes.depths)
+    activation, gated = _activation(config)
+    return T5Config(
+        sizes.vocabulary,
+        sizes.vocabulary,
+        sizes.width,
+        encoder,
+        decoder,
+        norm_eps=eps,
+        activation=activation,
+        gated=gated,
+        max_length=config.whole("n_positions", LARGEST["length"], 512),
+        tied="none" if separate else "all",
+        pad_id=pad,
+        sos_id=pad if start is None else start,
+        eos_id=1 if eos is None else eos,
+        d_kv=sizes.inner // sizes.heads,
+        buckets=sizes.buckets,
+        max_distance=config.whole("relative_attention_max_distance", LARGEST["length"], 128),
+    )
+
+
+def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
+    """`tokenizer.json`, a SentencePiece model, or bytes."""
+    tokenizer = whole(config.folder, ids, size)
+    if tokenizer is not None:
+        return tokenizer
+    if config.tokenizer.get("tokenizer_class") == "ByT5Tokenizer":
+        return Tokenizer(_bytes(), *ids).of_size(size)
+    if not (config.folder / _PIECES).exists():
+        return None
+    model = sentencepiece_file.read(config.folder / _PIECES)
+    tokens = {piece.text: id for id, piece in enumerate(model.pieces)}
+    extra = [f"<extra_id_{n}>" for n in reversed(range(_extra(config)))]
+    if extra and extra[0] not in tokens and len(tokens) + len(extra) <= size:
+        tokens |= {name: id for id, name in enumerate(extra, len(tokens))}
+    if "<unk>" not in tokens:
+        raise Refused(f"{_PIECES} has no token <unk>, which stands for what the model does not know.")
+    inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
+    inner.add_special_tokens([name for name in (*_SPECIAL, *extra) if name in tokens])
+    return Tokenizer(inner, *ids).of_size(size)
+
+
+def _extra(config: HuggingFaceConfig) -> int:
+    count = config.tokenizer.get("extra_ids", _MOST_EXTRA)
+    return count if isinstance(count, int) and 0 <= count <= _MOST_EXTRA else 0
+
+
+def _bytes() -> tokenizers.Tokenizer:
+    """A token for each byte, behind three special ones."""
+    tokens = {name: id for id, name in enumerate(_SPECIAL)}
+    tokens |= {character: byte + len(_SPECIAL) for character, byte in byte_characters().items()}
+    inner = tokenizers.Tokenizer(models.BPE(tokens, []))
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    inner.decoder = decoders.ByteLevel()
+    inner.add_special_tokens([*_SPECIAL])
+    return inner
+
+
+def _card(source: Source, config: HuggingFaceConfig) -> dict[str, Any]:
+    """Its name, and where it was trained on tasks that stand at the head of a text, such texts."""
+    card: dict[str, Any] = {"title": source.name[:80]}
+    tasks = config.values.get("task_specific_params")
+    listed = tasks.values() if isinstance(tasks, dict) else ()
+    prefixes = [task.get("prefix") for task in listed if isinstance(task, dict)]
+    wanted = [text for text in prefixes if isinstance(text, str) and text.startswith("translate ") and len(text) < 80]
+    return {**card, "examples": [f"{text}The house is wonderful." for text in wanted[:4]]} if wanted else card
+
+
+T5 = HuggingFaceT5()

@@ -1,0 +1,429 @@
+"""The models of seven tutorials, as their own code saves them: for each a table of names, and one way to read them all.
+
+Shapes: V vocabulary, L positions, D = d_model, F = d_ff.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from torch import Tensor
+
+from headlight.importers.forms.form import Reading
+from headlight.importers.questions import Answers, Question, about_heads, about_ids, about_masks, about_vocabularies
+from headlight.importers.source import Source
+from headlight.importers.vocabularies import open_vocabularies
+from transformer.checkpoint.weights import TensorInfo
+from transformer.config import Masked, ModelConfig, Norm, StackConfig
+from transformer.masks import never_hidden
+
+MOST_LAYERS, WIDEST = 200, 65_536
+NATIVE_MAPS = ("query", "key", "value", "output")
+NATIVE_ATTENTIONS = (("attention",), ("self_attention", "cross_attention"))  # in a layer of either stack
+
+
+class Deviation(NamedTuple):
+    """How a norm makes the deviation that it divides by."""
+
+    unbiased: bool = False  # the mean square is over n - 1 numbers, not n
+    eps: float = 1e-5
+    eps_outside: bool = False  # added to the deviation itself, not under its root
+
+
+@dataclass(frozen=True)
+class Tutorial:
+    """The names that a tutorial's code gives its tensors, and what that code does which no tensor tells.
+
+    Pairs are for encoder and decoder.
+    """
+
+    name: str
+    embeddings: tuple[str, str]
+    tables: tuple[str, str]
+    layers: tuple[str, str]
+    attentions: tuple[tuple[str], tuple[str, str]]
+    maps: tuple[str, str, str, str]  # query, key, value, output
+    feed_forwards: tuple[str, str]
+    inner_outer: tuple[str, str]
+    norms: tuple[str, ...]  # of a decoder layer, in order; an encoder layer has the first two
+    gain_bias: tuple[str, str]
+    final_norms: tuple[str, str] | None
+    output: str
+    norm: Norm
+    deviation: Deviation
+    usual_heads: int
+    usual_ids: tuple[int | None, int | None, int | None] = (None, None, None)  # padding, start, end
+    source_start: bool = False  # whether a source begins with the start's id, as a target does
+    source_end: bool = True
+    unmasked: float | None = None  # where its code applies no mask: nats by which masks move log-probabilities
+
+    @property
+    def title(self) -> str:
+        return f"This is the model of “{self.name}”"
+
+    def fits(self, source: Source) -> bool:
+        infos, sizes = source.weights.infos, self._sizes(source)
+        if not 1 < sizes.width <= WIDEST or 0 in sizes.depths:  # nothing at all can have any width
+            return False
+        due = self.due(source)
+        return due.keys() == infos.keys() and all(infos[name].shape == shape for name, shape in due.items())
+
+    def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
+        return {part.name: part.shape for part in self._parts(self._sizes(source))}
+
+    def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
+        sizes = self._sizes(source)
+        words = {True: "with", False: "without"}
+        return (
+            ("Layers", f"{sizes.depths[0]} and {sizes.depths[1]}"),
+            ("d_model, d_ff", f"{sizes.width:,}, {_both(sizes.d_ffs)}"),
+            ("Vocabularies", f"{sizes.vocabularies[0]:,} and {sizes.vocabularies[1]:,}"),
+            ("Projections", f"q, k, v {words[sizes.qkv_bias]} bias, output {words[sizes.output_bias]}"),
+            ("Norms", "before each sublayer, and a final layer norm" if self.norm == "pre" else "after each sublayer"),
+            ("Positions", f"stored tables of {_both(sizes.lengths)}, kept as they are"),
+            ("A source is read as", " ".join([*["start"] * self.source_start, "tokens", *["end"] * self.source_end])),
+        )
+
+    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
+        sizes, deviation = self._sizes(source), self.deviation
+        folds = []
+        if sizes.scalar_norms:
+            norms = sum(part.native.endswith("norm.weight") for part in self._parts(sizes))
+            folds.append((f"{norms} norms", f"one gain for all, written out {sizes.width:,} times"))
+        if deviation.unbiased:
+            folds.append(("Deviation by n − 1", f"so gain × √({sizes.width - 1:,}/{sizes.width:,})"))
+        if deviation.eps_outside:
+            folds.append(("Epsilon outside the root", f"error under {deviation.eps:g} where the deviation is 1"))
+        return tuple(folds)
+
+    def questions(self, source: Source) -> tuple[Question, ...]:
+        sizes = self._sizes(source)
+        ids = about_ids(min(sizes.vocabularies), sizes.vocabularies[1], self.usual_ids)
+        masks = () if self.unmasked is None else (about_masks(self.unmasked),)
+        return (about_heads(sizes.width, self.usual_heads), *ids, *masks, *about_vocabularies())
+
+    def read(self, source: Source, answers: Answers) -> Reading:
+        sizes = self._sizes(source)
+        config = self._config(sizes, answers)
+        source_tokenizer, target_tokenizer, warnings = open_vocabularies(answers, config)
+        if self.unmasked is not None and answers.masks is None:
+            warnings = (
+                *warnings,
+                f"{never_hidden(config)} So this tutorial's code runs, although its text describes masks; with masks "
+                f"applied, log-probabilities differ by up to {self.unmasked:g} nats on an example.",
+            )
+        source_language, target_language = answers.source_language, answers.target_language
+        both = f"{source_language} to {target_language}" if source_language and target_language else self.name
+        card = {
+            "title": both,
+            "source": source_language,
+            "target": target_language,
+            "origin": f"Tutorial “{self.name}”",
+        }
+        return Reading(
+            config,
+            {part.native: partial(_made, source, part) for part in self._parts(sizes)},
+            source_tokenizer,
+            target_tokenizer,
+            {name: value for name, value in card.items() if value},
+            warnings,
+        )
+
+    def _config(self, sizes: _Sizes, answers: Answers) -> ModelConfig:
+        assert answers.heads is not None and answers.pad_id is not None
+        assert answers.sos_id is not None and answers.eos_id is not None
+        masks: Masked = "never" if self.unmasked is not None and answers.masks != "applied" else "applied"
+        return ModelConfig(
+            source_vocab_size=sizes.vocabularies[0],
+            target_vocab_size=sizes.vocabularies[1],
+            d_model=sizes.width,
+            encoder=StackConfig(sizes.depths[0], answers.heads, sizes.d_ffs[0]),
+            decoder=StackConfig(sizes.depths[1], answers.heads, sizes.d_ffs[1]),
+            norm=self.norm,
+            final_norm=self.final_norms is not None,
+            norm_eps=_eps(self.deviation, sizes.width),
+            positions="stored",
+            max_length=min(sizes.lengths),
+            qkv_bias=sizes.qkv_bias,
+            attention_output_bias=sizes.output_bias,
+            logits_bias=sizes.logits_bias,
+            pad_id=answers.pad_id,
+            sos_id=answers.sos_id,
+            eos_id=answers.eos_id,
+            source_start=(answers.sos_id,) if self.source_start else (),
+            source_end=None if self.source_end else (),
+            padding_mask=masks,
+            look_ahead_mask=masks,
+        )
+
+    def _sizes(self, source: Source) -> _Sizes:
+        infos = source.weights.infos
+        layers = [f"{prefix}.0" for prefix in self.layers]
+        feed_forwards = [f"{layer}.{ff}" for layer, ff in zip(layers, self.feed_forwards, strict=True)]
+        attention = f"{layers[0]}.{self.attentions[0][0]}"
+        width = _size(infos, f"{self.embeddings[0]}.weight", 1, 512)
+        inner = [f"{ff}.{self.inner_outer[0]}" for ff in feed_forwards]
+        biases = _sizes_of(infos, [f"{name}.bias" for name in inner], 0, 4 * width)
+        return _Sizes(
+            depths=(_depth(infos, self.layers[0]), _depth(infos, self.layers[1])),
+            width=width,
+            d_ffs=(_size(infos, f"{inner[0]}.weight", 0, biases[0]), _size(infos, f"{inner[1]}.weight", 0, biases[1])),
+            vocabularies=_sizes_of(infos, [f"{name}.weight" for name in self.embeddings], 0, 2),
+            lengths=_sizes_of(infos, self.tables, 1, 1),
+            qkv_bias=f"{attention}.{self.maps[0]}.bias" in infos,
+            output_bias=f"{attention}.{self.maps[3]}.bias" in infos,
+            logits_bias=f"{self.output}.bias" in infos,
+            scalar_norms=_size(infos, f"{layers[0]}.{self.norms[0]}.{self.gain_bias[0]}", 0, width) == 1 < width,
+        )
+
+    def _parts(self, sizes: _Sizes) -> Iterator[_Part]:
+        """Every tensor of the model, theirs beside ours."""
+        for stack, native in enumerate(("encoder", "decoder")):
+            shape = (sizes.vocabularies[stack], sizes.width)
+            yield _Part(f"{native}.embedding.tokens.weight", f"{self.embeddings[stack]}.weight", shape)
+            yield self._table(sizes, stack, f"{native}.embedding.positions.table")
+            for layer in range(sizes.depths[stack]):
+                yield from self._layer(sizes, stack, f"{native}.layers.{layer}", f"{self.layers[stack]}.{layer}")
+            if self.final_norms is not None:
+                yield from self._norm(sizes, f"{native}.norm", self.final_norms[stack])
+        yield from _linear("output", self.output, sizes.vocabularies[1], sizes.width, sizes.logits_bias)
+
+    def _table(self, sizes: _Sizes, stack: int, native: str) -> _Part:
+        length = min(sizes.lengths)  # a model reads no more than both stacks can
+        return _Part(
+            native, self.tables[stack], (1, sizes.lengths[stack], sizes.width), lambda table: table[0, :length]
+        )
+
+    def _layer(self, sizes: _Sizes, stack: int, native: str, foreign: str) -> Iterator[_Part]:
+        d, ff, names = sizes.width, sizes.d_ffs[stack], self.inner_outer
+        for ours, theirs in zip(NATIVE_ATTENTIONS[stack], self.attentions[stack], strict=True):
+            for our_map, their_map in zip(NATIVE_MAPS, self.maps, strict=True):
+                bias = sizes.output_bias if our_map == "output" else sizes.qkv_bias
+                yield from _linear(f"{native}.{ours}.{our_map}", f"{foreign}.{theirs}.{their_map}", d, d, bias)
+        theirs = f"{foreign}.{self.feed_forwards[stack]}"
+        yield from _linear(f"{native}.feed_forward.inner", f"{theirs}.{names[0]}", ff, d)
+        yield from _linear(f"{native}.feed_forward.outer", f"{theirs}.{names[1]}", d, ff)
+        for place, norm in enumerate(self.norms[: 2 + stack]):
+            yield from self._norm(sizes, f"{native}.residuals.{place}.norm", f"{foreign}.{norm}")
+
+    def _norm(self, sizes: _Sizes, native: str, foreign: str) -> Iterator[_Part]:
+        d, (gain, bias) = sizes.width, self.gain_bias
+        shape = (1,) if sizes.scalar_norms else (d,)
+        share = _share(d) if self.deviation.unbiased else 1.0
+        yield _Part(f"{native}.weight", f"{foreign}.{gain}", shape, lambda t: (t * share).expand(d))
+        yield _Part(f"{native}.bias", f"{foreign}.{bias}", shape, lambda t: t.expand(d))
+
+
+class _Part(NamedTuple):
+    """One tensor of theirs, and how it becomes ours."""
+
+    native: str
+    name: str
+    shape: tuple[int, ...]
+    made: Callable[[Tensor], Tensor] = lambda tensor: tensor
+
+
+class _Sizes(NamedTuple):
+    """What the shapes tell; pairs are for encoder and decoder."""
+
+    depths: tuple[int, int]
+    width: int
+    d_ffs: tuple[int, int]
+    vocabularies: tuple[int, int]
+    lengths: tuple[int, int]
+    qkv_bias: bool
+    output_bias: bool
+    logits_bias: bool
+    scalar_norms: bool  # a gain and a bias of one number each
+
+
+def _linear(native: str, foreign: str, out: int, into: int, bias: bool = True) -> Iterator[_Part]:
+    yield _Part(f"{native}.weight", f"{foreign}.weight", (out, into))
+    if bias:
+        yield _Part(f"{native}.bias", f"{foreign}.bias", (out,))
+
+
+def _made(source: Source, part: _Part) -> Tensor:
+    return part.made(source.weights.tensor(part.name).float())
+
+
+def _share(width: int) -> float:
+    """The biased deviation as a share of the unbiased one: √((n - 1) / n)."""
+    return math.sqrt((width - 1) / width)
+
+
+def _eps(deviation: Deviation, width: int) -> float:
+    """The epsilon that stands under the root of the biased variance s², once the gain has taken up `_share`, c.
+
+    Theirs under the root of the unbiased variance, √(s²/c² + e) = √(s² + c²e) / c: equal. Theirs beside the root,
+    s/c + e = (s + ce) / c: the root of s² + (ce)² is equal at s = 0, and elsewhere less than it by at most ce, one
+    part in a million where the deviation is 1 and e is 1e-6.
+    """
+    scaled = deviation.eps * (_share(width) ** 2 if deviation.unbiased else 1.0)
+    return scaled * deviation.eps if deviation.eps_outside else scaled
+
+
+def _size(infos: Mapping[str, TensorInfo], name: str, axis: int, otherwise: int) -> int:
+    shape = infos[name].shape if name in infos else ()
+    return shape[axis] if axis < len(shape) else otherwise
+
+
+def _sizes_of(
+    infos: Mapping[str, TensorInfo], names: tuple[str, ...] | list[str], axis: int, otherwise: int
+) -> tuple[int, int]:
+    source, target = (_size(infos, name, axis, otherwise) for name in names)
+    return source, target
+
+
+def _depth(infos: Mapping[str, TensorInfo], prefix: str) -> int:
+    """How many different layers there are in the names: the doctor asks this of broken files too."""
+    start = f"{prefix}."
+    numbers = {name[len(start) :].split(".")[0] for name in infos if name.startswith(start)}
+    return min(len(numbers), MOST_LAYERS)
+
+
+def _both(pair: tuple[int, int]) -> str:
+    return f"{pair[0]:,}" if pair[0] == pair[1] else f"{pair[0]:,} and {pair[1]:,}"
+
+
+_LAYER_NORMS = ("layer_norm_1", "layer_norm_2", "layer_norm_3")
+
+# By the short names that presets of their sizes have, too.
+TUTORIALS: dict[str, Tutorial] = {
+    "transformers-laid-out": Tutorial(
+        name="Transformers Laid Out",
+        embeddings=("encoder.embeddings", "decoder.embeddings"),
+        tables=("encoder.pe.pe", "decoder.pe.pe"),
+        layers=("encoder.encoder_layers", "decoder.decoder_layers"),
+        attentions=(("mha",), ("mha_1", "mha_2")),
+        maps=("W_q", "W_k", "W_v", "W_o"),
+        feed_forwards=("ff", "ff"),
+        inner_outer=("model.0", "model.3"),
+        norms=_LAYER_NORMS,
+        gain_bias=("weight", "bias"),
+        final_norms=None,
+        output="final_layer",
+        norm="post",
+        deviation=Deviation(),
+        usual_heads=8,
+        usual_ids=(0, 0, 1),  # its mask hides 0, though its batches are padded with 2
+        source_start=True,
+    ),
+    "transformer-from-scratch": Tutorial(
+        name="Transformer: implementing a transformer architecture from scratch",
+        embeddings=("encoder.embedding.embedding", "decoder.embedding.embedding"),
+        tables=("encoder.positional_encoding.pe", "decoder.positional_encoding.pe"),
+        layers=("encoder.encoder_layers", "decoder.decoder_layers"),
+        attentions=(("self_attention",), ("masked_self_attention", "encoder_decoder_attention")),
+        maps=("W_query", "W_key", "W_value", "W_output"),
+        feed_forwards=("feed_forward", "feed_forward"),
+        inner_outer=("w_1", "w_2"),
+        norms=_LAYER_NORMS,
+        gain_bias=("weight", "bias"),
+        final_norms=None,
+        output="output_projection",
+        norm="post",
+        deviation=Deviation(),
+        usual_heads=4,
+        source_end=False,  # it trains on bare tokens
+        unmasked=0.67,
+    ),
+    "ground-up": Tutorial(
+        name="Building a transformer from the ground up",
+        embeddings=("src_embed.embed", "tgt_embed.embed"),
+        tables=("src_pos.pe", "tgt_pos.pe"),
+        layers=("encoder.n_layers", "decoder.n_layers"),
+        attentions=(("attention_block",), ("self_attention", "cross_attention")),
+        maps=("w_q", "w_k", "w_v", "w_0"),
+        feed_forwards=("feed_forward_block", "feed_forward"),
+        inner_outer=("linear1", "linear2"),
+        norms=tuple(f"residual_connections.{place}.normalization" for place in range(3)),
+        gain_bias=("alpha", "beta"),
+        final_norms=("encoder.normalization", "decoder.normalization"),
+        output="last_linear.fc",
+        norm="pre",
+        deviation=Deviation(unbiased=True, eps=1e-5),
+        usual_heads=8,
+        usual_ids=(1, 2, 3),
+        source_start=True,
+        unmasked=1.76,
+    ),
+    "adeveloperdiary": Tutorial(
+        name="Coding transformer model from scratch",
+        embeddings=("input_embed_block.embedding", "output_embed_block.embedding"),
+        tables=("input_pos_block.positional_encoding", "output_pos_block.positional_encoding"),
+        layers=("encoder_seq_block.encoder_blocks", "decoder_seq_block.decoder_blocks"),
+        attentions=(("attention_block",), ("attention_block", "cross_attention_block")),
+        maps=("Wq", "Wk", "Wv", "Wo"),
+        feed_forwards=("ff_block", "ff_block"),
+        inner_outer=("linear1", "linear2"),
+        norms=tuple(f"skip_connections.{place}.layer_norm_block" for place in range(3)),
+        gain_bias=("alpha", "beta"),
+        final_norms=("encoder_seq_block.norm", "decoder_seq_block.norm"),
+        output="linear_softmax_block.linear",
+        norm="pre",
+        deviation=Deviation(unbiased=True, eps=1e-7, eps_outside=True),
+        usual_heads=8,
+    ),
+    "nlp7-en-hi": Tutorial(
+        name="NLP 7: transformer implementation",
+        embeddings=("src_embed.embed", "trg_embed.embed"),
+        tables=("src_pos.pe", "trg_pos.pe"),
+        layers=("encoder.layers", "decoder.layers"),
+        attentions=(("attention",), ("self_attention", "cross_attention")),
+        maps=("w_q", "w_k", "w_v", "w_o"),
+        feed_forwards=("ffn", "ffn"),
+        inner_outer=("layer1", "layer2"),
+        norms=tuple(f"residual.{place}.norm" for place in range(3)),
+        gain_bias=("gamma", "beta"),
+        final_norms=("encoder.norm", "decoder.norm"),
+        output="output_layer.proj",
+        norm="pre",
+        deviation=Deviation(unbiased=True, eps=1e-6, eps_outside=True),
+        usual_heads=8,
+        usual_ids=(1, 2, 3),
+        source_start=True,
+    ),
+    "annotated-transformer": Tutorial(
+        name="The Annotated Transformer",
+        embeddings=("src_embed.0.lut", "tgt_embed.0.lut"),
+        tables=("src_embed.1.pe", "tgt_embed.1.pe"),
+        layers=("encoder.layers", "decoder.layers"),
+        attentions=(("self_attn",), ("self_attn", "src_attn")),
+        maps=("linears.0", "linears.1", "linears.2", "linears.3"),
+        feed_forwards=("feed_forward", "feed_forward"),
+        inner_outer=("w_1", "w_2"),
+        norms=tuple(f"sublayer.{place}.norm" for place in range(3)),
+        gain_bias=("a_2", "b_2"),
+        final_norms=("encoder.norm", "decoder.norm"),
+        output="generator.proj",
+        norm="pre",
+        deviation=Deviation(unbiased=True, eps=1e-6, eps_outside=True),
+        usual_heads=8,
+        usual_ids=(2, 0, 1),
+        source_start=True,
+    ),
+    "pytorch-transformer": Tutorial(
+        name="Coding a transformer from scratch on PyTorch",
+        embeddings=("src_embed.embedding", "tgt_embed.embedding"),
+        tables=("src_pos.pe", "tgt_pos.pe"),
+        layers=("encoder.layers", "decoder.layers"),
+        attentions=(("self_attention_block",), ("self_attention_block", "cross_attention_block")),
+        maps=("w_q", "w_k", "w_v", "w_o"),
+        feed_forwards=("feed_forward_block", "feed_forward_block"),
+        inner_outer=("linear_1", "linear_2"),
+        norms=tuple(f"residual_connections.{place}.norm" for place in range(3)),
+        gain_bias=("alpha", "bias"),
+        final_norms=("encoder.norm", "decoder.norm"),
+        output="projection_layer.proj",
+        norm="pre",
+        deviation=Deviation(unbiased=True, eps=1e-6, eps_outside=True),
+        usual_heads=8,
+        usual_ids=(1, 2, 3),
+        source_start=True,
+    ),
+}

@@ -1,0 +1,154 @@
+"""Whether a model that opens is one that works, in sentences for whoever opened it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoint.native import Checkpoint
+from transformer.config import ModelConfig
+from transformer.tokenizers import Tokenizer
+
+_NAMED = 3  # of many things alike, so many are named
+SOURCE_EMBEDDING, TARGET_EMBEDDING = (f"{stack}.embedding.tokens.weight" for stack in ("encoder", "decoder"))
+
+
+def health(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """What is wrong with it, a sentence each; empty where it is sound. Reads each number once."""
+    tensors = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
+    looked = Health(
+        checkpoint.model.config,
+        checkpoint.source_tokenizer,
+        checkpoint.target_tokenizer,
+        TARGET_EMBEDDING not in tensors,
+    )
+    for name, numbers in tensors.items():
+        looked.at(name, numbers)
+    return looked.faults
+
+
+class Health:
+    """The same of a model whose tensors pass one by one, so that it need not be in memory as a whole.
+
+    `shared` is whether both sides have one embedding, which then is the source's by name.
+    """
+
+    def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer, shared: bool) -> None:
+        self._config = config
+        self._embeddings = {
+            SOURCE_EMBEDDING: ("embedding", target) if shared else ("source embedding", source),
+            TARGET_EMBEDDING: ("target embedding", target),
+        }
+        self._numbers: list[str] = []
+        self._norms: list[str] = []
+        self._rows: list[str] = []
+        self._tokenizers = tuple(_tokenizers(config, source, target))
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        return (*self._numbers, *self._norms, *self._rows, *self._tokenizers)
+
+    def at(self, name: str, numbers: Tensor) -> None:
+        """Looks at one parameter, by its native name."""
+        self._numbers += _broken(name, numbers, self._config)
+        if name.endswith("norm.weight"):
+            self._norms += _norm(name.removesuffix(".weight"), numbers)
+        if name in self._embeddings:
+            self._rows += _embedding(numbers, *self._embeddings[name], self._config.pad_id)
+
+
+def _broken(name: str, numbers: Tensor, config: ModelConfig) -> Iterator[str]:
+    # A sum is checked where all numbers are, but for overflow: then they are looked at one by one.
+    if numbers.sum().isfinite():
+        return
+    checked = numbers.clone()
+    if name == "output.bias":  # some families forbid ids by a bias of -inf
+        never_written = torch.tensor([config.pad_id, config.sos_id])
+        checked[never_written] = checked[never_written].clamp(min=torch.finfo(checked.dtype).min)
+    for what, wrong in (("NaN", checked.isnan()), ("infinity", checked.isinf())):
+        if count := int(wrong.sum()):
+            yield f"{name} has {what} at {_share(count, checked.numel())}: the model's output is meaningless."
+
+
+def _norm(name: str, gain: Tensor) -> Iterator[str]:
+    count = int((gain == 0).sum())
+    if count == gain.numel():
+        yield f"The norm {name} has a gain of zero: whatever passes it is lost."
+    elif 2 * count > gain.numel():
+        yield f"The norm {name} has a gain of zero at {_share(count, gain.numel())}."
+
+
+def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> Iterator[str]:
+    """Rows that training never touched: all zero, or one the same as another."""
+    rows = table[: _used(tokenizer, len(table))].float()
+    prints = _fingerprints(rows)
+    nothing = hash(bytes(rows.size(1) * rows.element_size()))
+    zero = [id for id in (prints == nothing).nonzero()[:, 0].tolist() if id != pad_id]
+    if zero:
+        yield f"{_rows(zero, tokenizer)} of the {what} {_were(zero)} never trained: all zeros."
+    alike = _alike(rows, prints)
+    if alike:
+        yield f"{_rows(alike, tokenizer)} of the {what} are identical, so they were probably never trained."
+
+
+def _alike(rows: Tensor, prints: Tensor) -> list[int]:
+    """Rows other than zero that another row is equal to."""
+    _, group, sizes = prints.unique(return_inverse=True, return_counts=True)
+    candidates = (sizes[group] > 1).nonzero()[:, 0]
+    candidates = candidates[rows[candidates].isfinite().all(1) & (rows[candidates] != 0).any(1)]
+    if not len(candidates):
+        return []
+    _, group, sizes = rows[candidates].unique(dim=0, return_inverse=True, return_counts=True)
+    same: list[int] = candidates[sizes[group] > 1].tolist()
+    return same
+
+
+def _fingerprints(rows: Tensor) -> Tensor:
+    """A whole number for each row, the same for equal rows. Made row by row: it takes no memory to speak of."""
+    return torch.tensor([hash(row.tobytes()) for row in rows.numpy()])
+
+
+def _tokenizers(config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Iterator[str]:
+    sides = [("source", source, config.source_vocab_size), ("target", target, config.target_vocab_size)]
+    if source is target:
+        sides = [("", target, config.target_vocab_size)]
+    for side, tokenizer, rows in sides:
+        yield from misfits(side, tokenizer, rows)
+
+
+def misfits(side: str, tokenizer: Tokenizer, rows: int) -> Iterator[str]:
+    """Whether a tokenizer has more or fewer tokens than the embedding has rows; `side` is "" where both share it."""
+    name, tokens = f"The {side} tokenizer".replace("  ", " "), tokenizer.inner.get_vocab_size()
+    used = _used(tokenizer, rows)
+    rounded_up = rows % 64 == 0 and rows - used < 128  # as tables often are, to be multiplied faster
+    if tokens > rows:
+        yield (
+            f"{name} has {tokens:,} tokens and the embedding only {rows:,} rows: "
+            f"the {tokens - rows:,} tokens beyond them are read as unknown and never written."
+        )
+    elif used < rows and not rounded_up:
+        yield f"{name} has {used:,} tokens and the embedding {rows:,} rows: the last {rows - used:,} have no token."
+
+
+def _used(tokenizer: Tokenizer, rows: int) -> int:
+    """Rows that have a token: the last ones may only be called by their ids, as `Tokenizer.of_size` calls them."""
+    used = min(rows, tokenizer.vocab_size)
+    while used and tokenizer.inner.id_to_token(used - 1) in (f"[{used - 1}]", None):
+        used -= 1
+    return used
+
+
+def _rows(ids: list[int], tokenizer: Tokenizer) -> str:
+    named = ", ".join(f"{id:,} ({tokenizer.piece(id)})" for id in ids[:_NAMED])
+    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+    return f"{'Row' if len(ids) == 1 else 'Rows'} {named}{more}"
+
+
+def _were(ids: list[int]) -> str:
+    return "was" if len(ids) == 1 else "were"
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count:,} of {of:,} numbers"

@@ -1,0 +1,215 @@
+"""A model from elsewhere, examined and converted to a native folder."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+import torch
+from torch import Tensor
+
+from headlight.checkpoints import load
+from headlight.importers import doctor
+from headlight.importers.doctor import Diagnosis
+from headlight.importers.examples import examples, suggested
+from headlight.importers.forms import FORMS, Reading
+from headlight.importers.forms.unknown import refuse_others
+from headlight.importers.health import TARGET_EMBEDDING, Health
+from headlight.importers.questions import Answers, Question, flag, possible_answers, unanswered
+from headlight.importers.source import Source, open_source
+from headlight.importers.streaming import write_tensors
+from transformer.access import require_private
+from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers, to_json
+from transformer.checkpoint.weights import Refused
+from transformer.config import ModelConfig
+from transformer.decoding import greedy
+from transformer.files import remove, write_json
+from transformer.quoting import short
+
+TRIED_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
+Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a source is, before anything is made of it."""
+
+    title: str  # "This is the model of “Building a transformer from the ground up”"
+    form: str | None  # the form's name; None where no form fits
+    size: int  # bytes
+    tensors: int
+    facts: tuple[tuple[str, str], ...]  # what was read from the file: ("Layers", "6 and 6"), ...
+    folded: tuple[tuple[str, str], ...]  # what is folded into the weights, which leaves the output the same
+    questions: tuple[Question, ...]  # what is still to be answered, given the answers so far
+    warnings: tuple[str, ...]
+    diagnosis: Diagnosis | None  # where no form fits
+
+
+class Unready(Refused):
+    """An import that cannot be made as things stand; the examination says what is open, or what fits no form."""
+
+    def __init__(self, examination: Examination):
+        what, remedy = _why_not(examination)
+        super().__init__(what, remedy=remedy)
+        self.examination = examination
+
+
+def examine(source: Path, answers: Answers | None = None) -> Examination:
+    """Reads names, shapes and facts, not the weights. Raises Refused for what cannot be, or must not be, opened."""
+    with _one_sentence(), open_source(Path(source)) as opened:
+        return _examine(opened, answers or Answers())[0]
+
+
+def import_model(
+    source: Path, out: Path, answers: Answers | None = None, progress: Progress | None = None
+) -> Examination:
+    """Writes the native folder `out`, whole or not at all; the warnings tell of its weights too.
+
+    Raises Refused, also where a required question is open, and ValueError where nobody may bring any.
+    """
+    require_private()
+    out = Path(out)
+    require_free(out)
+    with _one_sentence(), open_source(Path(source)) as opened:
+        examination, reading = _examine(opened, answers or Answers())
+        if reading is None:
+            raise Unready(examination)
+        # Nobody opens a checkpoint that is half there, and two who import to the same name write to two places.
+        part = out.with_name(f".{out.name}.{os.getpid()}-{threading.get_ident()}.part")
+        _clear(out)
+        try:
+            part.mkdir(parents=True)
+            warnings = _write(reading, part, progress)
+            _require_usable(part)
+            _rename(part, out)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    return replace(examination, warnings=tuple(dict.fromkeys((*examination.warnings, *warnings))))
+
+
+def _examine(source: Source, answers: Answers) -> tuple[Examination, Reading | None]:
+    """What the source is; and as ours, where no required question is open."""
+    infos = source.weights.infos
+    form = next((form for form in FORMS if form.fits(source)), None)
+    if form is None:
+        refuse_others(source)
+        title = "Unrecognised checkpoint format"
+        diagnosis = doctor.diagnose(source, FORMS)
+        return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
+    questions = unanswered(form.questions(source), answers)
+    reading = None if any(question.required for question in questions) else form.read(source, answers)
+    warnings = () if reading is None else (*reading.warnings, *_limits(reading.config))
+    facts, folded = (*source.origin, *form.facts(source)), form.folded(source)
+    return Examination(
+        form.title, form.name, source.size, len(infos), facts, folded, questions, warnings, None
+    ), reading
+
+
+def _limits(config: ModelConfig) -> tuple[str, ...]:
+    """What a model of this configuration cannot do, where its ids say it."""
+    if config.pad_id != config.eos_id:
+        return ()
+    hidden = "hidden from attention like padding, " if config.padding_mask == "applied" else ""
+    return (
+        f"Padding and the end of a sentence are both id {config.pad_id}: the end is {hidden}left out of losses over "
+        "several sentences, and cannot be learned in a training from this model. It translates all the same.",
+    )
+
+
+def _clear(out: Path) -> None:
+    """Removes what imports to this name left behind that were killed."""
+    for left in out.parent.glob(f".{glob.escape(out.name)}.*-*.part"):
+        process = left.name.split(".")[-2].partition("-")[0]
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
+            with contextlib.suppress(OSError):
+                remove(left)
+
+
+def _rename(part: Path, out: Path) -> None:
+    """Raises Refused where somebody else was faster."""
+    require_free(out)
+    try:
+        part.rename(out)
+    except OSError:
+        require_free(out)
+        raise
+
+
+def _write(reading: Reading, folder: Path, progress: Progress | None) -> tuple[str, ...]:
+    """What is wrong with the weights, which are looked at on their way."""
+    shapes = due_shapes(reading.config)
+    tokenizers = reading.source_tokenizer, reading.target_tokenizer
+    health = Health(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
+
+    def tensor(name: str) -> Tensor:
+        numbers = reading.tensors[name]().float()
+        health.at(name, numbers)
+        return numbers
+
+    write_tensors(
+        folder / WEIGHTS,
+        shapes,
+        tensor,
+        progress=None if progress is None else lambda share: progress(share, "Writing the weights"),
+    )
+    save_tokenizers(*tokenizers, folder)
+    write_json(folder / CONFIG, to_json(reading.config))
+    given = {} if examples(reading.card) else {"examples": suggested(reading.card.get("source"), tokenizers[0])}
+    write_json(folder / CARD, reading.card | given)
+    return health.faults
+
+
+def _require_usable(folder: Path) -> None:
+    """Opens what was written and translates a sentence. Raises Refused where the app could not do either."""
+    try:
+        checkpoint = load(folder)
+        config, texts = checkpoint.model.config, [example.text for example in examples(checkpoint.card)]
+        ids = checkpoint.source_tokenizer.encode(texts[0])[:TRIED_TOKENS] if texts else []
+        end = (config.eos_id,) if config.source_end is None else config.source_end
+        src = torch.tensor([[*config.source_start, *ids, *end][: config.max_length]])
+        steps = greedy(checkpoint.model.eval(), src, max_length=min(TRIED_TOKENS, config.max_length - 1))
+        for _ in steps:
+            pass
+    except (ValueError, RuntimeError, IndexError) as error:
+        raise Refused(
+            f"The imported model cannot be used: {error}", remedy="Nothing was kept; report the model's name."
+        ) from error
+
+
+def require_free(out: Path) -> None:
+    """Raises Refused where something is there already."""
+    if out.exists():
+        raise Refused(f"{short(out)} exists already.", remedy="Choose another name, or delete it first.")
+
+
+def _why_not(examination: Examination) -> tuple[str, str]:
+    diagnosis = examination.diagnosis
+    if diagnosis is not None and diagnosis.nearest is not None:
+        missing, unexpected, misshapen = map(len, (diagnosis.missing, diagnosis.unexpected, diagnosis.misshapen))
+        differs = f"{missing} {'tensor' if missing == 1 else 'tensors'} missing, {unexpected} unexpected, "
+        differs += f"{misshapen} of another shape"
+        return f"{examination.title}.", f"The most similar known format is “{diagnosis.nearest}”: {differs}."
+    if diagnosis is not None:
+        return f"{examination.title}.", "Compare the listed tensors with the formats that can be imported."
+    question = next(question for question in examination.questions if question.required)
+    return f"{question.text} {question.why}", f"Give it with {flag(question)}: {possible_answers(question)}."
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """A value that a configuration cannot have, or a disk that is full, is a refusal like any other."""
+    try:
+        yield
+    except Refused:
+        raise
+    except (ValueError, OSError) as error:
+        raise Refused(str(error)) from None

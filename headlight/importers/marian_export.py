@@ -1,0 +1,219 @@
+"""A model as Hugging Face saves Marian's, so that `MarianMTModel.from_pretrained` opens it.
+
+Marian's table of positions has all sines before all cosines, where the paper's has them in turn. The numbers of a
+token's vector may stand in any order, as long as every map reads and writes them in the same: so they are put in
+Marian's order everywhere, and the output stays what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+import torch
+from tokenizers import processors
+from torch import Tensor
+
+from headlight.importers.forms.marian import sines_then_cosines
+from headlight.importers.forms.marian_family import ATTENTIONS, FEED_FORWARD, MAPS
+from transformer.checkpoint.native import Checkpoint
+from transformer.checkpoint.safetensors_file import write_tensors
+from transformer.checkpoint.weights import Refused
+from transformer.config import ModelConfig
+from transformer.files import remove, write_json, write_text
+from transformer.model import Transformer
+from transformer.pruned import filled
+from transformer.quoting import short
+from transformer.tokenizers import Tokenizer
+
+EPS = 1e-5  # of Marian's norms
+_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "silu": "swish"}
+_REFUSAL = "This model cannot be written as a Marian model"
+
+
+def why_not(config: ModelConfig, model: Transformer | None = None) -> str | None:
+    """What keeps a model from being Marian's, in half a sentence; None where nothing does.
+
+    Whether a stored table of positions is Marian's own shows in the model only.
+    """
+    if type(config) is not ModelConfig:
+        return "its layers are of another kind"
+    if config.norm != "post" or config.final_norm:
+        return "its norms stand before the sublayers, and Marian's after them"
+    if config.embedding_norm:
+        return "it normalises the embeddings, which Marian does not"
+    if config.norm_eps != EPS:
+        return f"its norms add {config.norm_eps:g} under the root, and Marian's {EPS:g}"
+    if "never" in (config.padding_mask, config.look_ahead_mask):
+        return "it does not hide from attention what Marian hides: padding, and the words still to be written"
+    if config.pad_id == config.eos_id:
+        return "its padding is also the end of a sentence, which Marian does not hide"
+    if config.positions not in ("sinusoidal", "stored"):
+        return f"its positions are {config.positions!r}, and Marian's are sines and cosines"
+    if config.positions == "stored" and model is not None:
+        due = sines_then_cosines(config.max_length, config.d_model)
+        tables = [part for name, part in model.named_parameters() if name.endswith("positions.table")]
+        if not all(torch.allclose(table, due, atol=1e-3) for table in tables):
+            return "its stored positions are not Marian's sines and cosines"
+    return None
+
+
+def export_marian(checkpoint: Checkpoint, folder: Path) -> tuple[str, ...]:
+    """Writes the folder, whole or not at all, and returns what should be known of it.
+
+    Raises Refused for a model that is not Marian's architecture.
+    """
+    model, folder = checkpoint.model, Path(folder)
+    reason = why_not(model.config, model)
+    if reason is not None:
+        raise Refused(f"{_REFUSAL}: {reason}.")
+    if folder.exists():
+        raise Refused(f"{short(folder)} exists already.", remedy="Choose another name, or delete it first.")
+    part = folder.with_name(f".{folder.name}.part")
+    remove(part)
+    part.mkdir(parents=True)
+    try:
+        write_tensors(_theirs(model), part / "model.safetensors", {"format": "pt"})
+        config = model.config
+        write_json(part / "config.json", _config(config))
+        write_json(part / "generation_config.json", _generation(config))
+        _write_tokenizers(checkpoint, part)
+        part.rename(folder)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    return marian_notes(checkpoint)
+
+
+def marian_notes(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """What should be known of the folder that `export_marian` writes."""
+    notes = ["MarianTokenizer cannot open its tokenizer, which is not a SentencePiece model; AutoTokenizer does."]
+    if checkpoint.target_tokenizer is not checkpoint.source_tokenizer:
+        notes.append("AutoTokenizer reads the source language; translations are decoded with target_tokenizer.json.")
+    if len(checkpoint.model.config.target_start) > 1:
+        notes.append("Only the first of the tokens that start a translation is written; give the others yourself.")
+    return tuple(notes)
+
+
+def _config(config: ModelConfig) -> dict[str, Any]:
+    stacks = {
+        f"{name}_{theirs}": getattr(getattr(config, name), ours)
+        for name in ATTENTIONS
+        for ours, theirs in (("n_layers", "layers"), ("n_heads", "attention_heads"), ("d_ff", "ffn_dim"))
+    }
+    return {
+        "model_type": "marian",
+        "architectures": ["MarianMTModel"],
+        "is_encoder_decoder": True,
+        "vocab_size": config.source_vocab_size,
+        "decoder_vocab_size": config.target_vocab_size,
+        "d_model": config.d_model,
+        **stacks,
+        "num_hidden_layers": config.encoder.n_layers,
+        "activation_function": _ACTIVATIONS[config.activation],
+        "max_position_embeddings": config.max_length,
+        "scale_embedding": config.scale_embeddings,
+        "static_position_embeddings": True,
+        "share_encoder_decoder_embeddings": config.tied == "all",
+        "tie_word_embeddings": config.tied != "none",
+        "dropout": config.dropout,
+        "pad_token_id": config.pad_id,
+        "eos_token_id": config.eos_id,
+        "decoder_start_token_id": config.sos_id,
+        "forced_eos_token_id": None,
+    }
+
+
+def _generation(config: ModelConfig) -> dict[str, Any]:
+    never = sorted({config.pad_id, config.sos_id} - {config.eos_id})
+    fields: dict[str, Any] = {
+        "pad_token_id": config.pad_id,
+        "eos_token_id": config.eos_id,
+        "decoder_start_token_id": config.sos_id,
+        "bad_words_ids": [[id] for id in never],
+        "max_length": config.max_length,
+    }
+    return fields | ({"forced_bos_token_id": config.target_start[0]} if config.target_start else {})
+
+
+def _theirs(model: Transformer) -> dict[str, Tensor]:
+    """Their tensors by name. `order` says which of our numbers stands at each place of a vector of theirs.
+
+    All of Marian's layers have equally many heads: one that was pruned is written as zeros, and adds nothing there.
+    """
+    model = filled(model)
+    config, own = model.config, {name: p.detach().float().cpu() for name, p in model.named_parameters()}
+    order = torch.arange(config.d_model)
+    if config.positions == "sinusoidal":
+        order = torch.cat([order[0::2], order[1::2]])
+    theirs: dict[str, Tensor] = {}
+    embeddings = {
+        "all": {"model.shared": "encoder.embedding.tokens"},
+        "output": {
+            "model.encoder.embed_tokens": "encoder.embedding.tokens",
+            "model.decoder.embed_tokens": "decoder.embedding.tokens",
+        },
+    }
+    embeddings["none"] = {**embeddings["output"], "lm_head": "output"}
+    for name, ours in embeddings[config.tied].items():
+        theirs[f"{name}.weight"] = own[f"{ours}.weight"][:, order]
+    bias = own.get("output.bias", torch.zeros(config.target_vocab_size))
+    theirs["final_logits_bias"] = bias[None]
+    for stack, attentions in ATTENTIONS.items():
+        for layer in range(getattr(config, stack).n_layers):
+            theirs |= _layer(own, f"{stack}.layers.{layer}", attentions, order)
+    return {name: tensor.contiguous() for name, tensor in theirs.items()}
+
+
+def _layer(
+    own: Mapping[str, Tensor], ours: str, attentions: tuple[tuple[str, str], ...], order: Tensor
+) -> dict[str, Tensor]:
+    theirs: dict[str, Tensor] = {}
+    prefix = f"model.{ours}"
+    linear = [(f"{a}.{m}", f"{b}.{n}", m == "output") for a, b in attentions for m, n in MAPS.items()]
+    linear += [(f"feed_forward.{m}", n, m == "outer") for m, n in FEED_FORWARD.items()]
+    for a, b, writes in linear:  # a map either reads the vectors or writes them; heads lie in between
+        weight = own[f"{ours}.{a}.weight"]
+        bias = own.get(f"{ours}.{a}.bias", torch.zeros(len(weight)))
+        theirs[f"{prefix}.{b}.weight"] = weight[order] if writes else weight[:, order]
+        theirs[f"{prefix}.{b}.bias"] = bias[order] if writes else bias
+    norms = [f"{b}_layer_norm" for _, b in attentions] + ["final_layer_norm"]
+    for place, norm in enumerate(norms):
+        for part in ("weight", "bias"):
+            theirs[f"{prefix}.{norm}.{part}"] = own[f"{ours}.residuals.{place}.norm.{part}"][order]
+    return theirs
+
+
+def _write_tokenizers(checkpoint: Checkpoint, folder: Path) -> None:
+    """MarianTokenizer cuts with SentencePiece models, which ours are not; `PreTrainedTokenizerFast` opens these."""
+    config = checkpoint.model.config
+    source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    end = (config.eos_id,) if config.source_end is None else config.source_end
+    write_text(folder / "tokenizer.json", _around(source, config.source_start, end))
+    special = {
+        f"{name}_token": source.piece(id)
+        for name, id in (("pad", source.pad_id), ("eos", source.eos_id), ("unk", source.unk_id))
+        if id is not None
+    }
+    write_json(
+        folder / "tokenizer_config.json",
+        {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": config.max_length, **special},
+    )
+    if target is not source:
+        target.save(folder / "target_tokenizer.json")
+
+
+def _around(tokenizer: Tokenizer, start: tuple[int, ...], end: tuple[int, ...]) -> str:
+    """A `tokenizer.json` that puts around a text what the model reads there."""
+    content = json.loads(tokenizer.inner.to_str())
+    content["post_processor"] = None
+    inner = tokenizers.Tokenizer.from_str(json.dumps(content))
+    pieces = {inner.id_to_token(id): id for id in (*start, *end)}
+    template = [*map(inner.id_to_token, start), "$A", *map(inner.id_to_token, end)]
+    inner.post_processor = processors.TemplateProcessing(single=template, special_tokens=list(pieces.items()))
+    text: str = inner.to_str()
+    return text

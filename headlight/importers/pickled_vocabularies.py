@@ -1,0 +1,67 @@
+"""Vocabularies that Python or PyTorch pickled, read without unpickling: dictionaries, lists, and those of torchtext.
+
+`pickles` reads the instructions and runs none; of torchtext's classes it keeps the state that they were given.
+"""
+
+from __future__ import annotations
+
+import pickletools
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from headlight.importers.pickles import Made
+from headlight.importers.torch_file import is_torch_zip, read_legacy, read_zip
+
+ZIP = b"PK\x03\x04"
+# The one in Python (by the versions that have it there), and the one in C++ that it holds.
+CLASSES = frozenset(
+    {
+        "torchtext.vocab.Vocab",
+        "torchtext.vocab.vocab.Vocab",
+        "torchtext.legacy.vocab.Vocab",
+        "torchtext._torchtext.Vocab",
+    }
+)
+
+
+def is_pickle(raw: bytes) -> bool:
+    if raw.startswith((b"\x80", ZIP)):
+        return True
+    try:  # of the time when they had no mark: such instructions, and the one that ends them
+        return raw.endswith(b".") and bool(list(islice(pickletools.genops(raw), 20)))
+    except Exception:  # whatever a list of words makes it stumble over
+        return False
+
+
+def read_pickled(path: Path, side: str) -> Any:
+    """The words in their order, or a dictionary of words and ids; of a pair the first, or for the "target" the second.
+
+    None where it is neither. Raises Refused where opening it the usual way would run something.
+    """
+    with open(path, "rb") as file:
+        zipped = file.read(4) == ZIP
+    if zipped and not is_torch_zip(path):
+        return None
+    value = (read_zip if zipped else read_legacy)(path, CLASSES).value
+    paired = isinstance(value, list | tuple) and len(value) == 2 and not any(isinstance(one, str) for one in value)
+    return _words(value[side == "target"] if paired else value)
+
+
+def _words(value: Any) -> Any:
+    for _ in range(3):  # one in Python that holds one in C++
+        if not isinstance(value, Made):
+            break
+        value = _held(value.state)
+    if isinstance(value, tuple):
+        value = list(value)
+    return value if isinstance(value, list | dict) else None
+
+
+def _held(state: Any) -> Any:
+    """What is in the state of an object of torchtext: its version, numbers, words and tensors; or its attributes."""
+    if isinstance(state, tuple):
+        return state[2] if len(state) == 4 else None
+    if isinstance(state, dict):
+        return next((state[name] for name in ("vocab", "itos", "stoi") if state.get(name) is not None), None)
+    return None

@@ -1,0 +1,112 @@
+"""What a foreign file does not say, and what its owner answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer.checkpoint.weights import Refused
+from transformer.quoting import short
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the owner of a file knows of it; None is not answered."""
+
+    heads: int | None = None
+    pad_id: int | None = None
+    sos_id: int | None = None
+    eos_id: int | None = None
+    masks: str | None = None
+    source_vocab: Path | None = None
+    target_vocab: Path | None = None
+    source_language: str | None = None
+    target_language: str | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing that has to be said before the import; nothing is guessed."""
+
+    field: str  # of Answers
+    text: str  # "How many heads does it have?"
+    why: str  # "The file cannot say: every number that divides 512 fits the same weights."
+    choices: tuple[int | str, ...] = ()  # the possible answers; empty for a file, and for an id (which goes by `below`)
+    below: int = 0  # an id is a whole number from 0 to this, less one
+    usual: int | str | None = None  # what the form's own text uses: offered, never assumed
+    required: bool = True  # a vocabulary is not (without one, ids are shown), nor are masks (then `usual` is taken)
+
+
+def about_heads(d_model: int, usual: int | None) -> Question:
+    divisors = tuple(n for n in range(1, d_model + 1) if d_model % n == 0)
+    return Question(
+        "heads",
+        "How many heads does each attention layer have?",
+        f"The file cannot say: every number that divides {d_model} fits the same weights.",
+        choices=divisors,
+        usual=usual if usual in divisors else None,
+    )
+
+
+def about_ids(both: int, target: int, usual: tuple[int | None, int | None, int | None]) -> tuple[Question, ...]:
+    """Of ids below `both` (which either vocabulary has) or `target`; `usual` are those of padding, start and end."""
+    asked = (
+        ("pad_id", "Which id is padding?", "Padding is hidden from every attention.", both),
+        ("sos_id", "Which id starts a sentence?", "The decoder reads it before it has written anything.", target),
+        ("eos_id", "Which id ends a sentence?", "Writing stops there.", both),
+    )
+    return tuple(
+        Question(field, text, why, below=below, usual=id if id is not None and id < below else None)
+        for (field, text, why, below), id in zip(asked, usual, strict=True)
+    )
+
+
+def about_vocabularies() -> tuple[Question, ...]:
+    why = "The weights contain only ids; without a vocabulary, ids are shown instead of words."
+    return (
+        Question("source_vocab", "Which file holds the source vocabulary?", why, required=False),
+        Question("target_vocab", "Which file holds the target vocabulary?", why, required=False),
+    )
+
+
+def about_masks(nats: float) -> Question:
+    """Of a tutorial whose code masks nothing; applied masks move its log-probabilities by up to `nats`."""
+    return Question(
+        "masks",
+        "Are its attention masks applied?",
+        "As the tutorial's code runs: never, although its text describes them, so its attention sees padding and, in "
+        "the decoder, the words still to be written. With masks applied the model computes what the text describes, "
+        f"which is not what was trained: on an example, log-probabilities differ by up to {nats:g} nats.",
+        choices=("never", "applied"),
+        usual="never",
+        required=False,
+    )
+
+
+def unanswered(questions: tuple[Question, ...], answers: Answers) -> tuple[Question, ...]:
+    """Those that are still open. Raises Refused for an answer that cannot be."""
+    for question in questions:
+        answer = getattr(answers, question.field)
+        if answer is not None and not _possible(question, answer):
+            raise Refused(
+                f"{question.text} It cannot be {short(answer)}.", remedy=f"Choose {possible_answers(question)}."
+            )
+    return tuple(question for question in questions if getattr(answers, question.field) is None)
+
+
+def _possible(question: Question, answer: object) -> bool:
+    if question.choices:
+        return answer in question.choices
+    return not question.below or (isinstance(answer, int) and 0 <= answer < question.below)
+
+
+def possible_answers(question: Question) -> str:
+    """In words: "one of 1, 2, 4", "a whole number from 0 to 52", "a file"."""
+    if question.choices:
+        return f"one of {', '.join(map(str, question.choices))}"
+    return f"a whole number from 0 to {question.below - 1}" if question.below else "a file"
+
+
+def flag(question: Question) -> str:
+    """How the command line takes the answer: "--pad-id"."""
+    return f"--{question.field.replace('_', '-')}"

@@ -1,0 +1,236 @@
+"""What a person imports: a file, an archive or a folder, opened so that nothing in it can run."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from headlight.importers import archives, bundle, torch_file
+from headlight.importers.limits import DEEPEST, LARGEST_INDEX, MOST_FILES
+from headlight.importers.state_dict import find, unwrapped
+from transformer.access import require_private
+from transformer.checkpoint import safetensors_file
+from transformer.checkpoint.weights import Refused, Stored, StoredWeights, Weights
+from transformer.files import open_regular, read_json
+from transformer.quoting import quoted, short
+
+SAFE, BIN = "model.safetensors", "pytorch_model.bin"
+_ENDINGS = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
+_BESIDE = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
+_FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
+_CTRANSLATE2 = re.compile(rb"[\x01-\x20]\0{3}..\w+Spec\0", re.DOTALL)  # version, length, name of the architecture
+_OTHERS = {  # what files of other programs begin with
+    b"\x89HDF": "a Keras or TensorFlow file",
+    b"GGUF": "a GGUF file, whose weights are quantised; import the model that it was converted from",
+    b"7z\xbc\xaf": "a 7-Zip archive; pack it as .zip",
+    b"Rar!": "a RAR archive; pack it as .zip",
+    b"\xfd7zXZ": "an xz archive; pack it as .zip or .tar.gz",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive; pack it as .zip or .tar.gz",
+    b"\x93NUMPY": "a NumPy array",
+    b"version https://git-lfs": "a Git LFS placeholder; fetch the file itself with git lfs pull",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One model: its weights, and the folder that they lie in where they came with other files."""
+
+    name: str  # what the person called it
+    folder: Path | None  # an unpacked archive is a temporary folder; None for a lone file of weights
+    weights: Weights
+    size: int  # bytes of the weights
+    origin: tuple[
+        tuple[str, str], ...
+    ] = ()  # how the weights were found: ("Weights found under", "model_state_dict"), ...
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the plain values that a training checkpoint kept beside
+
+    def file(self, name: str) -> Path | None:
+        """A file that came with the weights, such as "config.json"; None where there is none."""
+        path = self.folder / name if self.folder else None
+        return path if path and path.is_file() else None
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[Source]:
+    """Opens a .pt/.pth/.ckpt/.bin/.safetensors file, a folder (native or Hugging Face, sharded too) or an archive of
+    one. Raises Refused, and ValueError where nobody may bring any."""
+    require_private()
+    with ExitStack() as stack:
+        try:
+            source = _open(Path(path), stack)
+        except (Refused, KeyboardInterrupt, SystemExit):
+            raise
+        except OSError as error:
+            raise Refused(f"{short(path)} cannot be read: {short(error.strerror or error)}.") from None
+        except MemoryError:
+            raise Refused(f"There is not enough memory to open {short(path)}.") from None
+        except Exception as error:  # untrusted bytes: whatever error a library raises, they are damaged
+            message = str(error)[:100] or type(error).__name__
+            raise Refused(f"{short(path)} is damaged ({message}).", remedy="Copy it again.") from None
+        yield source
+
+
+def _open(path: Path, stack: ExitStack) -> Source:
+    if path.is_dir():
+        return _open_folder(path.resolve(), path.resolve().name)
+    if not path.exists():
+        raise Refused(f"There is no file {short(path)}.")
+    if not path.is_file():
+        raise Refused(f"{short(path)} is neither a file nor a folder.")
+    unpack = _unpacker(path)
+    if unpack is None:
+        return _open_file(path, stack)
+    if path.suffix == ".npz":
+        raise Refused(
+            f"{path.name} holds NumPy arrays, as Marian's own models do.",
+            (),
+            "Convert it with convert_marian_to_pytorch.py of transformers, and import the folder that this makes.",
+        )
+    folder = _new_folder(stack)
+    unpack(path, folder)
+    inside = _only_one(folder)
+    return _open_folder(inside, path.name) if inside.is_dir() else replace(_open_file(inside, stack), name=path.name)
+
+
+def _unpacker(path: Path) -> Callable[[Path, Path], None] | None:
+    """What unpacks an archive; None for another file, and for the zip that `torch.save` writes."""
+    start = _start(path)
+    if archives.is_packed(start):
+        return archives.unpack_tar
+    return archives.unpack_zip if start.startswith(b"PK") and not torch_file.is_torch_zip(path) else None
+
+
+def _new_folder(stack: ExitStack) -> Path:
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="headlight-")))
+
+
+def _only_one(folder: Path) -> Path:
+    """The folder, or the one file, that an archive holds, however deeply it is nested."""
+    for _ in range(DEEPEST):
+        inside = list(folder.iterdir())
+        if len(inside) != 1:
+            return folder
+        folder = inside[0]
+        if folder.is_file():
+            return folder
+    return folder
+
+
+def _start(path: Path) -> bytes:
+    with open_regular(path) as file:
+        return file.read(512)
+
+
+def _open_file(path: Path, stack: ExitStack) -> Source:
+    read = _read(path)
+    folder = None
+    if bundle.is_bundle(read.metadata):
+        folder = _new_folder(stack)
+        bundle.unpack(path, read.metadata, folder)
+    return _source(path.name, folder, [read])
+
+
+def _open_folder(folder: Path, name: str) -> Source:
+    _require_inside(folder, name)
+    for index in (f"{SAFE}.index.json", f"{BIN}.index.json"):
+        if (folder / index).is_file() and not (folder / index.removesuffix(".index.json")).is_file():
+            return _source(name, folder, _read_shards(folder, folder / index))
+    return _source(name, folder, [_read(_weights_file(folder, name))])
+
+
+def _source(name: str, folder: Path | None, parts: list[_Read]) -> Source:
+    tensors, taken_off = unwrapped({name: place for part in parts for name, place in part.places.items()})
+    about = tuple(fact for part in parts for fact in part.origin) + taken_off
+    facts = {name: value for part in parts for name, value in part.facts.items()}
+    size = sum(path.stat().st_size for path in {place.path for place in tensors.values()})
+    return Source(name, folder, StoredWeights(tensors), size, about, facts)
+
+
+def _weights_file(folder: Path, called: str) -> Path:
+    """The one file of weights in a folder, which a person knows as `called`."""
+    for name in (SAFE, BIN):
+        if (folder / name).is_file():
+            return folder / name
+    names = sorted(path.name for path in folder.iterdir() if path.suffix in _ENDINGS and path.name not in _BESIDE)
+    if len(names) == 1:
+        return folder / names[0]
+    if names:
+        raise Refused(f"{called} holds {len(names)} weights files.", (), f"Choose one: {', '.join(names[:8])}.")
+    others = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
+    instead = f", only {', '.join(others[:3])}" if others else ""
+    raise Refused(f"{called} holds no PyTorch weights{instead}.", (), f"It needs {SAFE} or {BIN}.")
+
+
+def _require_inside(folder: Path, called: str) -> None:
+    """No link may lead out of the folder, but for those into the store of the Hugging Face cache beside it."""
+    roots = [folder.resolve()]
+    if folder.parent.name == "snapshots":
+        roots.append(folder.parent.parent.resolve() / "blobs")
+    for number, entry in enumerate(os.scandir(folder), 1):
+        path = Path(entry.path).resolve()
+        if number > MOST_FILES:
+            raise Refused(
+                f"{called} holds over {MOST_FILES:,} files, which is too many for the folder of one model."
+            )
+        if not any(path.is_relative_to(root) for root in roots):
+            raise Refused(f"{entry.name!r} is a link that leads out of the folder {called}.")
+        if not path.is_file() and not path.is_dir():
+            raise Refused(f"{entry.name!r} in {called} is neither a file nor a folder.")
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One file of weights."""
+
+    places: Mapping[str, Stored]
+    origin: tuple[tuple[str, str], ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def _read(path: Path) -> _Read:
+    start = _start(path)
+    if not start:
+        raise Refused(f"{path.name} is empty.", (), "Copy it again.")
+    for magic, what in _OTHERS.items():
+        if start.startswith(magic):
+            raise Refused(f"{path.name} is {what}.")
+    if _CTRANSLATE2.match(start):
+        raise Refused(f"{path.name} is a CTranslate2 model, whose layers are fused.", (), "Import its original.")
+    if path.suffix == ".safetensors" or start[8:9] == b"{":
+        header = safetensors_file.read_header(path)
+        return _Read(header.places, metadata=header.metadata)
+    if start.startswith(b"PK"):
+        file = torch_file.read_zip(path)
+    elif start.startswith(b"\x80") or path.suffix in _ENDINGS or path.suffix in (".pkl", ".pickle"):
+        file = torch_file.read_legacy(path)
+    else:
+        raise Refused(f"{path.name} is not a weights file.", (), f"Those end in {', '.join(sorted(_ENDINGS))}.")
+    state = find(file.value, path.name)
+    return _Read({name: file.place(name, view) for name, view in state.tensors.items()}, state.origin, state.facts)
+
+
+def _read_shards(folder: Path, index: Path) -> list[_Read]:
+    """The files that the index names, each with the tensors that it is message to hold."""
+    try:
+        values = read_json(index, LARGEST_INDEX)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    shard_of = values.get("weight_map") if isinstance(values, dict) else None
+    if not isinstance(shard_of, dict) or not all(isinstance(shard, str) for shard in shard_of.values()):
+        raise Refused(f"{index.name} does not say which file holds which tensor.")
+    reads = []
+    for shard in sorted(set(shard_of.values())):
+        if not shard.isprintable() or "/" in shard or "\\" in shard or not (folder / shard).is_file():
+            raise Refused(f"{index.name} names a file {shard[:80]!r} that the folder does not contain.")
+        read, names = _read(folder / shard), [name for name, held in shard_of.items() if held == shard]
+        if absent := [name for name in names if name not in read.places]:
+            raise Refused(f"{shard} is missing the tensor {quoted(absent[0])}, which {index.name} says is in it.")
+        reads.append(replace(read, places={name: read.places[name] for name in names}))
+    return reads

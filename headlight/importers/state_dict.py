@@ -1,0 +1,85 @@
+"""The state dict inside what people save: a training checkpoint's dictionary, a wrapped model, encoder and decoder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from headlight.importers.pickles import SAVE, pickled_vocabulary
+from headlight.importers.torch_calls import View
+from transformer.checkpoint.weights import Refused
+
+T = TypeVar("T")
+
+# Under these names people keep the model in a training checkpoint; the first that is there is it.
+_MODEL = ("model_state_dict", "state_dict", "model_state", "model", "module", "net", "transformer", "weights")
+_NOT_THE_MODEL = re.compile(r"optim|sched|scaler|ema|rng|grad|loss", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class StateDict:
+    """Tensors by name; how they were found, for the report; and the plain values beside them."""
+
+    tensors: Mapping[str, View]
+    origin: tuple[tuple[str, str], ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find(value: Any, file_name: str) -> StateDict:
+    """The state dict in what a file holds. Raises Refused where there is none."""
+    if not isinstance(value, dict):
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value[:100]):
+            raise pickled_vocabulary(file_name)
+        raise Refused(f"{file_name} holds a {_kind(value)}, not a state dict.", (), "Save the weights.", SAVE)
+    facts = {name: fact for name, fact in value.items() if isinstance(fact, str | int | float | bool)}
+    tensors = _tensors(value)
+    parts = {str(name): inner for name, part in value.items() if (inner := _tensors(part))}
+    if len(tensors) >= max(map(len, parts.values()), default=1):  # fewer may be a loss beside the model
+        return StateDict(tensors, (), facts)
+    key = next((name for name in _MODEL if name in parts), None)
+    if key is None:
+        parts = {name: part for name, part in parts.items() if not _NOT_THE_MODEL.search(name)}
+        key = next(iter(parts)) if len(parts) == 1 else None
+    if key is not None:
+        return _opened_at(key, parts[key], "pytorch-lightning_version" in value, facts)
+    if parts:  # such as {"encoder": ..., "decoder": ...}
+        joined = {f"{part}.{name}": view for part, tensors in parts.items() for name, view in tensors.items()}
+        return StateDict(joined, (("Merged from", ", ".join(parts)),), facts)
+    if len(facts) > 10 and set(map(type, facts.values())) == {int}:
+        raise pickled_vocabulary(file_name)
+    raise Refused(f"{file_name} holds a dictionary without tensors.", (), "Save the weights.", SAVE)
+
+
+def _opened_at(key: str, tensors: dict[str, View], lightning: bool, facts: dict[str, Any]) -> StateDict:
+    where = [("Weights found under", key)]
+    if lightning and all(name.startswith("model.") for name in tensors):
+        tensors = {name.removeprefix("model."): view for name, view in tensors.items()}
+        where.append(("Prefix removed from names", "model. (Lightning)"))
+    return StateDict(tensors, tuple(where), facts)
+
+
+def unwrapped(tensors: Mapping[str, T]) -> tuple[dict[str, T], tuple[tuple[str, str], ...]]:
+    """The names as the model itself has them, and what was taken off: by nn.DataParallel all begin with "module.";
+    torch.compile marks whatever was compiled, anywhere."""
+    names, facts = list(tensors), []
+    if any("_orig_mod." in name for name in names):  # first, since it may hide the other, as in "_orig_mod.module."
+        names = [name.replace("_orig_mod.", "") for name in names]
+        facts.append(("Prefix removed from names", "_orig_mod. (torch.compile)"))
+    if names and all(name.startswith("module.") for name in names):
+        names = [name.removeprefix("module.") for name in names]
+        facts.append(("Prefix removed from names", "module. (nn.DataParallel)"))
+    if len(set(names)) < len(names):  # two would become one
+        return dict(tensors), ()
+    return dict(zip(names, tensors.values(), strict=True)), tuple(facts)
+
+
+def _tensors(value: Any) -> dict[str, View]:
+    if not isinstance(value, dict):
+        return {}
+    return {name: view for name, view in value.items() if isinstance(view, View) and isinstance(name, str)}
+
+
+def _kind(value: Any) -> str:
+    return "single tensor" if isinstance(value, View) else type(value).__name__

@@ -1,0 +1,38 @@
+"""A tokenizer's JSON from an untrusted file, opened so that it can neither end nor hang the process.
+
+The library that runs it believes what it reads: a size that a file claims is memory taken, and a step that doubles a
+text doubles it as often as it is listed. So a tokenizer is rebuilt from the parts that are understood, each
+step, pattern and table with a bound on what it costs (`rebuilt`); and one that is not of the forms that are written
+here is opened and tried in a process with little memory and time before this one opens it (`trial`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import tokenizers
+
+from headlight.importers.tokenizer_json.fields import shown
+from headlight.importers.tokenizer_json.known import is_own
+from headlight.importers.tokenizer_json.rebuilt import rebuilt
+from headlight.importers.tokenizer_json.trial import tried
+
+__all__ = ["opened", "rebuilt", "shown"]
+
+
+def opened(content: Any) -> tokenizers.Tokenizer:
+    """The tokenizer that the JSON `content` describes, without what stands around a text.
+
+    Raises ValueError with what is wrong, such as "it uses the decoder 'X', which is not supported".
+    """
+    understood = rebuilt(content)
+    text = json.dumps(understood)
+    if not is_own(understood):
+        tried(text)
+    try:
+        return tokenizers.Tokenizer.from_str(text)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # Rust's panics are no Exception
+        raise ValueError(shown(error)) from None

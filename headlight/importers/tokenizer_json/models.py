@@ -1,0 +1,144 @@
+"""The vocabulary of a tokenizer, and how it cuts words: sizes that are bounded, and parts that fit together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from headlight.importers.tokenizer_json.fields import Fields, shown
+from transformer.tokenizers import LONGEST_TOKEN, is_short
+
+MOST_TOKENS = 2_000_000
+MOST_MERGES = 5_000_000
+LARGEST_SCORE = 1e12  # sums of them must stay numbers
+LONGEST_WORD = 1_000  # characters that WordPiece cuts; it tries each part of each
+
+
+def added_tokens(values: Any) -> list[dict[str, Any]]:
+    """Tokens that are found in a text before it is cut, or stand for no text."""
+    if values is None:
+        return []
+    if not isinstance(values, list) or len(values) > MOST_TOKENS:
+        raise ValueError("its added tokens are not a list")
+    tokens = [_added_token(value) for value in values]
+    plain = [token for token in tokens if not token["special"]]  # which are found in a text
+    if any(token["rstrip"] for token in plain) and any(map(_may_begin_with_a_space, plain)):
+        raise ValueError("its added tokens take the spaces after them, which may be added tokens themselves")
+    return tokens
+
+
+def _may_begin_with_a_space(token: dict[str, Any]) -> bool:
+    return token["normalized"] or token["content"][:1].isspace()
+
+
+def _added_token(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"it has {shown(value)} among its added tokens")
+    fields = Fields(value, "an added token")
+    fields.number("id", 0, MOST_TOKENS)
+    fields.text("content")
+    fields.flags("single_word", "lstrip", "rstrip", "normalized", "special")
+    return fields.taken
+
+
+def model(values: dict[str, Any]) -> dict[str, Any]:
+    kind = values.get("type", _untold(values))
+    if not isinstance(kind, str) or kind not in _MODELS:
+        raise ValueError(f"it uses the model {shown(kind)}, which is not supported")
+    fields = Fields(values, f"the model {kind!r}")
+    return {"type": kind, **_MODELS[kind](fields)}
+
+
+def _untold(values: dict[str, Any]) -> str:
+    """The kind of a model that does not say it, as in files of old."""
+    if "merges" in values:
+        return "BPE"
+    if isinstance(values.get("vocab"), list):
+        return "Unigram"
+    return "WordPiece" if "max_input_chars_per_word" in values else "WordLevel"
+
+
+def _bpe(fields: Fields) -> dict[str, Any]:
+    vocabulary = _vocabulary(fields)
+    prefix = fields.text("continuing_subword_prefix", optional=True)
+    fields.text("unk_token", optional=True)
+    fields.text("end_of_word_suffix", optional=True)
+    fields.flags("fuse_unk", "byte_fallback", "ignore_merges", optional=True)
+    merges = list(_merges(fields.values.get("merges"), vocabulary, prefix))
+    return {**fields.taken, "vocab": vocabulary, "merges": merges}  # and no chance: the ids of a text are its ids
+
+
+def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator[list[str]]:
+    if not isinstance(values, list) or len(values) > MOST_MERGES:
+        raise ValueError(f"its merges are not a list of at most {MOST_MERGES:,}")
+    cut = len(prefix)
+    for value in values:
+        pair = value.split(" ") if isinstance(value, str) else value
+        if isinstance(value, str) and value.startswith("#version"):
+            continue
+        if not isinstance(pair, list) or len(pair) != 2 or not (type(pair[0]) is type(pair[1]) is str):
+            raise ValueError(f"it has the merge {shown(value)}, which is not a pair")
+        left, right = pair
+        if not (left in vocabulary and right in vocabulary and left + right[cut:] in vocabulary):
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which are not tokens, or make none")
+        if not right.startswith(prefix):
+            raise ValueError(f"it merges {shown(left)} and {shown(right)}, which does not begin with {shown(prefix)}")
+        yield pair
+
+
+def _word_level(fields: Fields) -> dict[str, Any]:
+    fields.text("unk_token")
+    return {**fields.taken, "vocab": _vocabulary(fields)}
+
+
+def _word_piece(fields: Fields) -> dict[str, Any]:
+    fields.text("unk_token")
+    fields.text("continuing_subword_prefix")
+    fields.number("max_input_chars_per_word", 1, LONGEST_WORD)
+    return {**fields.taken, "vocab": _vocabulary(fields)}
+
+
+def _unigram(fields: Fields) -> dict[str, Any]:
+    entries = fields.values.get("vocab")
+    if not isinstance(entries, list) or not 0 < len(entries) <= MOST_TOKENS:
+        raise ValueError(f"its vocabulary is not a list of 1 to {MOST_TOKENS:,} pieces")
+    for entry in entries:
+        if not isinstance(entry, list) or len(entry) != 2 or not _is_score(entry[1]):
+            raise ValueError(f"it has {shown(entry)} in its vocabulary, which is not a piece with a score")
+        _require_token(entry[0])
+    if fields.values.get("unk_id") is not None:
+        fields.number("unk_id", 0, len(entries) - 1)
+    fields.flags("byte_fallback", optional=True)
+    return {**fields.taken, "vocab": entries}
+
+
+def _is_score(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST_SCORE
+
+
+def _vocabulary(fields: Fields) -> dict[str, int]:
+    """Tokens with their ids, each its own."""
+    vocabulary = fields.values.get("vocab")
+    if not isinstance(vocabulary, dict) or len(vocabulary) > MOST_TOKENS:
+        raise ValueError(f"its vocabulary is not an object of at most {MOST_TOKENS:,} tokens")
+    for token, id in vocabulary.items():
+        _require_token(token)
+        if type(id) is not int or not 0 <= id < MOST_TOKENS:
+            raise ValueError(f"its token {shown(token)} has the id {shown(id)}; ids are from 0 to {MOST_TOKENS - 1:,}")
+    if len(set(vocabulary.values())) < len(vocabulary):
+        raise ValueError("two of its tokens have the same id")
+    return vocabulary
+
+
+def _require_token(token: Any) -> None:
+    if not isinstance(token, str) or not is_short(token):
+        raise ValueError(f"it has the token {shown(token)}, which is not a text of at most {LONGEST_TOKEN:,} bytes")
+
+
+_MODELS: Mapping[str, Callable[[Fields], dict[str, Any]]] = {
+    "BPE": _bpe,
+    "WordLevel": _word_level,
+    "WordPiece": _word_piece,
+    "Unigram": _unigram,
+}

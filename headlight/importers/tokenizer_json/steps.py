@@ -1,0 +1,236 @@
+"""What is done to a text before it is cut, and to the tokens after: known steps, with bounds on what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headlight.importers.tokenizer_json import charsmap, patterns
+from headlight.importers.tokenizer_json.fields import Fields, shown
+
+MOST_STEPS = 100
+DEEPEST = 10  # lists of steps inside lists of steps
+MOST_GROWTH = 1_500  # of a text; all that ALBERT does makes 1,296 characters of one at the very most
+MOST_GROWTH_BACK = 50  # of tokens that become a text
+# What patterns may cost for each character: many texts to compare with, but few runs to go through again.
+MOST_TRIED = 2_000_000
+MOST_RUNS = 80
+
+BEHAVIOURS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+SCHEMES = ("first", "never", "always")
+
+
+@dataclass
+class Effort:
+    """What the steps so far make of a text."""
+
+    most: int  # that `growth` may be
+    growth: float = 1  # characters of one, at most
+    steps: int = 0
+    tried: float = 0  # comparisons for each character
+    runs: float = 0  # how often a run of alike characters is gone through for each of them
+
+    def grow(self, times: float, what: str) -> None:
+        self.growth *= max(1, times)
+        if self.growth > self.most:
+            raise ValueError(
+                f"it uses {what}, which with the steps before it may make a text {self.growth:,.0f} times as long"
+            )
+
+    def step(self, what: str) -> None:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise ValueError(f"it uses {what} after {MOST_STEPS} other steps")
+
+    def match(self, cost: patterns.Cost, what: str) -> None:
+        self.tried += self.growth * cost.work.fixed
+        self.runs += self.growth * cost.work.each
+        if self.tried > MOST_TRIED or self.runs > MOST_RUNS:
+            raise ValueError(f"it uses {what} with a pattern that may take forever on a long text")
+
+
+Reader = Callable[[Fields, Effort], object]
+
+
+def _replace(fields: Fields, effort: Effort) -> None:
+    content = fields.text("content")
+    shortest = _pattern(fields, effort)
+    effort.grow(len(content) / shortest if shortest else 1 + len(content), fields.what)
+
+
+def _pattern(fields: Fields, effort: Effort) -> int:
+    """Characters that a match has at least."""
+    value = fields.values.get("pattern")
+    kind, text = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
+    if kind not in ("String", "Regex") or not isinstance(text, str) or not text:
+        raise fields.wrong("pattern", "a text or a regular expression")
+    fields.taken["pattern"] = {kind: text}
+    if kind == "String":
+        Fields({"String": text}, fields.what).text("String")
+        return len(text)
+    try:
+        cost = patterns.cost(text)
+    except ValueError as error:
+        raise ValueError(f"it uses {fields.what} with the pattern {shown(text)}, which {error}") from None
+    effort.match(cost, fields.what)
+    return cost.shortest
+
+
+def _bert(fields: Fields, effort: Effort) -> None:
+    fields.flags("clean_text", "handle_chinese_chars", "lowercase")
+    fields.flags("strip_accents", optional=True)
+    effort.grow(3 * 4 * 2, fields.what)  # spaces around, the longest decomposition, and "İ" in small letters
+
+
+def _precompiled(fields: Fields, effort: Effort) -> None:
+    encoded = fields.values.get("precompiled_charsmap")
+    if not isinstance(encoded, str):
+        raise fields.wrong("precompiled_charsmap", "a table in base 64")
+    try:
+        growth = charsmap.growth(encoded)
+    except ValueError as error:
+        raise ValueError(f"it uses {fields.what} with a table that {error}") from None
+    effort.grow(growth, fields.what)
+    fields.taken["precompiled_charsmap"] = encoded
+
+
+def _prepend(fields: Fields, effort: Effort) -> None:
+    effort.grow(1 + len(fields.text("prepend")), fields.what)
+
+
+def _metaspace(fields: Fields, effort: Effort) -> None:
+    fields.character("replacement")
+    fields.flags("add_prefix_space", "split", optional=True)
+    if fields.choice("prepend_scheme", SCHEMES, optional=True) != "never":
+        effort.grow(2, fields.what)
+
+
+def _byte_level(fields: Fields, effort: Effort) -> None:
+    fields.flags("add_prefix_space", "trim_offsets")
+    fields.flags("use_regex", optional=True)
+    effort.grow(4 + 4 * fields.taken["add_prefix_space"], fields.what)  # bytes of a character, and of the space
+
+
+def _split(fields: Fields, effort: Effort) -> None:
+    _pattern(fields, effort)
+    fields.choice("behavior", BEHAVIOURS)
+    fields.flags("invert")
+
+
+def _ctc(fields: Fields, effort: Effort) -> None:
+    fields.text("pad_token", shortest=1)
+    fields.text("word_delimiter_token", shortest=1)
+    fields.flags("cleanup")
+
+
+def _word_piece(fields: Fields, effort: Effort) -> None:
+    fields.text("prefix")
+    fields.flags("cleanup")
+    effort.grow(2, fields.what)  # a space before each
+
+
+def _strip_off(fields: Fields, effort: Effort) -> None:
+    fields.character("content")
+    fields.number("start", 0, 100)
+    fields.number("stop", 0, 0)  # the library fails where a text is shorter
+
+
+def _times(times: int) -> Reader:
+    return lambda fields, effort: effort.grow(times, fields.what)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Steps of one kind: how they are called, and how each is read."""
+
+    name: str
+    members: str  # of a sequence
+    readers: Mapping[str, Reader]
+
+
+# How many characters one may become: of Unicode's normal forms, its Technical Report 15 tells.
+_NORMALIZERS = _Family(
+    "normalizer",
+    "normalizers",
+    {
+        "BertNormalizer": _bert,
+        "Strip": lambda fields, effort: fields.flags("strip_left", "strip_right"),
+        "StripAccents": _times(1),
+        "NFC": _times(3),
+        "NFD": _times(4),
+        "NFKC": _times(18),
+        "NFKD": _times(18),
+        "Lowercase": _times(2),
+        "Nmt": _times(1),
+        "Precompiled": _precompiled,
+        "Replace": _replace,
+        "Prepend": _prepend,
+        "ByteLevel": _times(4),
+    },
+)
+_PRE_TOKENIZERS = _Family(
+    "pre-tokenizer",
+    "pretokenizers",
+    {
+        "BertPreTokenizer": _times(1),
+        "ByteLevel": _byte_level,
+        "CharDelimiterSplit": lambda fields, effort: fields.character("delimiter"),
+        "Metaspace": _metaspace,
+        "Whitespace": _times(1),
+        "WhitespaceSplit": _times(1),
+        "Split": _split,
+        "Punctuation": lambda fields, effort: fields.choice("behavior", BEHAVIOURS, optional=True),
+        "Digits": lambda fields, effort: fields.flags("individual_digits"),
+        "UnicodeScripts": _times(1),
+        "FixedLength": lambda fields, effort: fields.number("length", 1, 1_000),
+    },
+)
+_DECODERS = _Family(
+    "decoder",
+    "decoders",
+    {
+        "BPEDecoder": lambda fields, effort: fields.text("suffix", shortest=1),
+        "ByteLevel": _byte_level,
+        "WordPiece": _word_piece,
+        "Metaspace": _metaspace,
+        "CTC": _ctc,
+        "Replace": _replace,
+        "Fuse": _times(1),
+        "Strip": _strip_off,
+        "ByteFallback": _times(1),
+    },
+)
+
+
+def normalizer(values: Any, effort: Effort) -> dict[str, Any] | None:
+    return _read(values, _NORMALIZERS, effort)
+
+
+def pre_tokenizer(values: Any, effort: Effort) -> dict[str, Any] | None:
+    return _read(values, _PRE_TOKENIZERS, effort)
+
+
+def decoder(values: Any, effort: Effort) -> dict[str, Any] | None:
+    return _read(values, _DECODERS, effort)
+
+
+def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[str, Any] | None:
+    if values is None and not depth:
+        return None
+    kind = values.get("type") if isinstance(values, dict) else None
+    if not isinstance(kind, str):
+        raise ValueError(f"it has a {family.name} without a type")
+    what = f"the {family.name} {shown(kind)}"
+    effort.step(what)
+    if kind == "Sequence":
+        members = values.get(family.members)
+        if not isinstance(members, list) or depth >= DEEPEST:
+            raise ValueError(f"it uses {what} without a list of steps, or inside {DEEPEST} others")
+        steps = [_read(member, family, effort, depth + 1) for member in members]
+        return {"type": kind, family.members: steps}
+    if kind not in family.readers:
+        raise ValueError(f"it uses {what}, which is not supported")
+    fields = Fields(values, what)
+    family.readers[kind](fields, effort)
+    return {"type": kind, **fields.taken}

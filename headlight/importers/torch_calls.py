@@ -1,0 +1,119 @@
+"""The few things that PyTorch's own files name, and what each is here: a description, never the thing itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from transformer.checkpoint.weights import DTYPES, plain_shape
+
+
+@dataclass(frozen=True)
+class Global:
+    """A thing that a file names, such as torch.FloatStorage or posix.system, and the byte where it does."""
+
+    name: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A block of numbers that lies elsewhere in the file."""
+
+    key: str
+    dtype: str | None  # None: of bytes, to which each tensor gives a type
+    size: int  # in numbers of that type
+
+
+@dataclass(frozen=True)
+class View:
+    """A tensor: which numbers of a storage it is."""
+
+    storage: Storage
+    dtype: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+TYPES = {str(dtype): name for name, dtype in DTYPES.items()}  # "torch.float32" is "F32"
+STORAGES: dict[str, str | None] = {
+    "torch.DoubleStorage": "F64",
+    "torch.FloatStorage": "F32",
+    "torch.HalfStorage": "F16",
+    "torch.BFloat16Storage": "BF16",
+    "torch.LongStorage": "I64",
+    "torch.IntStorage": "I32",
+    "torch.ShortStorage": "I16",
+    "torch.CharStorage": "I8",
+    "torch.ByteStorage": "U8",
+    "torch.BoolStorage": "BOOL",
+    "torch.storage.UntypedStorage": None,
+}
+
+
+def storage(id: Any) -> Storage:
+    """Of ("storage", its type, its key, the device it was on, how many numbers). Raises ValueError for another."""
+    tag, kind, key, _, size, *view = id
+    if tag != "storage" or type(key) is not str or view not in ([], [None]):
+        raise ValueError("an unknown kind of storage")
+    (size,) = plain_shape([size])
+    return Storage(key, STORAGES[kind.name], size)
+
+
+def _view(storage: Storage, offset: Any, shape: Any, strides: Any, *_: Any, dtype: str | None = None) -> View:
+    kind, (offset,) = dtype or storage.dtype, plain_shape([offset])
+    if not isinstance(storage, Storage) or kind is None or len(shape) != len(strides):
+        raise ValueError("a tensor without numbers")
+    return View(storage, kind, offset, plain_shape(shape), plain_shape(strides))
+
+
+def _view_of_type(storage: Any, offset: Any, shape: Any, strides: Any, grad: Any, hooks: Any, kind: Global) -> View:
+    return _view(storage, offset, shape, strides, dtype=TYPES[kind.name])
+
+
+def put(target: dict[Any, Any], items: list[Any]) -> dict[Any, Any]:
+    """Only text and whole numbers are kept as keys: to hash a tuple of tuples of tuples may take forever."""
+    for key, value in zip(items[::2], items[1::2], strict=True):
+        if type(key) in (str, int):
+            target[key] = value
+    return target
+
+
+def _mapping(pairs: Any = ()) -> dict[Any, Any]:
+    mapping: dict[Any, Any] = {}
+    for key, value in pairs:
+        put(mapping, [key, value])
+    return mapping
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "torch._utils._rebuild_tensor": _view,
+    "torch._utils._rebuild_tensor_v2": _view,
+    "torch._utils._rebuild_tensor_v3": _view_of_type,
+    "torch._utils._rebuild_parameter": lambda data, *_: data,
+    "torch._utils._rebuild_parameter_with_state": lambda data, *_: data,
+    "torch.nn.parameter.Parameter": lambda data, *_: data,
+    "torch.Size": lambda sizes=(): tuple(sizes),
+    "collections.OrderedDict": _mapping,
+}
+OF_TYPE = "torch._tensor._rebuild_from_type_v2"  # calls its first argument with its third
+# Facts that may stand beside the weights (a set, a device, a number of numpy's): each is read as nothing.
+PASSED_OVER = {
+    "_codecs.encode",
+    "builtins.bytearray",
+    "builtins.complex",
+    "builtins.frozenset",
+    "builtins.set",
+    "collections.Counter",
+    "numpy._core.multiarray.scalar",
+    "numpy.core.multiarray.scalar",
+    "numpy.dtype",
+    "torch.Tensor",
+    "torch.device",
+}
+# Complex, quantized and sparse tensors: harmless, but nothing that a transformer here is made of.
+UNSUPPORTED = re.compile(r"torch\.\w+Storage|torch\._utils\._rebuild_\w+|torch\.[a-z]+\d\w*|torch\.per_\w+")
+KNOWN = {*CALLS, OF_TYPE, *PASSED_OVER, *STORAGES, *TYPES}

@@ -1,0 +1,116 @@
+"""The files of `torch.save`: since PyTorch 1.6 a zip with the pickle and each storage as a member of its own; before,
+the pickle with the storages after it."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headlight.importers.archives import Sips
+from headlight.importers.limits import LARGEST_CONTENTS, LARGEST_PICKLE
+from headlight.importers.pickles import SAVE, Machine
+from headlight.importers.torch_calls import View
+from transformer.checkpoint.weights import DTYPES, MOST_TENSORS, Refused, Stored
+from transformer.files import open_regular
+from transformer.quoting import quoted
+
+AGAIN = "Copy it again."
+LEGACY = [0x1950A86A20F9469CFC6C, 1001]  # what the older files begin with: a sign, and their version
+
+
+@dataclass(frozen=True)
+class TorchFile:
+    """What `torch.save` was given, each tensor as a View, and where each storage lies: its first byte and its size."""
+
+    path: Path
+    value: Any
+    storages: Mapping[str, tuple[int, int]]
+
+    def place(self, name: str, view: View) -> Stored:
+        """Where the tensor `name` lies. Raises Refused where it is more than its storage holds."""
+        itemsize = DTYPES[view.dtype].itemsize
+        start, size = self.storages.get(view.storage.key, (0, -1))
+        place = Stored(self.path, start + view.offset * itemsize, view.shape, view.dtype, view.strides)
+        if place.numbers and (view.offset + place.span) * itemsize > size:
+            raise Refused(f"The tensor {quoted(name)} is larger than its data in the file ({max(size, 0):,} bytes).")
+        return place
+
+
+def is_torch_zip(path: Path) -> bool:
+    """Whether a zip is one of `torch.save`'s, not an archive of files."""
+    with open_regular(path) as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
+        return _pickle_of(archive.namelist()) is not None
+
+
+def _pickle_of(names: list[str]) -> str | None:
+    pickles = [name for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
+    return pickles[0] if len(pickles) == 1 else None
+
+
+def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
+    """Of objects of the `classes` the state is kept. Raises Refused for what would run, for a damaged file and
+    for a program of TorchScript.
+    """
+    with open_regular(path) as file, zipfile.ZipFile(Sips(file, LARGEST_CONTENTS)) as archive:
+        members = {member.filename: member for member in archive.infolist()}
+        if len(members) < len(archive.infolist()):
+            raise Refused(f"{path.name} has two members of the same name.", (), AGAIN)
+        if len(members) > MOST_TENSORS + 20:
+            raise Refused(f"The file has {len(members):,} blocks of numbers; no model here has over {MOST_TENSORS:,}.")
+        pickle = _pickle_of(list(members))
+        assert pickle is not None
+        folder = pickle.removesuffix("data.pkl")
+        if any(name.startswith(f"{folder}code/") for name in members):
+            raise Refused(f"{path.name} is a program (TorchScript), not weights alone.", (), "Save those.", SAVE)
+        spots = {name: _spot(file, member, path) for name, member in members.items()}
+        if f"{folder}byteorder" in spots and _bytes(file, *spots[f"{folder}byteorder"]) != b"little":
+            raise Refused(f"{path.name} was written on a big-endian machine.", (), "Save it again on another.")
+        start, size = spots[pickle]
+        if size > LARGEST_PICKLE:
+            raise Refused(f"The file's list of tensors has {size:,} bytes; at most {LARGEST_PICKLE:,} are read.")
+        value = Machine(io.BytesIO(_bytes(file, start, size)), classes).read()
+    data = f"{folder}data/"
+    return TorchFile(path, value, {name.removeprefix(data): at for name, at in spots.items() if name.startswith(data)})
+
+
+def _spot(file: io.BufferedReader, member: zipfile.ZipInfo, path: Path) -> tuple[int, int]:
+    """A member's first byte and its size. The member's own header repeats its name, but not always at equal length."""
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size or member.flag_bits & 1:
+        raise Refused(f"{path.name} was packed by another program than PyTorch.", (), "Save it again.", SAVE)
+    header = _bytes(file, member.header_offset, 30)
+    name, extra = struct.unpack("<26x2H", header)
+    start = member.header_offset + len(header) + name + extra
+    if header[:4] != b"PK\3\4" or start + member.file_size > path.stat().st_size:
+        raise Refused(f"{path.name} is cut off, or its table of contents is wrong.", (), AGAIN)
+    return start, member.file_size
+
+
+def _bytes(file: io.BufferedReader, start: int, size: int) -> bytes:
+    file.seek(start)
+    return file.read(size)
+
+
+def read_legacy(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
+    """A file of PyTorch before 1.6, or any other pickle. Raises Refused for what would run, and for a damaged file."""
+    with open_regular(path) as file:
+        machine = Machine(io.BytesIO(file.read(LARGEST_PICKLE)), classes)
+        value = machine.read()
+        if value != LEGACY[0]:
+            return TorchFile(path, value, {})
+        version, system, value, keys = (machine.read() for _ in range(4))
+        if version != LEGACY[1] or not system.get("little_endian"):
+            raise Refused(f"{path.name} is of another version of PyTorch.", (), "Save it again.", SAVE)
+        every = machine.storages.values()
+        sizes = {storage.key: storage.size * DTYPES[storage.dtype or "U8"].itemsize for storage in every}
+        storages, start, end = {}, machine.data.tell(), path.stat().st_size
+        for key in keys:  # the number of its numbers, then the numbers
+            storages[key] = (start + 8, sizes[key])
+            start += 8 + sizes[key]
+        if start != end:
+            raise Refused(f"{path.name} should have {start:,} bytes, but has {end:,}.", (), AGAIN)
+    return TorchFile(path, value, storages)

@@ -1,0 +1,185 @@
+"""The vocabularies that come beside a model from elsewhere: a tokenizer, or a list of tokens in one of four forms."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tokenizers import normalizers, pre_tokenizers
+
+from headlight.checkpoints import load_tokenizer
+from headlight.importers.health import misfits
+from headlight.importers.pickled_vocabularies import ZIP, is_pickle, read_pickled
+from headlight.importers.questions import Answers
+from transformer.checkpoint.weights import Refused
+from transformer.config import ModelConfig
+from transformer.files import LARGEST_JSON, read_bytes
+from transformer.quoting import quoted, short
+from transformer.tokenizers import Tokenizer
+
+MOST_TOKENS = 2_000_000
+UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]", "UNK", "unk", "<oov>")
+NAMES = {  # under which other people's vocabularies have what a model needs
+    "padding": ("[PAD]", "<pad>", "<PAD>", "<blank>", "[pad]"),
+    "the start": ("[SOS]", "<sos>", "<SOS>", "<bos>", "<s>", "[BOS]", "[CLS]"),
+    "the end": ("[EOS]", "<eos>", "<EOS>", "</s>", "[SEP]"),
+}
+_MARKS_OF_PIECES = ("▁", "Ġ", "##")  # which begin a piece; "@@" and "</w>" end one
+
+
+def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
+    """The source's and the target's tokenizer (the same object for one file), and what should be known of them."""
+    paths, sizes = (answers.source_vocab, answers.target_vocab), (config.source_vocab_size, config.target_vocab_size)
+    warnings = _without([side for side, path in zip(("source", "target"), paths, strict=True) if path is None])
+    if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1] and not _is_pair(paths[0]):
+        shared, doubts = _opened("", paths[0], sizes[0], config)
+        return shared, shared, tuple(doubts)
+    source, source_doubts = _opened("source", paths[0], sizes[0], config)
+    target, target_doubts = _opened("target", paths[1], sizes[1], config)
+    return source, target, (*warnings, *source_doubts, *target_doubts)
+
+
+def _opened(side: str, path: Path | None, size: int, config: ModelConfig) -> tuple[Tokenizer, list[str]]:
+    if path is None:
+        return Tokenizer.of_ids(size, config.pad_id, config.sos_id, config.eos_id), []
+    tokenizer = open_vocabulary(path, config, side)
+    doubts = [*misfits(side, tokenizer, size), *_contradictions(side, tokenizer, config)]
+    return tokenizer if tokenizer.vocab_size == size else tokenizer.of_size(size), doubts
+
+
+def _without(sides: list[str]) -> list[str]:
+    if not sides:
+        return []
+    which = "vocabulary came with it" if len(sides) == 2 else f"{sides[0]} vocabulary came with it"
+    return [f"No {which}, so ids are shown instead of words, and a text is typed as ids with spaces between them."]
+
+
+def open_vocabulary(path: Path, config: ModelConfig, side: str = "") -> Tokenizer:
+    """The tokenizer of a `tokenizer.json`, a list or an object (token: id) in JSON, a text with one token per line, or
+    a pickle of either or of a torchtext vocabulary, of which nothing is run; of a pair, that of the `side`.
+
+    Raises Refused for anything else, and for another pickle with the way to convert it.
+    """
+    ids = (config.pad_id, config.sos_id, config.eos_id)
+    values = _values(path, side)
+    if isinstance(values, dict) and isinstance(values.get("model"), dict):
+        try:
+            return load_tokenizer(path, *ids)
+        except ValueError as error:
+            raise Refused(str(error)) from None
+    words = _in_order(path, values) if isinstance(values, dict) else values
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or not any(words):
+        raise Refused(
+            f"{path.name} is not a vocabulary.",
+            remedy="Give a tokenizer.json, a JSON list of tokens, a JSON object of tokens and ids, a pickle of one of "
+            "these or of torchtext's, or a file with one token per line.",
+        )
+    return _of_words(path, words, ids)
+
+
+def _is_pair(path: Path) -> bool:
+    """Whether a file has one vocabulary for the source and another for the target."""
+    return bool(_values(path, "source") != _values(path, "target"))
+
+
+def _values(path: Path, side: str) -> Any:
+    """What a vocabulary's file holds: a list of tokens, or an object of them; where it is neither, whatever it is."""
+    try:
+        raw = read_bytes(path, LARGEST_JSON)
+    except OSError as error:
+        raise Refused(f"The vocabulary {short(path)} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    if is_pickle(raw):
+        try:
+            return read_pickled(path, side)
+        except Refused as refused:
+            raise Refused(
+                f"{path.name} is a pickle of more than words and ids. {refused.what}",
+                remedy="If you made it yourself, write it as JSON with the command.",
+                command=_conversion(path, with_torch=raw.startswith(ZIP)),
+            ) from None
+    try:
+        content = raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise Refused(f"{path.name} is not text in UTF-8.", remedy="Save it as UTF-8.") from None
+    if (values := _json(content)) is not None:
+        return values
+    words = content.removesuffix("\n").split("\n")
+    if len(words) > 1 and all("\t" in word for word in words):
+        raise Refused(f"{path.name} has several columns.", remedy="Give a file with one token a line.")
+    return words
+
+
+def _conversion(path: Path, with_torch: bool) -> str:
+    """The shell command that writes a pickled vocabulary, or each of several, as JSON beside it."""
+    reading = "torch.load(file, weights_only=False)" if with_torch else "pickle.load(file)"
+    name, beside = json.dumps(str(path)), json.dumps(str(path.with_suffix("")))
+    program = (  # in double quotes alone, since the shell's are single ones
+        f'import json, {"torch" if with_torch else "pickle"}; file = open({name}, "rb"); kept = {reading}; '
+        "kept = kept if isinstance(kept, tuple) else (kept,); "
+        '[json.dump(v.get_stoi() if hasattr(v, "get_stoi") else dict(getattr(v, "stoi", v)), '
+        f'open({beside} + f".{{n}}.json", "w")) for n, v in enumerate(kept, 1)]'
+    )
+    return f"python -c {shlex.quote(program)}"
+
+
+def _json(content: str) -> Any:
+    """What the JSON says; None where it is none, or a lone word or number such as a text's first line may be."""
+    try:
+        values = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, list | dict) else None
+
+
+def _in_order(path: Path, values: dict[str, Any]) -> list[str]:
+    """The tokens by their ids; ids that no token has are filled with "[57]"."""
+    ids = list(values.values())
+    if not ids or not all(type(id) is int and 0 <= id < MOST_TOKENS for id in ids):
+        raise Refused(
+            f"{path.name} gives its tokens ids that are not whole numbers from 0 to {MOST_TOKENS - 1:,}.",
+            remedy='Give a JSON object such as {"<pad>": 0, "the": 1}.',
+        )
+    if len(set(ids)) < len(ids):
+        raise Refused(f"{path.name} gives the same id to two tokens.", remedy="Each needs its own.")
+    tokens = {id: token for token, id in values.items()}
+    return [tokens.get(id, f"[{id}]") for id in range(max(ids) + 1)]
+
+
+def _of_words(path: Path, words: list[str], ids: tuple[int, int, int]) -> Tokenizer:
+    """Words and punctuation marks are looked up one by one; in small letters where the vocabulary has no others."""
+    if len(words) > MOST_TOKENS:
+        raise Refused(f"{path.name} has {len(words):,} tokens; at most {MOST_TOKENS:,} are read.")
+    pieces = sum(word.startswith(_MARKS_OF_PIECES) or word.endswith(("@@", "</w>")) for word in words)
+    if pieces > len(words) / 10:
+        raise Refused(
+            f"{path.name} lists parts of words, and a list does not say how words are cut into them.",
+            remedy="Give the tokenizer.json instead.",
+        )
+    unknown = next((words.index(name) for name in UNKNOWN if name in words), None)
+    try:
+        tokenizer = Tokenizer.of_words(words, *ids, unk_id=unknown)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    tokenizer.inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = {name for names in NAMES.values() for name in names} | set(UNKNOWN)
+    if not any(word != word.lower() for word in words if word not in special):
+        tokenizer.inner.normalizer = normalizers.Lowercase()
+    return tokenizer
+
+
+def _contradictions(side: str, tokenizer: Tokenizer, config: ModelConfig) -> Iterator[str]:
+    """Where the vocabulary has a token by a special one's name, at another id than the one that was answered."""
+    vocabulary = tokenizer.inner.get_vocab()
+    tokens = {id: token for token, id in vocabulary.items()}
+    for (role, names), id in zip(NAMES.items(), (config.pad_id, config.sos_id, config.eos_id), strict=True):
+        own = [name for name in names if name in vocabulary]
+        if own and tokens.get(id) not in own:
+            yield (
+                f"Id {id} is given as {role}, but the {side} vocabulary has {own[0]} at {vocabulary[own[0]]} and "
+                f"{quoted(tokens.get(id, 'nothing'))} at {id}."
+            ).replace("  ", " ")

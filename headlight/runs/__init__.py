@@ -1,0 +1,53 @@
+"""Training: a flat loop that yields reports, the folder in which a run lives, and the worker that trains it.
+
+A page or a script starts a run with `start(Recipe(...), "runs/NAME")`, watches it with `status` and `Metrics`, and
+steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
+"""
+
+from headlight.runs.evaluation import FEW, Evaluation, Evaluator
+from headlight.runs.export import export
+from headlight.runs.folder import RUNS, RunFolder, run_path
+from headlight.runs.metrics import Metrics
+from headlight.runs.notes import Notes, keep_notes, notes
+from headlight.runs.recipe import Recipe, differences
+from headlight.runs.run_status import Status, status, statuses
+from headlight.runs.settings import GIVEN, HELP
+from headlight.runs.steer import delete, extend, kill, pause, resume, start, stop
+from headlight.runs.worker import work
+from transformer.training.loop import Diverged, StepReport, Trainer, train
+from transformer.training.schedule import learning_rate, teacher_forcing
+
+__all__ = [
+    "GIVEN",
+    "FEW",
+    "HELP",
+    "RUNS",
+    "Diverged",
+    "Evaluation",
+    "Evaluator",
+    "Metrics",
+    "Notes",
+    "Recipe",
+    "RunFolder",
+    "Status",
+    "StepReport",
+    "Trainer",
+    "delete",
+    "differences",
+    "export",
+    "extend",
+    "kill",
+    "keep_notes",
+    "learning_rate",
+    "notes",
+    "pause",
+    "resume",
+    "run_path",
+    "start",
+    "status",
+    "statuses",
+    "stop",
+    "teacher_forcing",
+    "train",
+    "work",
+]

@@ -1,0 +1,301 @@
+"""The verbs of the command line that train: train, resume, pause, stop, runs, export; and work, which is the worker."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, fields, replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from tqdm import tqdm
+
+from headlight import folders
+from headlight.checkpoints import load
+from headlight.corpora.about import about
+from headlight.corpora.corpora import FORMS
+from headlight.importers.commands import PACKED, pack
+from headlight.runs import steer
+from headlight.runs.cautions import cautions, shared
+from headlight.runs.export import best_of
+from headlight.runs.export import export as export_run
+from headlight.runs.folder import RUNS, RunFolder
+from headlight.runs.metrics import Metrics
+from headlight.runs.recipe import Recipe, usual_values
+from headlight.runs.run_status import Status, status, statuses
+from headlight.runs.settings import GIVEN, HELP
+from headlight.runs.steer import start
+from headlight.runs.worker import work as work_on
+from headlight.teaching.mistakes import MISTAKES, TRAINABLE
+from transformer.config import ModelConfig, StackConfig, TrainConfig
+from transformer.files import open_regular
+from transformer.presets import DIFFERS, PRESETS, preset
+from transformer.quoting import short
+from transformer.training.processes import require_all_started, several
+from transformer.translator import LENGTH_PENALTY
+
+STACKS = ("encoder", "decoder")
+VOCABULARY = ("tokenizer", "vocabulary", "separate", "min_frequency", "max_characters", "max_tokens")
+Verb = Callable[[Callable[[argparse.Namespace], None], str], argparse.ArgumentParser]
+
+
+def add_verbs(verb: Verb) -> None:
+    """Adds the verbs by means of `verb(run, help)`, which makes the parser of one."""
+    sub = verb(train, f"Train a model into a run folder. DATA is one of: {FORMS}")
+    sub.add_argument("--data", required=True, help=HELP["data"])
+    sub.add_argument("--validation", help=HELP["validation"])
+    sub.add_argument("--folder", help=HELP["folder"])
+    sub.add_argument("--out", type=folders.written, required=True, help="the run folder to create, such as runs/en-fr")
+    _add_fields(sub, Recipe, VOCABULARY)
+    sub.add_argument("--slots", type=float, default=0.0, metavar="SHARE", help=HELP["slots"])
+    sub.add_argument("--vary", type=float, default=0.0, metavar="SHARE", help=HELP["vary"])
+    sub.add_argument("--watch", action="append", metavar="SENTENCE", help=HELP["watch"] + " May be given repeatedly.")
+    sub.add_argument("--start", metavar="CHECKPOINT", help=HELP["start"])
+    sub.add_argument("--threads", type=int, help=HELP["threads"])
+    sub.add_argument("--tensorboard", action="store_true", help=HELP["tensorboard"])
+    sub.add_argument("--break", dest="broken", choices=TRAINABLE, help=HELP["broken"])
+    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
+    network = sub.add_argument_group("network", "what to change in the preset")
+    network.add_argument(
+        "--preset",
+        choices=PRESETS,
+        default="small",
+        help="the network, where --start names none; a tutorial's comes with its training and vocabulary",
+    )
+    _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)])
+    stack = [f.name for f in fields(StackConfig)]
+    for prefix in ("", *(f"{name}_" for name in STACKS)):
+        _add_fields(network, StackConfig, stack, prefix)
+    training = sub.add_argument_group("training")
+    _add_fields(training, TrainConfig, [f.name for f in fields(TrainConfig)])
+
+    sub = verb(resume, "Go on with a run from its last checkpoint.")
+    _takes_run(sub)
+    sub.add_argument("--steps", type=int, help="new total number of steps")
+    sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
+    _takes_run(verb(pause, "Save a checkpoint and pause a run; resume goes on from it."))
+    _takes_run(verb(stop, "Save a checkpoint and stop a run; it can be resumed."))
+    sub = verb(runs, "List the runs, the latest first.")
+    sub.add_argument("root", nargs="?", default=RUNS, help="the folder of the runs")
+    _takes_run(verb(work, "Work on a run in this process; train and resume start it."))
+
+    sub = verb(export, "Export a run's best checkpoint: weights in 16 bits, snapshots in 8, scores.")
+    _takes_run(sub)
+    sub.add_argument("--out", type=folders.written, required=True, help="the checkpoint folder to make, or the file")
+    text = "pack a checkpoint folder, or a run's best, as it is: a zip of it, one safetensors file, or a Marian folder "
+    text += "(which needs a network trained with --norm post --no-final-norm and sinusoidal positions)"
+    sub.add_argument("--as", dest="packed", choices=PACKED, help=text)
+    sub.add_argument("--beam", type=int, default=5, help="hypotheses kept at each step; 1 is greedy")
+    sub.add_argument(
+        "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
+    )
+    sub.add_argument("--folder", help=HELP["folder"])
+    sub.add_argument("--average", type=int, metavar="N", help="number of kept checkpoints whose mean to try")
+
+
+def _takes_run(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("run_folder", type=folders.written, metavar="run", help="the run folder, such as runs/en-fr")
+
+
+def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = "") -> None:
+    """A flag for each field of a configuration, with its type, choices and help; None where it is not given."""
+    hints = get_type_hints(config)
+    for field in fields(config):
+        if field.name not in names:
+            continue
+        options: dict[str, Any] = {"default": None, "help": HELP[field.name]}
+        if config in (Recipe, TrainConfig) and field.default not in (False, MISSING):
+            options["help"] += f" (default: {field.default})"
+        if hints[field.name] is bool:
+            options["action"] = argparse.BooleanOptionalAction
+        elif choices := get_args(hints[field.name]):
+            options["choices"] = choices
+        else:
+            options["type"] = hints[field.name]
+        if prefix:
+            options["help"] = f"The same, for the {prefix.rstrip('_')} only."
+        group.add_argument(f"--{(prefix + field.name).replace('_', '-')}", **options)
+
+
+def train(options: argparse.Namespace) -> None:
+    recipe = _recipe(options)
+    if options.start is None and options.preset in DIFFERS:
+        print(DIFFERS[options.preset], file=sys.stderr)
+    _caution([*cautions(recipe), *_shared(options.out, recipe)])
+    _work(options, options.out, lambda launcher: start(recipe, options.out, launcher))
+
+
+def resume(options: argparse.Namespace) -> None:
+    path = options.run_folder
+    if RunFolder(path).is_run():  # else it is refused below
+        _caution(_shared(path, RunFolder(path).recipe()))
+    if options.steps is None:
+        _work(options, path, lambda launcher: steer.resume(path, launcher))
+    else:
+        _work(options, path, lambda launcher: steer.extend(path, options.steps, launcher))
+
+
+def _caution(cautions: list[str]) -> None:
+    for caution in cautions:
+        print(f"Caution: {caution}", file=sys.stderr)
+
+
+def _shared(path: str, recipe: Recipe) -> list[str]:
+    """What to know of the runs beside this one, in the folder where the pages look for them too."""
+    here = Path(path).resolve()
+    beside = [run for run in statuses(here.parent) if run.alive and run.folder.resolve() != here]
+    return shared(recipe.threads, beside)
+
+
+def pause(options: argparse.Namespace) -> None:
+    steer.pause(options.run_folder)
+    _follow(options.run_folder)
+
+
+def stop(options: argparse.Namespace) -> None:
+    steer.stop(options.run_folder)
+    _follow(options.run_folder)
+
+
+def runs(options: argparse.Namespace) -> None:
+    for run in statuses(options.root):
+        texts = " ".join(filter(None, (run.cause, *run.mended, *run.damaged, run.advice)))
+        steps = f"{run.step:>9,} of {run.steps:<9,}" if run.steps else " " * 22  # unknown where its files are damaged
+        print(f"{run.name:<24}{run.state:<12}{steps}  {texts}".rstrip())
+
+
+def work(options: argparse.Namespace) -> None:
+    work_on(options.run_folder)
+
+
+def export(options: argparse.Namespace) -> None:
+    if options.packed is not None:
+        run = RunFolder(options.run_folder)
+        folder = _told_best(run) if run.is_run() and run.checkpoints.is_dir() else run.path
+        print(*pack(folder, options.packed, Path(options.out)), options.out, sep="\n")
+        return
+    _told_best(RunFolder(options.run_folder))
+    checkpoint = export_run(
+        options.run_folder, options.out, options.beam, options.length_penalty, options.folder, average=options.average
+    )
+    print(json.dumps(checkpoint.card, indent=2, ensure_ascii=False))
+
+
+def _told_best(run: RunFolder) -> Path:
+    """The run's best checkpoint; where another stands in for it, that is said."""
+    run.recipe()
+    best = best_of(run)
+    if best != run.checkpoints / "best":
+        print(f"The best checkpoint is damaged; {best.name} is used instead.", file=sys.stderr)
+    return best
+
+
+def _recipe(options: argparse.Namespace) -> Recipe:
+    """What was asked for; the vocabulary's bound stands for the sizes that are not known yet."""
+    watch = options.watch or about(options.data)["examples"]
+    usual = usual_values(None if options.start else options.preset)
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    values = {name: given.get(name.removeprefix("training."), value) for name, value in usual.items()}
+    training = TrainConfig(**{f.name: values.pop(f"training.{f.name}") for f in fields(TrainConfig)})
+    named = {name: getattr(options, name) for name in ("data", "validation", "folder", "start", "threads")}
+    model = _network(options, values["vocabulary"])
+    return Recipe(**named, **values, model=model, training=training, watch=tuple(watch))
+
+
+def _network(options: argparse.Namespace, size: int) -> ModelConfig:
+    """The preset's network, or that of the checkpoint to start from, with the changes that were asked for."""
+    values = vars(options)
+    names = [f.name for f in fields(ModelConfig) if f.name not in (*GIVEN, *STACKS)]
+    changes = dict(MISTAKES[options.broken].changes) if options.broken else {}
+    changes |= {name: values[name] for name in names if values[name] is not None}
+    usual = load(folders.named(options.start)).model.config if options.start else preset(options.preset, size, size)
+    for stack in STACKS:
+        both = {f.name: values[f.name] for f in fields(StackConfig) if values[f.name] is not None}
+        own = {f.name: values[f"{stack}_{f.name}"] for f in fields(StackConfig)}
+        given = {name: value for name, value in own.items() if value is not None}
+        changes[stack] = replace(getattr(usual, stack), **{**both, **given})
+    return replace(usual, **changes)
+
+
+def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Launcher], object]) -> None:
+    """Gives the run a worker and follows it; as one of several processes, is that worker."""
+    require_all_started()
+    if not several():
+        launched(steer.spawn)
+        if not options.detach:
+            _follow(path)
+        return
+    first = os.environ["RANK"] == "0"
+    if first:
+        launched(lambda folder: os.getpid())
+    work_on(path)  # the others wait there for the first
+    if first:
+        _require_success(status(path))
+
+
+def _follow(path: str) -> None:
+    """Shows what the worker says until it ends; Ctrl-C and SIGTERM pause it. Raises ValueError where it ends badly."""
+    folder, metrics = RunFolder(path), Metrics(path)
+    with (
+        _sigterm_as_interrupt(),
+        TextIOWrapper(open_regular(folder.log), encoding="utf-8", errors="replace") as log,
+        tqdm(unit="step", smoothing=0.05, disable=None) as bar,
+    ):
+        log.seek(0, os.SEEK_END)
+        now = status(path)
+        try:
+            while now.alive:
+                time.sleep(0.2)
+                now = status(path)  # before the rest is read, so that nothing comes after the last look
+                _show(bar, metrics, now, log.read())
+        except KeyboardInterrupt:
+            bar.write("Pausing after this step; press Ctrl-C again to leave it to itself.", sys.stderr)
+            steer.pause(path)
+            while (now := status(path)).alive:
+                time.sleep(0.2)
+    _require_success(now)
+    if now.state != "finished":
+        print(f"{now.state.capitalize()}. Go on with: {folders.COMMAND} resume {path}", file=sys.stderr)
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """The worker is a session of its own: who ends this command with SIGTERM would leave it behind unseen."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # where Python takes no signal
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _show(bar: Any, metrics: Metrics, now: Status, texts: str) -> None:
+    for line in texts.splitlines():
+        bar.write(line, sys.stderr)
+    lines = metrics.read()
+    bar.total = now.steps or None
+    if lines and lines[-1]["step"] != bar.n:
+        last = lines[-1]
+        bar.update(last["step"] - bar.n)
+        if {"loss", "tokens", "seconds"} <= set(last):
+            speed = last["tokens"] / max(last["seconds"], 1e-9)
+            bar.set_postfix_str(f"loss {last['loss']:.3f}, {speed:,.0f} tokens/s", refresh=False)
+
+
+def _require_success(ended: Status) -> None:
+    if ended.state not in ("finished", "paused", "stopped"):
+        raise ValueError(f"{short(ended.folder)} has {ended.state}. {ended.cause} {ended.advice}")

@@ -1,0 +1,131 @@
+"""What a run will take, before it is started: parameters, memory, disk, steps per epoch, and time.
+
+The parameters are exact. Time is measured: `measure` trains the network for a few seconds on made-up sentences, in a
+process like a worker's. Without it there is no time, and the memory is estimated from the sizes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+
+from headlight.corpora.preview import Preview
+from headlight.runs.recipe import Recipe
+from headlight.runs.steer import environment
+from headlight.runs.threads import threads
+from transformer.access import require_private
+from transformer.batches import Batch, bucket
+from transformer.checkpoint.native import due_shapes
+from transformer.config import ModelConfig, TrainConfig
+from transformer.model import Transformer
+from transformer.training.loop import Trainer
+
+LENGTH = 16  # tokens of a made-up sentence, where nothing is known of the corpus
+PROCESS = 350_000_000  # bytes of Python and its libraries
+LONG_ENOUGH, TOO_LONG = 2.0, 60.0  # seconds
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What was measured: target tokens a second, and the most memory that the process held, in bytes."""
+
+    tokens_per_second: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Sizes in bytes, times in seconds; None where it is not known: without a preview, or without a measurement."""
+
+    parameters: int
+    memory: int
+    disk: int  # the checkpoints, of which the last two, the best and a new one exist at once, and the corpus
+    updates_per_epoch: int | None = None
+    seconds_per_epoch: float | None = None
+    seconds: float | None = None
+
+
+def estimate(recipe: Recipe, preview: Preview | None = None, speed: Speed | None = None) -> Estimate:
+    """`preview` is that of the recipe's corpus; where that was not read to its end, the times are those of its part."""
+    config, training = recipe.model, recipe.training
+    if preview is not None:
+        config = replace(
+            config,
+            source_vocab_size=min(preview.source.vocabulary, recipe.vocabulary),
+            target_vocab_size=min(preview.target.vocabulary, recipe.vocabulary),
+        )
+    parameters = sum(map(math.prod, due_shapes(config).values()))
+    memory = speed.memory if speed else PROCESS + 16 * parameters + activations(config, training)
+    disk = 4 * 12 * parameters + training.snapshots * 2 * parameters
+    if preview is None:
+        return Estimate(parameters, memory, disk)
+    # The batches of the sample, whose targets stand between two special tokens; only their lengths matter.
+    sample: list[Any] = [(range(s), range(t + 1)) for s, t in zip(*preview.lengths, strict=True)]
+    times = preview.count / len(sample)
+    updates = math.ceil(len(bucket(sample, training.batch_tokens)) * times / training.accumulate)
+    disk += round(2 * times * sum(map(sum, preview.lengths)))
+    if speed is None:
+        return Estimate(parameters, memory, disk, updates)
+    seconds = preview.tokens / speed.tokens_per_second
+    return Estimate(parameters, memory, disk, updates, seconds, seconds / updates * training.steps)
+
+
+def activations(config: ModelConfig, training: TrainConfig) -> int:
+    """Bytes that the forward pass keeps for the backward pass, about: what each sublayer reads, and the logits."""
+    d = config.d_model
+    encoder = config.encoder.n_layers * (10 * d + 2 * config.encoder.d_ff)
+    decoder = config.decoder.n_layers * (17 * d + 2 * config.decoder.d_ff)
+    return training.batch_tokens * 4 * (encoder + decoder + 4 * config.target_vocab_size)
+
+
+def measure(recipe: Recipe, source_length: int = LENGTH, target_length: int = LENGTH) -> Speed:
+    """Trains the recipe's network for a few seconds on sentences of these lengths, in tokens.
+
+    Raises ValueError where the network does not fit into memory, or cannot make two steps in a minute, and where nobody
+    may start a process.
+    """
+    require_private()
+    question = json.dumps({"recipe": recipe.to_dict(), "lengths": [source_length, target_length]})
+    command = [sys.executable, "-m", "headlight.runs.estimate"]
+    try:
+        answer = subprocess.run(
+            command, input=question, capture_output=True, text=True, timeout=TOO_LONG, env=environment(recipe)
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"This network cannot make two steps in {TOO_LONG:.0f} seconds; make it smaller.") from None
+    if answer.returncode:
+        why = (answer.stderr.strip().splitlines() or ["it was ended, perhaps because memory ran out"])[-1]
+        raise ValueError(f"This network cannot be trained here: {why[:200]}")
+    return Speed(**json.loads(answer.stdout))
+
+
+def _measure_here(recipe: Recipe, source_length: int, target_length: int) -> Speed:
+    config, training = recipe.model, recipe.training
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.set_num_threads(threads(recipe.threads))
+    trainer = Trainer(Transformer(config).to(device), training)
+    rows = max(1, training.batch_tokens // max(source_length, target_length))
+    source = torch.randint(4, config.source_vocab_size, (rows, source_length))
+    target = torch.randint(4, config.target_vocab_size, (rows, target_length + 1))
+    batches = iter(lambda: Batch(source, target, config.pad_id), None)
+    trainer.update(batches)  # the first one also reserves memory
+    begun, tokens = time.perf_counter(), 0
+    while time.perf_counter() - begun < LONG_ENOUGH:
+        tokens += trainer.update(batches).tokens
+    seconds = time.perf_counter() - begun
+    on_gpu = device.type == "cuda"
+    memory = torch.cuda.max_memory_allocated() if on_gpu else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return Speed(tokens / seconds, memory)
+
+
+if __name__ == "__main__":
+    question = json.load(sys.stdin)
+    print(json.dumps(asdict(_measure_here(Recipe.from_dict(question["recipe"]), *question["lengths"]))))

@@ -1,0 +1,178 @@
+"""How good a model is on pairs it was not trained on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
+
+import sacrebleu
+import torch
+
+from headlight.checkpoints import Checkpoint
+from headlight.corpora.encoded import Encoded
+from headlight.corpora.gold import GoldCorpus, GoldPair, rightly_shown
+from headlight.corpora.mixtures import Mixture
+from headlight.corpora.pairs import Corpus, Pair, Pairs
+from transformer.batches import Example, bucket, collate
+from transformer.training.loop import batch_loss
+from transformer.translator import LENGTH_PENALTY, Translator
+from transformer.yielding import yield_turn
+
+FEW = 100  # sentences: on fewer, each of them moves a score by a percent and more
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share.
+
+    `pronouns` is how many of a grammar's pronouns were resolved (`rightly_shown`), and of how many that the target
+    shows; else None.
+    """
+
+    loss: float
+    bleu: float
+    chrf: float
+    exact: float
+    signature: str  # what sacrebleu says of how BLEU was computed
+    translations: list[str] = field(default_factory=list, repr=False)
+    pronouns: tuple[int, int] | None = None
+    parts: dict[str, Evaluation] = field(default_factory=dict, repr=False)  # of a mixture: by the corpora's names
+
+    @property
+    def sentences(self) -> int:
+        """How many sources were translated."""
+        return len(self.translations)
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(min(self.loss, 700.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a card has it; what is known only for grammars is left out elsewhere."""
+        scores = {
+            "BLEU": round(self.bleu, 2),
+            "chrF": round(self.chrf, 2),
+            "exact": round(self.exact, 4),
+            "loss": round(self.loss, 4),
+            "sentences": self.sentences,
+            "signature": self.signature,
+        }
+        if self.pronouns is not None:
+            right, every = self.pronouns
+            scores |= {"pronouns": round(right / every, 4), "pronouns_counted": every}
+        return scores
+
+
+class Evaluator:
+    """A set of pairs, held ready: sources and references as text, and both as ids.
+
+    Pairs with the same source are several translations of it: the source is translated once, and scored against all.
+    `origins` names the corpus of each pair, where they come from several; each of those is scored for itself as well.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[str],
+        references: Sequence[str],
+        examples: Iterable[Example],
+        origins: Sequence[str] | None = None,
+    ):
+        if not sources or len(sources) != len(references):
+            raise ValueError(f"There are {len(sources)} sources and {len(references)} references to evaluate on.")
+        origins = origins or [""] * len(sources)
+        of_source: dict[tuple[str, str], list[str]] = {}
+        of_origin: dict[str, list[Example]] = {}
+        for source, reference, example, origin in zip(sources, references, examples, origins, strict=True):
+            of_source.setdefault((origin, source), []).append(reference)
+            of_origin.setdefault(origin, []).append(example)
+        self.origins, self.sources = (list(side) for side in zip(*of_source, strict=True))
+        self.references = list(of_source.values())
+        self.batches = {origin: bucket(own, budget=4_096) for origin, own in of_origin.items()}
+        self.left_out = 0
+        self.gold: dict[tuple[str, str], GoldPair] = {}  # by origin and source, of a grammar's corpus
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, name: str, pairs: Iterable[Pair]) -> Evaluator:
+        """Of the `pairs` that the model can read and write; `left_out` says how many are longer than that."""
+        source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+        every, longest = list(pairs), checkpoint.model.config.max_length
+        sources = source.encode_batch([pair.source for pair in every])
+        targets = target.encode_batch([pair.target for pair in every])
+        both = zip(every, sources, targets, strict=True)
+        if not every:
+            raise ValueError(f"There is no pair to evaluate on. {pairs.report if isinstance(pairs, Corpus) else name}")
+        fitting = [pair for pair, s, t in both if s and t and max(len(s), len(t)) < longest]  # and a special token
+        if not fitting:
+            raise ValueError(f"{name} has no pair of at most {longest - 1} tokens a side to evaluate on.")
+        examples = Encoded(Pairs(name, fitting), source, target, longest)
+        _, texts, references, origins = zip(*fitting, strict=True)
+        evaluator = cls(texts, references, examples, origins)
+        evaluator.left_out = len(every) - len(fitting)
+        evaluator.gold = _gold(pairs)
+        return evaluator
+
+    def __call__(
+        self,
+        checkpoint: Checkpoint,
+        beam_size: int = 1,
+        length_penalty: float = LENGTH_PENALTY,
+    ) -> Evaluation:
+        """Scores the model: cased, detokenised sacreBLEU and chrF of its own translations."""
+        checkpoint.model.eval()
+        translations = Translator(checkpoint).translate_batch(self.sources, beam_size, length_penalty)
+        texts = [translation.text for translation in translations]
+        losses = {origin: _loss(checkpoint, batches) for origin, batches in self.batches.items()}
+        parts = {origin: self._scores(texts, origin, losses[origin]) for origin in losses}
+        if len(parts) == 1:
+            return next(iter(parts.values()))
+        total, tokens = (sum(of) for of in zip(*losses.values(), strict=True))
+        return replace(self._scores(texts, None, (total, int(tokens))), parts=parts)
+
+    def _scores(self, texts: Sequence[str], origin: str | None, loss: tuple[float, int]) -> Evaluation:
+        """Of the translations of one origin's sources, or of all; `loss` is their summed loss and their tokens."""
+        chosen = [n for n, of in enumerate(self.origins) if origin in (of, None)]
+        written, references = [texts[n] for n in chosen], [self.references[n] for n in chosen]
+        streams = list(zip_longest(*references))  # the first reference of each, the second where there is one, ...
+        bleu = sacrebleu.metrics.BLEU()
+        return Evaluation(
+            loss[0] / loss[1],
+            bleu.corpus_score(written, streams).score,
+            sacrebleu.metrics.CHRF().corpus_score(written, streams).score,
+            sum(text in right for text, right in zip(written, references, strict=True)) / len(written),
+            str(bleu.get_signature()),
+            written,
+            self._pronouns(chosen, written),
+        )
+
+    def _pronouns(self, chosen: Sequence[int], written: Sequence[str]) -> tuple[int, int] | None:
+        """How many were resolved, and how many there are; None where there are none, or no gold."""
+        keys = ((self.origins[n], self.sources[n]) for n in chosen)
+        read = [(self.gold[key], text) for key, text in zip(keys, written, strict=True) if key in self.gold]
+        every = sum(len(pair.shown) for pair, _ in read)
+        return (sum(rightly_shown(pair, text) for pair, text in read), every) if every else None
+
+
+def _gold(pairs: Iterable[Pair]) -> dict[tuple[str, str], GoldPair]:
+    """The truth about the pairs of grammars, alone or in a mixture, by origin and source."""
+    if isinstance(pairs, GoldCorpus):
+        return {("", gold.source): gold for gold in pairs.gold()}
+    if isinstance(pairs, Mixture):
+        return {(corpus.name, source): gold for corpus, _ in pairs.parts for (_, source), gold in _gold(corpus).items()}
+    return {}
+
+
+@torch.inference_mode()
+def _loss(checkpoint: Checkpoint, batches: Iterable[list[Example]]) -> tuple[float, int]:
+    """The summed loss, and over how many tokens."""
+    model, total, tokens = checkpoint.model, 0.0, 0
+    device = next(model.parameters()).device
+    for examples in batches:
+        yield_turn()
+        batch = collate(examples, model.config.pad_id)
+        batch = batch._replace(src=batch.src.to(device), tgt=batch.tgt.to(device))
+        total += batch_loss(model, batch).item()
+        tokens += batch.n_tokens
+    return total, tokens

@@ -1,0 +1,135 @@
+"""A run's best checkpoint as a folder to ship: 16-bit weights, history, and a card with scores."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from headlight import checkpoints
+from headlight.corpora.corpora import JsonLines, open_parts
+from headlight.corpora.grammars import GRAMMARS
+from headlight.corpora.mixtures import parts_of
+from headlight.runs import intact
+from headlight.runs.averaging import averaged, enough
+from headlight.runs.evaluation import Evaluator
+from headlight.runs.folder import VALIDATION, RunFolder, snapshots
+from transformer.access import require_private
+from transformer.checkpoint.native import load_weights, save_weights
+from transformer.files import remove
+from transformer.quoting import short
+from transformer.translator import LENGTH_PENALTY
+
+LARGEST_HISTORY = 25_000_000  # bytes: a folder to ship is cloned by everybody, and they look at few snapshots
+
+
+def export(
+    run: str | Path,
+    out: str | Path,
+    beam_size: int = 5,
+    length_penalty: float = LENGTH_PENALTY,
+    folder: str | Path | None = None,
+    score: bool = True,
+    average: int | None = None,
+) -> checkpoints.Checkpoint:
+    """Makes the checkpoint folder `out` and returns what it holds; `score` it on the test split, if there is one.
+
+    `average` is of how many of the last weights that the run kept the mean is taken, the recipe's number where it is
+    None and two or more were kept; that or the best checkpoint is exported, whichever has the higher chrF on the
+    validation pairs.
+    `folder` is where Multi30k lies. Raises ValueError where no checkpoint is whole, or `out` is there already.
+    """
+    require_private()
+    source, out = RunFolder(run), Path(out)
+    recipe = source.recipe()
+    best = best_of(source)
+    if wrong := intact.changed(best, but=intact.STATE):
+        raise ValueError(f"{short(best)} is damaged: {wrong}. Resume the run, which sets it aside.")
+    if out.exists():
+        raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
+    checkpoint = checkpoints.load(best)
+    wished = recipe.training.average if enough(source) else 0
+    if count := wished if average is None else average:
+        checkpoint = _better(source, checkpoint, averaged(source, checkpoint, count))
+    checkpoint.card |= recipe.card()  # a run may have been given more steps since its card was written
+    part = out.with_name(f".{out.name}.part")  # nobody opens a checkpoint that is half there
+    remove(part)
+    try:
+        checkpoints.save(checkpoint, part, bits=16)
+        if score:
+            checkpoint = checkpoints.load(part)  # the scores are those of the rounded weights
+            _score(checkpoint, recipe.data, folder or recipe.folder, beam_size, length_penalty, str(out))
+            checkpoints.save(checkpoint, part, bits=16)
+        if source.history.is_dir():
+            _ship_history(source.history, checkpoint, part / "history")
+        part.rename(out)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    return checkpoint
+
+
+def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) -> None:
+    """Copies a run's snapshots in 8 bits, which show the same patterns: the first, the last, and what fits between."""
+    out.mkdir()
+    paths = snapshots(history)[0]
+    for path in paths:
+        save_weights(load_weights(checkpoint.model.config, path), out / path.name, bits=8)
+    fit = LARGEST_HISTORY // max((path.stat().st_size for path in out.iterdir()), default=1)
+    kept = {round(at) for at in np.linspace(0, len(paths) - 1, min(fit, len(paths)))}
+    for at, path in enumerate(paths):
+        if at not in kept:
+            (out / path.name).unlink()
+
+
+def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:
+    """The one that validates better, written greedily; its card has both scores."""
+    evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION, origin="origin"))
+    scores = {name: evaluator(one).chrf for name, one in (("best", best), ("mean", mean))}
+    chosen = mean if scores["mean"] > scores["best"] else best
+    chosen.card["validation_chrF"] = {name: round(score, 2) for name, score in scores.items()}
+    return chosen
+
+
+def best_of(run: RunFolder) -> Path:
+    """The checkpoint that `RunFolder.best` gives. Raises ValueError where it gives none."""
+    best = run.best()
+    if best is None:
+        wrong = "; ".join(f"{name}: {why}" for name, why in run.damaged().items())
+        raise ValueError(
+            f"{short(run.path)} has no checkpoint with an intact model ({wrong}). Resume the run to train it again."
+            if wrong
+            else f"{short(run.path)} has no checkpoint yet."
+        )
+    return best
+
+
+def _score(
+    checkpoint: checkpoints.Checkpoint,
+    data: str,
+    folder: str | Path | None,
+    beam_size: int,
+    length_penalty: float,
+    out: str,
+) -> None:
+    """Writes into the card how good the model is on each test split, and the command that says so.
+
+    Of a grammar alone also on the combinations of words that training never had; of a mixture on each part, the first
+    of which gives the "scores".
+    """
+    specs = [name for name, _ in parts_of(data)]
+    if data in GRAMMARS:
+        specs.append(f"{data}:combinations")
+    scored = []
+    for spec in specs:
+        corpus = open_parts(spec, folder)[2]
+        if corpus is not None:
+            scores = Evaluator.of(checkpoint, corpus.name, corpus)(checkpoint, beam_size, length_penalty)
+            words = ["python", "-m", "headlight", "evaluate", out, "--data", spec, "--beam", str(beam_size)]
+            command = shlex.join([*words, "--length-penalty", f"{length_penalty:g}"])
+            scored.append({"on": corpus.name, **scores.to_dict(), "command": command})
+    if scored:
+        checkpoint.card["scores"], *others = scored
+        checkpoint.card |= {"more_scores": others} if others else {}

@@ -1,0 +1,99 @@
+"""Whether the files of a folder are as they were written.
+
+files.json   of every other file in the folder its size and its SHA-256, written last
+
+There are two looks: `flaw` at names, sizes and forms, cheap enough for a page that lists runs, and `changed` at every
+byte. A folder from before there was such a list is judged by the forms of its files alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from transformer.checkpoint.safetensors_file import read_header
+from transformer.files import open_regular, read_json, write_json
+
+LIST = "files.json"
+OPTIMIZER, POSITION, RECIPE = "optimizer.safetensors", "training.json", "recipe.json"
+STATE = (OPTIMIZER, POSITION, RECIPE)  # what a checkpoint of a run has beside the model; see state.py
+
+
+def record(folder: Path) -> None:
+    """Writes the list of what is in the folder now."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != LIST)
+    write_json(folder / LIST, {path.name: {"bytes": path.stat().st_size, "sha256": _sum(path)} for path in files})
+
+
+def flaw(folder: Path, names: Iterable[str]) -> str:
+    """What is wrong with these files at a first look, without a full stop; "" where nothing is."""
+    if not os.path.isdir(folder):  # which answers for any name, as `Path.is_dir` does not
+        return f"{folder.name} is not a folder" if os.path.exists(folder) else f"{folder.name} is missing"
+    due = recorded(folder)
+    for name in names:
+        try:
+            file = (folder / name).stat()
+        except OSError:
+            return f"{name} is missing"
+        if not stat.S_ISREG(file.st_mode):
+            return f"{name} is not a file"
+        size = due[name][0] if name in due else file.st_size
+        if file.st_size != size:
+            return f"{name} has {file.st_size:,} bytes, and had {size:,}"
+        if wrong := _malformed(folder / name, file.st_mtime_ns, file.st_size):
+            return wrong
+    return ""
+
+
+def changed(folder: Path, but: Collection[str] = ()) -> str:
+    """Which file of the list, `but` for some, is not byte for byte as it was, without a full stop; "" where all are."""
+    for name, (_, due) in recorded(folder).items():
+        if name in but:
+            continue
+        path = folder / name
+        if not path.is_file():
+            return f"{name} is missing"
+        if _sum(path) != due:
+            return f"{name} is not as it was written: its checksum is another"
+    return ""
+
+
+def recorded(folder: Path) -> dict[str, tuple[int, str]]:
+    """The sizes and sums in the folder's list; none where there is no list that can be read."""
+    try:
+        listed = (folder / LIST).stat()
+    except OSError:
+        return {}
+    return _read(folder / LIST, listed.st_mtime_ns, listed.st_size)
+
+
+# Both are asked of the same files every two seconds; a file that changes is read again.
+
+
+@lru_cache(1000)
+def _read(path: Path, mtime: int, size: int) -> dict[str, tuple[int, str]]:
+    try:
+        return {Path(name).name: (int(one["bytes"]), str(one["sha256"])) for name, one in read_json(path).items()}
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError):
+        return {}
+
+
+@lru_cache(4000)
+def _malformed(path: Path, mtime: int, size: int) -> str:
+    try:
+        if path.suffix == ".safetensors":
+            read_header(path)
+        elif path.suffix == ".json":
+            read_json(path)
+    except (ValueError, OSError) as error:
+        return str(error).replace(f"{path.parent}/", "").rstrip(".")
+    return ""
+
+
+def _sum(path: Path) -> str:
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,176 @@
+"""The metrics of a run, one line per step: written by its worker, read by whoever watches, and sent to TensorBoard."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from headlight.runs.evaluation import Evaluation
+from headlight.runs.folder import RunFolder
+from transformer.files import open_regular, remove, set_aside
+from transformer.training.loop import StepReport
+
+MOST_STEPS, LARGEST = 100_000_000, 1e100
+TAIL = 1_000_000  # bytes at the end of the metrics in which the latest scores are looked for
+NUMBERS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing", "epoch")
+SCORES = ("loss", "perplexity", "bleu", "chrf", "exact")
+COUNT = "sentences"  # on how many an evaluation's scores are
+
+
+def metrics_line(
+    report: StepReport, epoch: int, evaluation: Evaluation | None = None, watched: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """`epoch` counts passes over the corpus from 0; `watched` holds text, translation and its log-probability."""
+    line: dict[str, Any] = {**asdict(report), "epoch": epoch}
+    if not math.isfinite(report.gradient_norm):  # a step that float16 skipped; JSON has no infinity
+        line["gradient_norm"] = None
+    if evaluation is not None:
+        parts = {name: _scores(part) for name, part in evaluation.parts.items()}
+        line["evaluation"] = {**_scores(evaluation), **({"parts": parts} if parts else {}), "watched": watched or []}
+    return line
+
+
+def _scores(evaluation: Evaluation) -> dict[str, float]:
+    return {name: getattr(evaluation, name) for name in (*SCORES, COUNT)}
+
+
+def sound_line(text: bytes) -> dict[str, Any] | None:
+    """A line of metrics.jsonl, or None where it is torn, or has something that no worker wrote."""
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(line, dict) or type(line.get("step")) is not int or not 0 < line["step"] <= MOST_STEPS:
+        return None
+    evaluation = line.get("evaluation", {})
+    if not isinstance(evaluation, dict):
+        return None
+    watched, parts = evaluation.get("watched", []), evaluation.get("parts", {})
+    if not isinstance(parts, dict) or not all(isinstance(part, dict) for part in parts.values()):
+        return None
+    numbers = [line[name] for name in NUMBERS if name in line and (name, line[name]) != ("gradient_norm", None)]
+    scores = [of[name] for of in (evaluation, *parts.values()) for name in (*SCORES, COUNT) if name in of]
+    if not all(map(_is_number, numbers)) or not all(isinstance(n, float) or _is_number(n) for n in scores):
+        return None  # a perplexity may be infinite
+    return line if isinstance(watched, list) and all(isinstance(one, dict) for one in watched) else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
+    """The scores of a run's latest evaluation, from the end of its metrics; nothing where there are none."""
+    try:
+        with open_regular(folder.metrics) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read(TAIL).splitlines()
+    except (OSError, ValueError):
+        return {}
+    for text in reversed(lines):
+        if b'"evaluation"' in text and (line := sound_line(text)) is not None:
+            return dict(line["evaluation"])
+    return {}
+
+
+class Journal:
+    """The metrics file of a run that goes on after step `step`; what comes after those is cut off.
+
+    It becomes a new file, so that a reader sees that it is another. What of the old one cannot be read is
+    left out, and the old one is set aside; `lost` steps have no line then, and `mended` says so. With `events`,
+    TensorBoard's files too.
+    """
+
+    def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
+        part = folder.metrics.with_suffix(".part")
+        known = broken = last = 0
+        remove(part)
+        folder.metrics.touch()
+        with open_regular(folder.metrics) as old, open(part, "wb") as new:
+            for text in old:
+                line = sound_line(text)
+                if line is None:
+                    broken += 1
+                elif last < line["step"] <= step:
+                    known, last = known + 1, line["step"]
+                    new.write(text if text.endswith(b"\n") else text + b"\n")
+        self.mended, self.lost = "", step - known
+        if self.lost:
+            self.mended = f"{folder.metrics.name} lacks {self.lost:,} of the {step:,} steps; the curves have a gap."
+        if broken and self.lost:
+            self.mended += f" What was there is kept as {set_aside(folder.metrics).name}."
+        os.replace(part, folder.metrics)
+        self._file = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115 a buffer would keep what a full disk refused
+        self._events = _Events(folder, step) if events else None
+
+    def add(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line).encode() + b"\n")
+        if self._events is not None:
+            self._events.add(line)
+
+    def close(self) -> None:
+        self._file.close()
+        if self._events is not None:
+            self._events.writer.close()
+
+
+def require_tensorboard() -> None:
+    if find_spec("tensorboard") is None:
+        raise ValueError("TensorBoard's event files need a package: run `pip install tensorboard`, or leave them out.")
+
+
+class _Events:
+    """TensorBoard's event files in the run's folder, from step `step` + 1 on; earlier ones for those steps are void."""
+
+    def __init__(self, folder: RunFolder, step: int) -> None:
+        require_tensorboard()
+        from torch.utils.tensorboard import SummaryWriter
+
+        self.writer: Any = SummaryWriter(str(folder.path / "tensorboard"), purge_step=step + 1)
+
+    def add(self, line: dict[str, Any]) -> None:
+        values = {f"train/{name}": line[name] for name in ("loss", "learning_rate", "gradient_norm")}
+        values["train/tokens_per_second"] = line["tokens"] / line["seconds"]
+        scores = line.get("evaluation", {})
+        for part, of_part in {"validation": scores, **scores.get("parts", {})}.items():
+            values |= {f"{part}/{name}": of_part[name] for name in SCORES if name in of_part}
+        for name, value in values.items():
+            if value is not None:
+                self.writer.add_scalar(name, value, line["step"])
+
+
+class Metrics:
+    """The metrics of a run as they come: each `read` gives the lines that are new since the one before.
+
+    A run that goes on from a checkpoint takes back the lines after it; then reading starts over, so `lines` always
+    holds one line per step, in order.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.path = RunFolder(folder).metrics
+        self.lines: list[dict[str, Any]] = []
+        self._file, self._offset = 0, 0
+
+    def read(self) -> list[dict[str, Any]]:
+        """All lines so far. What is torn (a line that is being written) is left for the next time."""
+        try:
+            with open_regular(self.path) as file:
+                stat = os.fstat(file.fileno())
+                if stat.st_ino != self._file or stat.st_size < self._offset:
+                    self.lines, self._file, self._offset = [], stat.st_ino, 0
+                file.seek(self._offset)
+                content = file.read()
+        except OSError:  # there is none, or what stands there is no file
+            return self.lines
+        whole = content[: content.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        for text in whole.splitlines():
+            line = sound_line(text)
+            if line is not None:  # else torn by a full disk or a power cut, and written over when the run went on
+                self.lines.append(line)
+        return self.lines

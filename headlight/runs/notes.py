@@ -1,0 +1,47 @@
+"""What a person writes about a run: a note, and tags to find it by; kept in its folder as notes.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from headlight.runs.folder import RunFolder
+from transformer.access import require_private
+from transformer.files import read_json, write_json
+from transformer.quoting import quoted
+
+FILE = "notes.json"
+LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 2000, 30, 12  # characters, characters, tags
+
+
+@dataclass(frozen=True)
+class Notes:
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+
+def notes(run: RunFolder) -> Notes:
+    """Those of a run; none where there are none or they cannot be read."""
+    try:
+        values = read_json(run.path / FILE)
+        return _checked(values["note"], values["tags"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Notes()
+
+
+def keep_notes(run: RunFolder, note: str, tags: Iterable[str]) -> None:
+    """Writes them. Raises ValueError for what is too long or too many, and where nobody may write any."""
+    require_private()
+    run.recipe()
+    write_json(run.path / FILE, asdict(_checked(note, tags)))
+
+
+def _checked(note: str, tags: Iterable[str]) -> Notes:
+    note, each = note.strip(), tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+    if len(note) > LONGEST_NOTE:
+        raise ValueError(f"The note has {len(note):,} characters; write at most {LONGEST_NOTE:,}.")
+    if len(each) > MOST_TAGS:
+        raise ValueError(f"{len(each)} tags are too many; keep at most {MOST_TAGS}.")
+    if long := next((tag for tag in each if len(tag) > LONGEST_TAG), None):
+        raise ValueError(f"The tag {quoted(long)} has {len(long):,} characters; choose one of at most {LONGEST_TAG}.")
+    return Notes(note, each)

@@ -1,0 +1,166 @@
+"""Before the first step: the vocabulary, the corpus as token ids, and a checkpoint of step 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+import torch
+
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint
+from headlight.corpora import fingerprint
+from headlight.corpora.corpora import Corpus, Splits, open_corpus
+from headlight.corpora.encoded import Encoded, learn_tokenizers
+from headlight.corpora.held_out import FEWEST, IN_BOTH, kept_apart
+from headlight.corpora.packed import pack
+from headlight.corpora.slots import Slots, slot_languages
+from headlight.corpora.varied import Varied
+from headlight.runs import intact, state
+from headlight.runs.evaluation import Evaluator
+from headlight.runs.folder import VALIDATION, RunFolder
+from headlight.runs.recipe import Recipe
+from headlight.runs.speaker import Speaker
+from headlight.runs.state import Position
+from transformer.checkpoint.native import WEIGHTS, load_weights
+from transformer.files import read_json, remove, set_aside, write_json, write_text
+from transformer.model import Transformer
+
+REPORT = "report.json"  # in the run's data folder: what of the corpus was read, kept and rejected,
+DOUBLED = "validation_in_training"  # and under this name how many validation pairs were left out, being trained on,
+BY_HEART = "validated_on_training"  # and under this one whether the pairs that are trained on are those that are scored
+MOST_UNKNOWN = 0.5  # of the tokens of a side
+NONE_HELD_OUT = f"The corpus has fewer than {FEWEST} pairs and no part to validate on, so nothing is held out."
+THEREFORE = "The scores are on the pairs that are trained on: they say what is known by heart."
+SLOW = 3600.0  # seconds that learning a vocabulary may take without a word
+T = TypeVar("T")
+
+
+def prepare(folder: RunFolder, speaker: Speaker) -> None:
+    """What an interrupted attempt left behind is overwritten. Raises ValueError for unusable data."""
+    recipe = folder.recipe()
+    splits = recipe_corpora(recipe)
+    speaker.say(f"Reading {splits.train.name}")
+    remove(folder.data)
+    checkpoint = _begin(folder, recipe, splits.train, speaker)
+    prepare_corpus(folder, recipe, splits, checkpoint, speaker)
+    folder.keep(replace(recipe, model=checkpoint.model.config))
+    if folder.metrics.exists() and folder.metrics.stat().st_size:  # those of checkpoints that are lost
+        set_aside(folder.metrics)
+    folder.metrics.write_bytes(b"")
+    state.save(folder, checkpoint, {}, Position(steps=recipe.training.steps))
+
+
+def recipe_corpora(recipe: Recipe) -> Splits:
+    """What is trained on, mixed evenly, with new names and numbers, and varied, and what is validated on, if anything.
+
+    Once the former was read, the latter has no pair of it.
+    """
+    splits = open_corpus(recipe.data, recipe.validation, recipe.folder, recipe.max_characters)
+    splits.train.count_rows()
+    train, validation = splits.train, splits.validation
+    if validation is not None:
+        train, validation = kept_apart(train, validation)
+    if recipe.slots:
+        train = Slots(train, recipe.slots, slot_languages(recipe.data), recipe.training.seed)
+    if recipe.vary:
+        train = Varied(train, recipe.vary, recipe.training.seed)
+    return Splits(train, validation, splits.test)
+
+
+def prepare_corpus(folder: RunFolder, recipe: Recipe, splits: Splits, checkpoint: Checkpoint, speaker: Speaker) -> None:
+    """Writes data/: the corpus in tokens of the checkpoint's vocabulary. Raises ValueError for unusable data.
+
+    Where nothing is held out to validate on, the pairs that are trained on are scored.
+    """
+    (folder.data / intact.LIST).unlink(missing_ok=True)
+    source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
+    examples = Encoded(splits.train, source, target, min(recipe.longest, checkpoint.model.config.max_length))
+    reported = _Reported(examples, speaker, "tokenising the corpus")
+    packed = pack(reported, folder.data, max(source.vocab_size, target.vocab_size))
+    speaker.say(str(examples.report))
+    checkpoint.card[fingerprint.KEY] = examples.fingerprint.to_card(checkpoint.card.get(fingerprint.KEY))
+    if not packed.pairs:
+        raise ValueError(f"There is no pair to train on. {str(examples.report).splitlines()[0]}.")
+    _require_known(examples)
+    validation = splits.train if splits.validation is None else splits.validation
+    pairs, known = list(validation), validation.report.rejected[IN_BOTH]
+    if splits.validation is None:
+        speaker.say(f"{NONE_HELD_OUT} {THEREFORE}")
+    if known and not pairs:
+        raise ValueError(
+            f"Every pair of {validation.name} is also in the training data, so scores on it would mean nothing; "
+            "choose another corpus to validate on, or none, and pairs are held out."
+        )
+    if known:
+        speaker.say(
+            f"{known:,} of the {known + len(pairs):,} validation pairs are also in the training data; "
+            "they are left out of the validation."
+        )
+    Evaluator.of(checkpoint, validation.name, pairs)  # raises where there is nothing to evaluate on
+    records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
+    write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
+    facts = {**vars(examples.report), DOUBLED: known, BY_HEART: splits.validation is None}
+    write_json(folder.data / REPORT, facts)
+    intact.record(folder.data)
+
+
+def _require_known(examples: Encoded) -> None:
+    """Raises ValueError where most of what there is to learn is unknown to the vocabulary."""
+    for share, side in zip(examples.unknown, ("source", "target"), strict=True):
+        if share > MOST_UNKNOWN:
+            raise ValueError(
+                f"{share:.0%} of the {side} tokens are unknown to the vocabulary, so there is little to learn; choose "
+                "a larger vocabulary, a lower minimum frequency, or bpe."
+            )
+
+
+def known_by_heart(folder: RunFolder) -> bool:
+    """Whether a run is scored on the pairs that it is trained on, as too few to hold any out."""
+    try:
+        return read_json(folder.data / REPORT)[BY_HEART] is True
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def doubled(folder: RunFolder) -> int:
+    """How many validation pairs a run left out because the training data have them too; 0 where that is not known."""
+    try:
+        count = read_json(folder.data / REPORT)[DOUBLED]
+    except (ValueError, KeyError, TypeError):
+        return 0
+    return count if type(count) is int and count > 0 else 0
+
+
+def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, speaker: Speaker) -> Checkpoint:
+    """The network before its first step, with its tokenizers."""
+    if recipe.start is None:
+        pairs = _Reported(corpus, speaker, "learning the vocabulary")
+        source, target = learn_tokenizers(
+            pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate, recipe.min_frequency
+        )
+    else:
+        start = checkpoints.load(folder.start)
+        source, target = start.source_tokenizer, start.target_tokenizer
+    config = replace(recipe.model, source_vocab_size=source.vocab_size, target_vocab_size=target.vocab_size)
+    torch.manual_seed(recipe.training.seed)
+    model = Transformer(config) if recipe.start is None else load_weights(config, folder.start / WEIGHTS)
+    card = recipe.card()
+    if recipe.start is not None and fingerprint.KEY in start.card:
+        card[fingerprint.KEY] = start.card[fingerprint.KEY]
+    return Checkpoint(model, source, target, card)
+
+
+class _Reported(Generic[T]):
+    """Items whose count is reported while they are read."""
+
+    def __init__(self, items: Iterable[T], speaker: Speaker, doing: str) -> None:
+        self.items, self.speaker, self.doing = items, speaker, doing
+
+    def __iter__(self) -> Iterator[T]:
+        for count, item in enumerate(self.items):
+            if count % 1000 == 0:
+                self.speaker.beat(self.doing, SLOW, pairs=count)
+            yield item

@@ -1,0 +1,274 @@
+"""The recipe of a run: all that decides what is trained, as `config.json` keeps it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_args
+
+from headlight import folders
+from headlight.checkpoints import load
+from headlight.corpora.about import NAMES_TERMS, about
+from headlight.corpora.corpora import open_parts
+from headlight.corpora.pairs import MAX_CHARACTERS, First
+from headlight.corpora.preview import READ
+from headlight.corpora.slots import Slots, slot_languages
+from headlight.runs.intact import STATE, changed
+from headlight.runs.settings import AROUND
+from headlight.teaching.mistakes import MISTAKES, TRAINABLE
+from transformer.checkpoint.native import WEIGHTS
+from transformer.config import (
+    LARGEST,
+    ConfigError,
+    ModelConfig,
+    StackConfig,
+    TrainConfig,
+    check_flag,
+    check_share,
+    check_whole,
+)
+from transformer.files import read_json
+from transformer.presets import PRESETS, RECIPES, preset
+from transformer.quoting import quoted, short
+from transformer.tokenizers import TokenizerKind
+
+MOST_WATCHED, LONGEST_WATCHED = 100, 2000  # sentences, characters
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is trained, on what, and how. Raises ConfigError naming the field, the value and the remedy.
+
+    `data` and `validation` are written as `open_corpus` reads them; `folder` is where Multi30k lies. `vocabulary`
+    bounds the tokenizer; until it is learned, the vocabulary sizes in `model` are that bound too. A word or merge is in
+    it that occurs `min_frequency` times; 0 is by the number of pairs (see `learn_tokenizers`). Pairs with a side of
+    more than `max_characters` or `max_tokens` are left out; 0 tokens is as many as the model reads. `vary` is the share
+    of the sources to train on that are changed to how people type, `slots` that of the pairs with names or numbers in
+    which these are replaced on both sides. `watch` are sentences that are translated at each
+    evaluation. `start` is a checkpoint folder, or the name of a model that ships: its weights and tokenizers are where
+    the training starts. `threads` None is all cores. `broken` is the mistake that is made on purpose, one of
+    `headlight.teaching.mistakes.TRAINABLE`, which is in the network or in how it is trained.
+    """
+
+    data: str
+    model: ModelConfig
+    training: TrainConfig = field(default_factory=TrainConfig)
+    validation: str | None = None
+    folder: str | None = None
+    tokenizer: TokenizerKind = "bpe"
+    vocabulary: int = 8000
+    separate: bool = False
+    min_frequency: int = 0
+    max_characters: int = MAX_CHARACTERS
+    max_tokens: int = 0
+    vary: float = 0.0
+    slots: float = 0.0
+    watch: tuple[str, ...] = ()
+    start: str | None = None
+    threads: int | None = None
+    tensorboard: bool = False
+    broken: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("data", "validation", "folder", "start"):
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value) and not (value is None and name != "data"):
+                raise ConfigError(name, f"is {quoted(value)}; it must be a text, and not an empty one.")
+        if self.tokenizer not in get_args(TokenizerKind):
+            raise ConfigError(
+                "tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(TokenizerKind))}."
+            )
+        check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
+        check_whole("min_frequency", self.min_frequency, 0, 1_000_000)
+        check_whole("max_characters", self.max_characters, 1, 100_000)
+        check_whole("max_tokens", self.max_tokens, 0, LARGEST["length"])
+        check_share("vary", self.vary)
+        check_share("slots", self.slots)
+        if self.threads is not None:
+            check_whole("threads", self.threads, 1, 1024)
+        for name in ("separate", "tensorboard"):
+            check_flag(name, getattr(self, name))
+        if self.broken is not None:
+            self._check_broken(self.broken)
+        if self.separate and self.model.tied == "all":
+            raise ConfigError(
+                "tied", "is 'all', but the vocabularies are separate; share one, or choose tied = 'output'."
+            )
+        if self.model.positions == "stored" and self.start is None:
+            raise ConfigError(
+                "positions",
+                "is 'stored', a table that comes with weights; choose sinusoidal or learned positions, "
+                "or give a checkpoint to start from.",
+            )
+        if self.model.pad_id == self.model.eos_id:
+            raise ConfigError(
+                "pad_id",
+                f"is {self.model.pad_id}, which is also the end of a sentence; padding is not learned, so the end "
+                "would not be either. Give padding an id of its own.",
+            )
+        if len(self.watch) > MOST_WATCHED:
+            raise ConfigError(
+                "watch", f"are too many to watch; choose at most {MOST_WATCHED}.", f"{len(self.watch)} sentences"
+            )
+        for sentence in self.watch:
+            if not isinstance(sentence, str) or not sentence.strip() or len(sentence) > LONGEST_WATCHED:
+                raise ConfigError(
+                    "watch", f"is {quoted(sentence)}; write a text of 1 to {LONGEST_WATCHED}.", "A sentence to watch"
+                )
+
+    def _check_broken(self, name: str) -> None:
+        if name not in TRAINABLE:
+            raise ConfigError("broken", f"is {quoted(name)}; choose one of {', '.join(TRAINABLE)}.")
+        for part, value in MISTAKES[name].changes.items():
+            if getattr(self.model, part) != value:
+                raise ConfigError(
+                    "broken", f"is {name}, but {part} is {getattr(self.model, part)!r}; it must be {value!r}."
+                )
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of a side of a pair, special ones included."""
+        return min(self.max_tokens or self.model.max_length, self.model.max_length)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Recipe:
+        """What `to_dict` wrote. Fields that are not known are left alone: older runs kept their card there too."""
+        if not isinstance(values, Mapping) or not {"model", "training"} <= set(values):
+            raise ValueError("A run's configuration is a JSON object with model and training.")
+        known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
+        known["data"] = values.get("data_spec", values.get("data"))
+        known["model"] = ModelConfig.from_dict(values["model"])
+        known["training"] = TrainConfig.from_dict(values["training"])
+        known["watch"] = tuple(values.get("watch", ()))
+        return cls(**known)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recipe:
+        try:
+            return cls.from_dict(read_json(path))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{short(path)} is not the recipe of a run: {error}") from None
+
+    def check(self) -> None:
+        """Raises ValueError where the data cannot be opened or give no pair, so that no run is begun in vain."""
+        corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
+        if self.slots:
+            corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
+        if self.validation is not None:
+            whole, split, _ = open_parts(self.validation, self.folder, self.max_characters)
+            if split is None and self.validation == self.data:
+                raise ConfigError(
+                    "validation",
+                    "is the training data, so scores on it would mean nothing; choose another corpus, or none, and "
+                    "pairs are held out.",
+                )
+            corpora.append(whole if split is None else split)
+        for corpus in corpora:
+            first = First(corpus, READ)
+            if next(iter(first), None) is None:
+                raise ValueError(f"There is no pair to train on. {first.report}")
+        if self.start is not None:
+            self._check_start(folders.model(self.start))
+
+    def _check_start(self, start: Path) -> None:
+        """A network of the paper's own layers whose sentences begin and end as those of a training do."""
+        if not (start / WEIGHTS).is_file():
+            raise ValueError(f"There is no checkpoint in {short(start)} to start from.")
+        if wrong := changed(start, but=STATE):
+            raise ValueError(f"{short(start)} is damaged: {wrong}. Start from another checkpoint.")
+        network = load(start).model.config
+        if type(network) is not ModelConfig:
+            raise ValueError(
+                f"{short(start)} is a {type(network).__name__.removesuffix('Config')}, which can be opened but not "
+                "trained here; start from a checkpoint of the paper's own network."
+            )
+        other = [name for name in AROUND if getattr(network, name) != getattr(self.model, name)]
+        if other:
+            there, here = getattr(network, other[0]), getattr(self.model, other[0])
+            raise ValueError(
+                f"{short(start)} has {other[0]} {there}, and a training here has {here}: it would read and write "
+                "differently than it was trained to; start from a checkpoint that was trained here."
+            )
+
+    def card(self) -> dict[str, Any]:
+        """The card of the checkpoints of this run, before there are scores."""
+        facts = about(self.data)
+        if self.slots and NAMES_TERMS not in facts["terms"]:
+            facts = {**facts, "terms": f"{facts['terms']} {NAMES_TERMS}"}
+        if self.broken is not None:
+            facts = {**facts, "title": f"{facts['title']}, broken: {self.broken}", "broken": self.broken}
+        return {**facts, "examples": facts["examples"] or list(self.watch), "command": self.command("RUN")}
+
+    def command(self, out: str) -> str:
+        """The command that trains this recipe: from the preset from which the fewest settings have to be changed."""
+        words = [*folders.COMMAND.split(), "train", "--data", self.data, "--out", out]
+        if self.start is not None:  # the rest of the network is that of the start
+            return shlex.join(words + self._flags(None, {"dropout": self.model.dropout}))
+        every = [["--preset", name, *self._flags(name, _changes(self.model, name))] for name in PRESETS]
+        return shlex.join(words + min(every, key=len))
+
+    def _flags(self, preset: str | None, network: Mapping[str, Any]) -> list[str]:
+        """What has to be said beside a preset's name; `network` are the changes in its network."""
+        words: list[str] = []
+        usual = usual_values(preset)
+        for f in fields(self):
+            if f.name not in ("data", "model", "training", "watch", "broken"):
+                words += _flag(f.name, getattr(self, f.name), usual.get(f.name))
+        words += _flag("break", self.broken, None)
+        for sentence in self.watch:
+            words += ["--watch", sentence]
+        for name, value in network.items():
+            words += _flag(name, value, None)
+        for f in fields(TrainConfig):
+            words += _flag(f.name, getattr(self.training, f.name), usual[f"training.{f.name}"])
+        return words
+
+
+def differences(one: Recipe, other: Recipe) -> list[tuple[str, Any, Any]]:
+    """The settings in which two recipes differ, such as ("training.steps", 1000, 2000)."""
+    a, b = flat(one.to_dict()), flat(other.to_dict())
+    return [(name, a[name], b[name]) for name in a if a[name] != b[name]]
+
+
+def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Nested settings by their full names: {"training": {"steps": 5}} as {"training.steps": 5}."""
+    flattened: dict[str, Any] = {}
+    for name, value in values.items():
+        flattened |= flat(value, f"{above}{name}.") if isinstance(value, Mapping) else {above + name: value}
+    return flattened
+
+
+def usual_values(preset: str | None) -> dict[str, Any]:
+    """What the settings are where nobody says otherwise, but for those of the network: as a tutorial's preset trains,
+    or ours. By their full names, such as "training.steps"."""
+    ours = {f.name: f.default for f in fields(Recipe) if f.default not in (MISSING, None, ())}
+    training = {f"training.{f.name}": f.default for f in fields(TrainConfig)}
+    return {**ours, **training, **RECIPES.get(preset or "", {})}
+
+
+def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
+    """What has to be changed in a preset's network, by the names of the flags."""
+    start, changed = preset(name, model.source_vocab_size, model.target_vocab_size), {}
+    for f in fields(ModelConfig):
+        value, usual = getattr(model, f.name), getattr(start, f.name)
+        if isinstance(value, StackConfig):
+            for g in fields(StackConfig):
+                if getattr(value, g.name) != getattr(usual, g.name):
+                    changed[f"{f.name}_{g.name}"] = getattr(value, g.name)
+        elif value != usual:
+            changed[f.name] = value
+    return changed
+
+
+def _flag(name: str, value: Any, default: Any) -> list[str]:
+    if value == default or (value is None and default is MISSING):
+        return []
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        return [f"--{flag}" if value else f"--no-{flag}"]
+    return [f"--{flag}", str(value)]

@@ -1,0 +1,279 @@
+"""What a run is doing, and what to do about it.
+
+The worker writes `status.json`: the state that it is in, the process that it is, and until when it means to write
+again. Whoever reads it trusts a state in which the worker said that it ends; any other only as long as that very
+process is alive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+
+from headlight.runs import intact
+from headlight.runs.folder import CORPUS, RUNS, RunFolder
+from transformer.files import open_regular, read_json, write_json
+from transformer.quoting import short, worded
+
+State = Literal[
+    "queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk"
+]  # fmt: skip
+ALIVE = ("queued", "running", "stalled")
+ENDED = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
+
+FULL = 64 * 1024  # bytes free on a disk that can be called full
+PIECE = 1 << 20  # bytes
+LARGEST = 10**12  # of a number in a status that a worker wrote
+SAME_START = 3.0  # seconds: the clock from which a process's start is reckoned may be set meanwhile
+
+_ADVICE = {
+    "queued": "",
+    "running": "",
+    "paused": "Resume it to go on from here.",
+    "stopped": "Resume it to go on from here.",
+    "finished": "Open its best checkpoint, or train it for longer.",
+    "crashed": "Read the last lines of the log, then resume it.",
+    "stalled": "It may only be slow. If it stays so, end the worker and resume the run.",
+    "diverged": "Start again with a lower learning rate, a longer warm-up or stronger gradient clipping.",
+    "out of disk": "Free some disk space, then resume it.",
+}
+_WITH_BEST = {  # where a checkpoint was scored
+    "stopped": "Resume it to go on from here, or open its best checkpoint.",
+    "diverged": "Start again from its best checkpoint with a lower learning rate, a longer warm-up or "
+    "stronger gradient clipping.",
+}
+
+
+@dataclass(frozen=True)
+class Status:
+    """`cause` and `advice` are sentences, or empty; times are in seconds since 1970, None where not known.
+
+    `mended` is what the latest worker found damaged, and `damaged` what is so now, as far as a first look tells.
+    """
+
+    name: str
+    folder: Path
+    state: State
+    step: int = 0
+    steps: int = 0
+    doing: str = ""  # "training", "evaluating", "reading the corpus", ...
+    cause: str = ""
+    advice: str = ""
+    seconds_left: float | None = None
+    heartbeat: float | None = None
+    started: float | None = None
+    saved: float | None = None  # when the last checkpoint was written, at `saved_step`
+    saved_step: int | None = None
+    pid: int | None = None
+    log: list[str] = field(default_factory=list, repr=False)
+    mended: list[str] = field(default_factory=list, repr=False)
+    damaged: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a worker."""
+        return self.state in ALIVE
+
+
+def status(path: str | Path) -> Status:
+    """Raises ValueError where there is no run in the folder."""
+    folder = RunFolder(path)
+    if not os.path.isdir(folder.path):
+        raise ValueError(f"There is no run in {short(path)}.")
+    try:
+        return _status(folder)
+    except OSError as error:
+        advice = "Check the permissions of its folder, and whether its disk responds."
+        return Status(folder.name, folder.path, "crashed", cause=worded(error), advice=advice)
+
+
+def _status(folder: RunFolder) -> Status:
+    values = read(folder)
+    state, cause = _judge(values)
+    if state == "crashed" and values.get("state") not in ENDED and (again := read(folder)) != values:
+        values = again  # it ended between the two looks
+        state, cause = _judge(values)
+    if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
+        state, cause = "crashed", "The worker ended without a message, and so did its machine."
+    if state == "crashed" and shutil.disk_usage(folder.path).free < FULL:  # so full that it could not say so
+        state, cause = "out of disk", "The disk is full."
+    doing = str(values.get("doing", ""))
+    if asked := folder.asked():
+        doing = {"pause": "pausing", "stop": "stopping"}.get(asked, doing)
+    steps = folder.steps()
+    damaged = [] if state in ALIVE else _damaged(folder, steps, values)  # a worker replaces what is looked at
+    saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
+    return Status(
+        folder.name,
+        folder.path,
+        state,
+        _whole(values, "step") or (steps[-1] if steps else 0),
+        _whole(values, "steps") or _due(folder),
+        doing if state in ALIVE else "",
+        cause,
+        _advice(folder, state, steps, bool(damaged)),
+        _number(values, "seconds_left") if state == "running" else None,
+        _number(values, "heartbeat"),
+        _number(values, "started"),
+        saved.stat().st_mtime if saved and saved.exists() else None,
+        steps[-1] if steps else None,
+        _whole(values, "pid") or None,
+        folder.last_lines(),
+        texts(values, "mended"),
+        damaged,
+    )
+
+
+def statuses(root: str | Path = RUNS) -> list[Status]:
+    """Of every run under `root`, the latest first."""
+    listed = []
+    for path in Path(root).glob("[!.]*"):
+        with contextlib.suppress(ValueError):  # it was deleted between the two looks
+            if RunFolder(path).is_run():
+                listed.append(status(path))
+    return sorted(listed, key=lambda run: run.started or 0.0, reverse=True)
+
+
+def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> list[str]:
+    """What is wrong in the folder at a first look, a sentence each.
+
+    Lines of the metrics that were lost before the latest worker began cannot be had again, and it said so.
+    """
+    damages = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.of_another_kind().items()]
+    damages += [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
+    if not steps:  # nothing to go on from, which needs neither
+        return damages
+    if wrong := intact.flaw(folder.data, CORPUS):
+        damages.append(f"The corpus in data/ is damaged: {wrong}.")
+    lost = steps[-1] - _updates(folder)
+    if lost > _whole(values, "lost_lines"):
+        damages.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} steps.")
+    return damages
+
+
+def _updates(folder: RunFolder) -> int:
+    """How many lines the metrics have."""
+    try:
+        with open_regular(folder.metrics) as file:
+            stat = os.fstat(file.fileno())
+        return _lines(folder.metrics, stat.st_mtime_ns, stat.st_size)
+    except (OSError, ValueError):
+        return 0
+
+
+@lru_cache(1000)  # asked of the same files every two seconds
+def _lines(path: Path, mtime: int, size: int) -> int:
+    with open_regular(path) as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(PIECE), b""))
+
+
+def _judge(values: dict[str, Any]) -> tuple[State, str]:
+    """The state, and in a sentence why, in the order in which one can be sure."""
+    written = values.get("state")
+    if written in ENDED:
+        return written, str(values.get("cause", ""))
+    due = _number(values, "due")
+    if written not in ("queued", "running") or due is None or not isinstance(values.get("host"), str):
+        return "crashed", "Its status is missing or damaged, or the run was never begun."
+    if values.get("host") == platform.node() and process(values) is None:
+        code = _exit_code(_whole(values, "pid"))
+        if code is not None and code < 0:
+            return "crashed", f"The worker was ended by signal {-code}."
+        return (
+            "crashed",
+            "The worker ended without a message: it was killed, ran out of memory, or the machine stopped.",
+        )
+    now = time.time()
+    if now > due:
+        silence = now - (_number(values, "heartbeat") or due)
+        return "stalled", f"The worker has not reported for {silence:,.0f} seconds."
+    return ("queued" if written == "queued" else "running"), ""
+
+
+def _advice(folder: RunFolder, state: State, steps: list[int], damaged: bool) -> str:
+    if state == "crashed" and not steps and not damaged:
+        return "Read the last lines of the log, then resume it: there is no checkpoint yet, so it begins at step 0."
+    if damaged and state != "diverged":
+        where = f"it goes on from step {steps[-1]:,}" if steps else "its log says what can still be done"
+        return f"Resume it: what is damaged is set aside, and {where}."
+    if state == "finished" and not steps:  # a run of an older version
+        return "Open its best checkpoint."
+    if state in _WITH_BEST and folder.trained():
+        return _WITH_BEST[state]
+    return _ADVICE[state]
+
+
+def _due(folder: RunFolder) -> int:
+    """The number of steps of a run whose status does not say it."""
+    try:
+        return folder.recipe().training.steps
+    except ValueError:
+        return 0
+
+
+def process(values: dict[str, Any]) -> psutil.Process | None:
+    """The worker that wrote these values, if it is alive: a process of that number that started at that moment."""
+    try:
+        candidate = psutil.Process(int(values["pid"]))
+        same = abs(candidate.create_time() - float(values["created"])) < SAME_START
+        return candidate if same and candidate.status() != psutil.STATUS_ZOMBIE else None
+    except (psutil.Error, KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def this_process(pid: int | None = None) -> dict[str, Any]:
+    """What identifies a process, for `process` to find it by."""
+    this = psutil.Process(pid)
+    return {"pid": this.pid, "created": this.create_time(), "host": platform.node()}
+
+
+children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this process started, by their number
+
+
+def _exit_code(pid: int) -> int | None:
+    """How a worker that this process started has ended, where it did."""
+    if (child := children.get(pid)) is None:
+        return None
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(timeout=1.0)  # the last of its threads may end a moment later
+    return child.returncode
+
+
+def write(folder: RunFolder, values: dict[str, Any]) -> None:
+    write_json(folder.status, values)
+
+
+def read(folder: RunFolder) -> dict[str, Any]:
+    """What the worker wrote last; nothing where there is no such file or it is damaged."""
+    try:
+        values = read_json(folder.status)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _whole(values: dict[str, Any], name: str) -> int:
+    value = values.get(name)
+    return value if type(value) is int and 0 <= value <= LARGEST else 0
+
+
+def _number(values: dict[str, Any], name: str) -> float | None:
+    value = values.get(name)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
+        return None
+    return float(value)
+
+
+def texts(values: dict[str, Any], name: str) -> list[str]:
+    value = values.get(name)
+    return [str(text) for text in value] if isinstance(value, list) else []

@@ -1,0 +1,190 @@
+"""A run from a checkpoint on: steps, evaluations, snapshots and checkpoints."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from headlight.corpora.corpora import JsonLines
+from headlight.corpora.packed import Packed
+from headlight.memory import give_back
+from headlight.runs import averaging, state
+from headlight.runs.evaluation import Evaluation, Evaluator
+from headlight.runs.folder import VALIDATION, RunFolder
+from headlight.runs.metrics import Journal, metrics_line
+from headlight.runs.speaker import Speaker
+from headlight.teaching.mistakes import MISTAKES
+from transformer.batches import BatchStream
+from transformer.checkpoint.native import save_weights
+from transformer.config import TrainConfig
+from transformer.model import count_parameters
+from transformer.training.loop import Trainer
+from transformer.training.processes import Processes
+from transformer.translator import Translator
+
+GIVE_BACK = 10  # steps: batches of ever new shapes fragment the freed memory, 3 GB after 400 steps
+PATIENT = 60.0  # seconds that a step may take without a report, at least; and an evaluation ten times that
+
+
+class Asked(KeyboardInterrupt):
+    """The worker was asked to "pause" or to "stop".
+
+    A signal may bring it anywhere, as it does a KeyboardInterrupt, and whoever lets that through lets this through.
+    """
+
+
+class Session:
+    """What one worker does. Each process has one; the first of them alone evaluates and writes."""
+
+    def __init__(self, folder: RunFolder, processes: Processes, speaker: Speaker) -> None:
+        self.folder, self.processes, self.speaker = folder, processes, speaker
+        self.recipe = folder.recipe()
+        config = self.config = self.recipe.training
+        self.checkpoint, optimizer, position = state.load(folder.checkpoint(folder.steps()[-1]))
+        model = self.checkpoint.model.to(processes.device)
+        if processes.sharded and processes.first:
+            self.checkpoint.model = copy.deepcopy(model)  # a whole one, to evaluate and to save
+        shifted = self.recipe.broken is None or MISTAKES[self.recipe.broken].shifted
+        self.trainer = Trainer(model, config, processes, shifted)
+        state.restore(self.trainer, optimizer, position)
+        # A run that is extended waits for something better from the start.
+        self.position = position if position.steps == config.steps else replace(position, steps=config.steps, waited=0)
+        if position.best not in folder.steps():  # lost, or removed for a better one that is lost: what comes is better
+            self.position = position = replace(self.position, best=position.step, score=-1.0)
+        self.stream = BatchStream(Packed(folder.data), config.batch_tokens, model.config.pad_id, config.seed)
+        self.stream.restore((position.epoch, position.batch))
+        speaker.say(
+            f"{count_parameters(self.checkpoint.model):,} parameters{', sharded' if processes.sharded else ''}, "
+            f"on {processes.device}, {processes.count} x {torch.get_num_threads()} threads, "
+            f"from step {position.step:,} to {config.steps:,}"
+        )
+        if processes.first:
+            state.tidy(folder, position)
+            self.journal = Journal(folder, position.step, self.recipe.tensorboard)
+            if self.journal.mended:
+                speaker.mended(self.journal.mended)
+            speaker.values["lost_lines"] = self.journal.lost
+            pairs = JsonLines(folder.data / VALIDATION, origin="origin")
+            self.evaluator = Evaluator.of(self.checkpoint, "The validation", pairs)
+            self.watched = self._readable()
+
+    def train(self, asked: Callable[[], str | None]) -> str:
+        """Trains until the last step. Raises Asked, after a checkpoint, when `asked()` says so before one of them.
+
+        Returns why, where the end came early.
+        """
+        config, trainer, snapshots = self.config, self.trainer, snapshot_steps(self.config)
+        batches, begun, first = iter(self.stream), time.perf_counter(), self.trainer.step
+        if first in snapshots:
+            self._snapshot()
+        while trainer.step < config.steps:
+            if config.patience and self.position.waited >= config.patience:
+                return f"{config.patience} evaluations were no better than that of step {self.position.best:,}."
+            if what := asked():
+                self._save()
+                raise Asked(what)
+            epoch = self.stream.state()[0]
+            report = trainer.update(batches, epoch)
+            step, seconds = report.step, self.position.seconds + report.seconds
+            self.position = replace(self.position, seconds=seconds)
+            due = step % config.evaluate_every == 0 or step == config.steps
+            evaluation = self._evaluate() if due else None
+            if step in snapshots:
+                self._snapshot()
+            if self.processes.first:
+                watched = self._watch() if evaluation else None
+                self.journal.add(metrics_line(report, epoch, evaluation, watched))
+            if due or step % config.checkpoint_every == 0:
+                self._save()
+            if step % GIVE_BACK == 0:
+                give_back()
+            left = (time.perf_counter() - begun) / (step - first) * (config.steps - step)
+            self.speaker.beat("training", max(PATIENT, 20 * report.seconds), step=step, seconds_left=left)
+        return ""
+
+    def close(self) -> None:
+        if self.processes.first:
+            self.journal.close()
+
+    def _evaluate(self) -> Evaluation | None:
+        """How good the model is now; known to the first process, and whether it is the best, to all."""
+        self._gather()
+        evaluation = None
+        step, position = self.trainer.step, self.position
+        if self.processes.first:
+            self.speaker.beat("evaluating", 10 * PATIENT, step=step)
+            evaluation = self.evaluator(self.checkpoint)
+            for part, scores in {"validation": evaluation, **evaluation.parts}.items():
+                self.speaker.say(
+                    f"Step {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
+                    f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {scores.exact:.1%} "
+                    f"of {scores.sentences:,} sentences"
+                )
+        score = self.processes.sum(evaluation.chrf if evaluation else 0.0)
+        news = (
+            {"best": step, "score": score, "waited": 0} if score > position.score else {"waited": position.waited + 1}
+        )
+        self.position = replace(position, **news)
+        return evaluation
+
+    def _watch(self) -> list[dict[str, Any]]:
+        """What the model makes of the watched sentences now."""
+        translations = Translator(self.checkpoint).translate_batch(self.watched, beam_size=1)
+        return [
+            {"text": text, "translation": one.text, "log_prob": one.log_prob}
+            for text, one in zip(self.watched, translations, strict=True)
+        ]
+
+    def _readable(self) -> list[str]:
+        """The watched sentences, less those that this model cannot read."""
+        translator, readable = Translator(self.checkpoint), []
+        for text in self.recipe.watch:
+            try:
+                translator.encode(text)
+                readable.append(text)
+            except ValueError as error:
+                self.speaker.say(f"Not watched: {text!r:.60}. {error}")
+        return readable
+
+    def _snapshot(self) -> None:
+        self._gather()
+        if self.processes.first:
+            self.folder.history.mkdir(exist_ok=True)
+            path = self.folder.history / f"step-{self.trainer.step:07d}.safetensors"
+            save_weights(self.checkpoint.model, path, bits=16)
+
+    def _save(self) -> None:
+        """A checkpoint of this moment, unless there is one."""
+        if self.position.step == self.trainer.step:
+            return
+        self._gather()
+        optimizer = state.optimizer_tensors(self.trainer)
+        epoch, batch = self.stream.state()
+        scaler = self.trainer.scaler.state_dict()
+        self.position = replace(self.position, step=self.trainer.step, epoch=epoch, batch=batch, scaler=scaler)
+        if self.processes.first:
+            state.save(self.folder, self.checkpoint, optimizer, self.position)
+            if self.config.average:
+                averaging.keep(self.folder, self.position.step, self.config.average)
+
+    def _gather(self) -> None:
+        """Where each process holds a part of the weights: all of them, for the first."""
+        if not self.processes.sharded:
+            return
+        held = dict(self.checkpoint.model.named_parameters())
+        for name, parameter in self.trainer.model.named_parameters():
+            full = self.processes.whole(parameter.detach())
+            if self.processes.first:
+                held[name].detach().copy_(full)  # counted as a change, as writing through `data` is not
+
+
+def snapshot_steps(config: TrainConfig) -> set[int]:
+    """When to keep a snapshot: before the first step, then quadratically spaced, since heads form early if at all."""
+    count = config.snapshots
+    later = {max(1, round(config.steps * (i / count) ** 2)) for i in range(1, count + 1)} if count else set()
+    return {0, *later} if later else later

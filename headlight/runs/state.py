@@ -1,0 +1,209 @@
+"""The checkpoints of a run: a model that opens anywhere, and beside it all that the training needs to go on.
+
+optimizer.safetensors  Adam's state of each parameter, by the parameter's name
+training.json          the step, the place in the corpus, the best so far, the loss scale
+recipe.json            the run's recipe, for when its config.json is damaged
+files.json             the size and the checksum of each of the files (see intact.py)
+
+With the recipe that is the whole state: the learning rate follows from the step, and so do the random numbers
+(see `random_seed`). Nothing is pickled. A checkpoint is written beside the others, flushed to the disk, and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from headlight import checkpoints
+from headlight.checkpoints import Checkpoint
+from headlight.runs import intact
+from headlight.runs.folder import RunFolder, state_flaw
+from headlight.runs.intact import OPTIMIZER, POSITION, RECIPE
+from transformer.checkpoint.safetensors_file import write_tensors
+from transformer.files import read_json, remove, set_aside, write_json
+from transformer.model import Transformer
+from transformer.quoting import short
+from transformer.training.loop import Trainer
+
+ADAM = ("step", "exp_avg", "exp_avg_sq")
+KEPT = 2  # checkpoints, beside the best: one may be damaged
+MOST_BATCHES = 10_000  # in a step
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands after `step` of its `steps` steps.
+
+    `epoch` and `batch` are the place in the corpus; `best` is the step with the highest chrF so far, `score`;
+    `waited` counts the evaluations since. `seconds` were spent on the steps.
+    """
+
+    step: int = 0
+    steps: int = 0
+    epoch: int = 0
+    batch: int = 0
+    best: int = 0
+    score: float = -1.0
+    waited: int = 0
+    seconds: float = 0.0
+    scaler: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Position:
+        """What a training.json says; unknown fields are left alone. Raises ValueError naming what is wrong."""
+        values = read_json(path)
+        if not isinstance(values, dict):
+            raise ValueError(f"{short(path)} does not say where a run stands.")
+        hints = get_type_hints(cls)
+        for name in (f.name for f in fields(cls)):
+            if name not in values:
+                raise ValueError(f"{short(path)} lacks {name}.")
+            if not _is(values[name], hints[name]):
+                raise ValueError(f"{short(path)} has {name} {values[name]!r:.40}, which it cannot be.")
+        return cls(**{name: values[name] for name in hints})
+
+
+def _is(value: object, kind: Any) -> bool:
+    if kind is int:
+        return type(value) is int and value >= 0
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, dict) and all(_is(one, float) for one in value.values())
+
+
+def optimizer_tensors(trainer: Trainer) -> dict[str, Tensor]:
+    """Adam's state by name, whole, on the CPU. Every process must ask."""
+    tensors = {}
+    for name, parameter in trainer.model.named_parameters():
+        for part, value in trainer.optimizer.state.get(parameter, {}).items():
+            tensors[f"{name}.{part}"] = trainer.processes.whole(value).cpu().contiguous()
+    return tensors
+
+
+def save(folder: RunFolder, checkpoint: Checkpoint, optimizer: dict[str, Tensor], position: Position) -> None:
+    """Writes the checkpoint of `position`, points to it, and removes those that are not kept (see `tidy`)."""
+    part, final = folder.checkpoints / "new.part", folder.checkpoint(position.step)
+    remove(part)
+    try:
+        checkpoints.save(replace(checkpoint, card={**checkpoint.card, "step": position.step}), part)
+        write_tensors(optimizer, part / OPTIMIZER)
+        write_json(part / POSITION, asdict(position))
+        with contextlib.suppress(ValueError):  # a recipe that cannot be read any more is no reason to stop
+            write_json(part / RECIPE, folder.recipe().to_dict())
+        intact.record(part)
+        for path in [*part.iterdir(), part, folder.metrics]:
+            _flush(path)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)  # what is half there only takes the room that the disk may lack
+        raise
+    os.rename(part, final)
+    _flush(folder.checkpoints)
+    tidy(folder, position)
+
+
+def tidy(folder: RunFolder, position: Position) -> None:
+    """`last` and `best` point where they should; of the whole checkpoints, the last two and the best are kept."""
+    folder.checkpoints.mkdir(exist_ok=True)
+    _point(folder.checkpoints / "last", folder.checkpoint(position.step))
+    _point(folder.checkpoints / "best", folder.checkpoint(position.best))
+    steps = folder.steps()
+    for step in {*steps} - {*steps[-KEPT:], position.step, position.best}:
+        path = folder.checkpoint(step)
+        os.rename(path, path.with_suffix(".part"))  # at once, so that no half of a checkpoint is left to be seen
+    for part in folder.checkpoints.glob("*.part"):
+        with contextlib.suppress(OSError):
+            remove(part)  # which does not wait for a pipe, as shutil.rmtree does
+
+
+def _point(pointer: Path, target: Path) -> None:
+    part = pointer.with_suffix(".part")
+    remove(part)
+    part.symlink_to(target.name)
+    if pointer.is_dir() and not pointer.is_symlink():  # the run was copied by something that follows links
+        set_aside(pointer)
+    os.replace(part, pointer)
+
+
+def check(path: Path) -> None:
+    """Reads every byte of a checkpoint. Raises ValueError in a sentence where it is not whole."""
+    if wrong := state_flaw(path) or intact.changed(path):
+        raise ValueError(f"{wrong}.")
+    if intact.recorded(path):
+        return
+    checkpoint, optimizer, position = load(path)  # from before there were checksums
+    adam(checkpoint.model, optimizer)
+    if not all(p.isfinite().all() for p in checkpoint.model.parameters()):
+        raise ValueError("model.safetensors has weights that are not numbers.")
+    if f"step-{position.step:07d}" != path.name:
+        raise ValueError(f"{POSITION} says that it is of another step.")
+    batches = MOST_BATCHES * position.step
+    if max(position.epoch, position.batch) > batches or max(position.best, position.waited) > position.step:
+        raise ValueError(f"{POSITION} has a number that {position.step:,} steps cannot lead to.")
+    try:
+        if position.scaler:
+            torch.amp.GradScaler("cpu").load_state_dict(position.scaler)
+    except (KeyError, RuntimeError) as error:
+        raise ValueError(f"{POSITION} has no scale of the loss: {error}.") from None
+
+
+def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
+    """What `save` wrote. Raises ValueError naming the file that is missing or wrong."""
+    position = Position.read(path / POSITION)
+    checkpoint = checkpoints.load(path)
+    try:
+        with safe_open(path / OPTIMIZER, framework="pt") as file:
+            optimizer = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise ValueError(f"{short(path / OPTIMIZER)} is missing.") from None
+    except (SafetensorError, OSError) as error:
+        raise ValueError(
+            f"{short(path / OPTIMIZER)} is not a complete safetensors file ({str(error)[:100]})."
+        ) from None
+    return checkpoint, optimizer, position
+
+
+def _flush(path: Path) -> None:
+    """Until the disk has it: a rename may outlive a power cut that the bytes before it did not."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is refused by the next line, not waited for
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def adam(model: Transformer, optimizer: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    """Of each parameter the state that `optimizer_tensors` gave; of none before the first step.
+
+    Raises ValueError where the state is that of another network.
+    """
+    moments: dict[str, dict[str, Tensor]] = {}
+    for name, parameter in model.named_parameters() if optimizer else ():
+        held = {part: optimizer.get(f"{name}.{part}") for part in ADAM}
+        for part, value in held.items():
+            if value is None or value.shape not in (parameter.shape, ()) or not value.is_floating_point():
+                raise ValueError(f"{OPTIMIZER} has no {part} for {name}; it belongs to another network.")
+        moments[name] = {part: value for part, value in held.items() if value is not None}
+    return moments
+
+
+def restore(trainer: Trainer, optimizer: dict[str, Tensor], position: Position) -> None:
+    """Puts the trainer where `position` is. Raises ValueError where the state is that of another network."""
+    trainer.step = position.step
+    if position.scaler:
+        trainer.scaler.load_state_dict(position.scaler)
+    parameters = dict(trainer.model.named_parameters())
+    for name, held in adam(trainer.model, optimizer).items():
+        parameter = parameters[name]
+        trainer.optimizer.state[parameter] = {
+            part: trainer.processes.like(value, parameter) if value.shape else value.to(parameter.device)
+            for part, value in held.items()
+        }

@@ -1,0 +1,233 @@
+"""Starting, pausing, stopping and resuming runs: the same from the app and from the command line.
+
+Everything here returns at once; `status` says what became of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+from headlight.folders import HOUSE, model
+from headlight.runs import run_status
+from headlight.runs.folder import RunFolder
+from headlight.runs.intact import LIST, STATE
+from headlight.runs.mending import corpus_flaw, damaged
+from headlight.runs.metrics import require_tensorboard
+from headlight.runs.recipe import Recipe
+from headlight.runs.run_status import Status, status
+from headlight.runs.threads import threads
+from transformer.access import require_private
+from transformer.files import write_json
+from transformer.quoting import short
+
+LAUNCH = 120.0  # seconds that a worker may take until its first word
+
+
+def _after_the_app(worker: int) -> None:
+    """The app answers first where both want the processor; alone, the worker has all of it."""
+    with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
+        os.setpriority(os.PRIO_PROCESS, worker, 10)
+    # Linux may share the processor between sessions first: then the number above counts only within the worker's own.
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{worker}/autogroup").write_text("10")
+
+
+def spawn(folder: RunFolder) -> int:
+    """A worker in a process and a session of its own, which goes on when this process ends: its number."""
+    with open(folder.log, "ab") as log:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "headlight", "work", str(folder.path.resolve())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=environment(folder.recipe()),
+        )
+    _after_the_app(worker.pid)
+    run_status.children[worker.pid] = worker
+    Thread(target=worker.wait, daemon=True, name="reap").start()  # a child that nobody waits for stays a zombie
+    return worker.pid
+
+
+Launcher = Callable[[RunFolder], int]  # gives the number of the process that is going to work in the folder
+
+
+def start(recipe: Recipe, path: str | Path, launcher: Launcher = spawn) -> RunFolder:
+    """Makes the run's folder and launches its worker.
+
+    Raises ValueError where the folder exists, or the data cannot be opened; then nothing is left behind.
+    """
+    folder = claim(recipe, path)
+    launch(folder, launcher)
+    return folder
+
+
+def claim(recipe: Recipe, path: str | Path) -> RunFolder:
+    """Makes the folder of a new run, which is whose first makes it. Raises ValueError where it exists."""
+    require_private()
+    folder = RunFolder(path)
+    if folder.path.exists():
+        raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.")
+    recipe.check()
+    if recipe.tensorboard:
+        require_tensorboard()
+    folder.path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.path.mkdir()
+    except FileExistsError:
+        raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.") from None
+    try:
+        if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
+            ours = shutil.ignore_patterns(*STATE, LIST, "history", "*.part")
+            shutil.copytree(model(recipe.start), folder.start, ignore=ours)
+        write_json(folder.config, recipe.to_dict())
+    except BaseException:
+        shutil.rmtree(folder.path)
+        raise
+    return folder
+
+
+def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
+    """Gives the run a worker. Raises ValueError where it has one."""
+    require_private()
+    steps = folder.recipe().training.steps
+    _idle(folder)
+    with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
+        before = _idle(folder)
+        mended = folder.clear()
+        folder.control.unlink(missing_ok=True)
+        now = time.time()
+        values = {"state": "queued", "step": before.saved_step or 0, "steps": steps, "started": before.started or now}
+        values |= {"mended": mended} if mended else {}
+        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH}
+        run_status.write(folder, values)
+
+
+def _idle(folder: RunFolder) -> Status:
+    now = status(folder.path)
+    if now.alive:
+        raise ValueError(f"{short(folder.path)} is {now.state} already.")
+    return now
+
+
+def environment(recipe: Recipe) -> dict[str, str]:
+    """The environment of a worker of this recipe."""
+    path = os.pathsep.join(filter(None, [str(HOUSE), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", **worker_environment(threads(recipe.threads))}
+
+
+def worker_environment(count: int) -> dict[str, str]:
+    """What a worker must find before its first line: how its threads wait, and how it keeps memory."""
+    return {
+        "OMP_NUM_THREADS": str(count),
+        "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
+        "MALLOC_MMAP_MAX_": "0",  # batches of many sizes: keep their memory instead of returning it each time
+        "MALLOC_TRIM_THRESHOLD_": str(2_000_000_000),
+        # Each shape of a product in bfloat16 is compiled, and kept with a quarter of a megabyte to work in, a thousand
+        # by default: by oneDNN, and again by what calls it in torch (ideep). Most of a batch's shapes come only once.
+        "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
+        "LRU_CACHE_CAPACITY": "32",
+    }
+
+
+def pause(path: str | Path) -> None:
+    """Asks the worker to write a checkpoint and end. Raises ValueError where there is none."""
+    _ask(path, "pause")
+
+
+def stop(path: str | Path) -> None:
+    """As `pause`, for a run that is not meant to go on; it can all the same."""
+    _ask(path, "stop")
+
+
+def _ask(path: str | Path, what: str) -> None:
+    require_private()
+    folder, now = RunFolder(path), status(path)
+    if not now.alive:
+        raise ValueError(f"{short(path)} has no worker that could {what}; it is {now.state}.")
+    folder.ask(what)
+    values = run_status.read(folder)
+    # One that is still being launched would die of the signal; it looks for what it is asked before it begins.
+    if values.get("state") == "running" and (worker := run_status.process(values)) is not None:
+        worker.terminate()
+
+
+def kill(path: str | Path) -> None:
+    """Ends a worker that does not answer; the run can be resumed from its last checkpoint."""
+    require_private()
+    values = run_status.read(RunFolder(path))
+    worker = run_status.process(values)
+    if worker is None or not status(path).alive:
+        raise ValueError(f"{short(path)} has no worker that could be ended.")
+    worker.kill()
+    until = time.monotonic() + 10.0
+    while run_status.process(values) is not None:
+        if time.monotonic() > until:
+            raise ValueError(f"The worker of {short(path)} does not end; it may be waiting for the disk.")
+        time.sleep(0.02)
+
+
+def resume(path: str | Path, launcher: Launcher = spawn) -> None:
+    """Goes on from the last checkpoint with exactly the numbers of a run that was never interrupted.
+
+    Raises ValueError where the run has a worker, or has finished and there is nothing to mend.
+    """
+    require_private()
+    before = status(path)
+    if before.state == "finished" and not _incomplete(before):
+        raise ValueError(f"{short(path)} has finished at step {before.step:,}; give it more steps to go on.")
+    launch(RunFolder(path), launcher)
+
+
+def _incomplete(run: Status) -> bool:
+    """Whether something of what a finished run had is lost; a run of an older version had nothing to go on from."""
+    folder = RunFolder(run.folder)
+    if run.damaged or run.saved_step is None:
+        return bool(run.damaged)
+    if run.saved_step < run.step:
+        return True
+    return bool(damaged(folder) or corpus_flaw(folder, folder.checkpoint(run.saved_step)))
+
+
+def extend(path: str | Path, steps: int, launcher: Launcher = spawn) -> None:
+    """Goes on from the last checkpoint until `steps` steps in all.
+
+    Raises ValueError where the run has a worker, has made as many steps, or keeps no state to go on from.
+    """
+    require_private()
+    folder, before = RunFolder(path), status(path)
+    if before.alive:
+        raise ValueError(f"{short(path)} is {before.state}; pause it first.")
+    if before.saved_step is None and before.damaged:
+        raise ValueError(f"{short(path)} has no intact checkpoint. {before.advice}")
+    if before.saved_step is None:
+        raise ValueError(f"{short(path)} keeps no training state to go on from; start a new run from its checkpoint.")
+    if steps <= before.saved_step:
+        raise ValueError(
+            f"steps is {steps}; {short(path)} has made {before.saved_step:,} steps already, so choose more."
+        )
+    recipe = folder.recipe()
+    folder.keep(replace(recipe, training=replace(recipe.training, steps=steps)))
+    launch(folder, launcher)
+
+
+def delete(path: str | Path) -> None:
+    """Removes a run's folder and all that is in it. Raises ValueError where it has a worker, or is no run's."""
+    require_private()
+    folder = RunFolder(path)
+    folder.recipe()
+    with folder.locked():
+        if status(path).alive:
+            raise ValueError(f"{short(path)} is running; stop it first.")
+        gone = folder.path.with_name(f".{folder.name}.{os.getpid()}.part")
+        os.rename(folder.path, gone)  # at once, so that no half of a run is left to be seen
+    shutil.rmtree(gone)

@@ -1,0 +1,138 @@
+"""The worker: one process that trains the run in a folder, from wherever it stands to its end.
+
+A new run first gets its vocabulary, its corpus as token ids and a checkpoint of step 0; from there on, starting and
+going on are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import shutil
+import signal
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from headlight.runs.folder import RunFolder
+from headlight.runs.mending import mend
+from headlight.runs.preparing import prepare
+from headlight.runs.run_status import State
+from headlight.runs.session import Asked, Session
+from headlight.runs.speaker import Speaker
+from headlight.runs.threads import threads
+from transformer.quoting import worded
+from transformer.training.loop import Diverged
+from transformer.training.processes import Processes
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a full disk, a used-up quota and a limit of size answer
+
+
+def work(path: str | Path) -> State:
+    """Trains the run in the folder, and returns how that ended.
+
+    Raises ValueError where there is no run in it, or another process is working there.
+    """
+    folder = RunFolder(path)
+    with Processes.join() as processes:
+        recipe = folder.recipe()
+        # Whoever launched this worker, and the worker before it, hold the lock a moment longer.
+        with folder.locked(patience=10.0) if processes.first else contextlib.nullcontext():
+            if processes.count == 1:  # several are given their cores by their launcher
+                torch.set_num_threads(threads(recipe.threads))
+            mended = folder.clear() if processes.first else []
+            speaker = Speaker(folder, silent=not processes.first)
+            for text in mended:
+                speaker.mended(text)
+            state, cause = _outcome(folder, lambda: _train(folder, processes, speaker))
+            speaker.end(state, cause)
+    return state
+
+
+def _train(folder: RunFolder, processes: Processes, speaker: Speaker) -> str:
+    signals = Signals()
+    with signals.caught():
+        speaker.begin(folder.recipe().training.steps)
+        if processes.first:
+            with signals.at_once(lambda: Asked(folder.asked() or "pause")):
+                mend(folder, speaker)
+                if not folder.steps():
+                    prepare(folder, speaker)
+        processes.wait()
+        session = Session(folder, processes, speaker)
+        with contextlib.closing(session):
+            return session.train(lambda: _asked(folder, processes, signals))
+
+
+def _asked(folder: RunFolder, processes: Processes, signals: Signals) -> str | None:
+    """Whether any of the processes has been asked to "pause" or to "stop"."""
+    asked = folder.asked() if processes.first else None
+    asked = asked or ("pause" if signals.came else None)
+    if processes.count == 1:
+        return asked
+    votes = processes.sum({None: 0.0, "pause": 1.0, "stop": 1000.0}[asked])
+    return "stop" if votes >= 1000.0 else "pause" if votes else None
+
+
+class Signals:
+    """SIGTERM and SIGINT: noted, and looked at between two steps, or raised at once where nothing can be lost."""
+
+    def __init__(self) -> None:
+        self.came = False
+        self._error: Callable[[], BaseException] | None = None
+
+    @contextlib.contextmanager
+    def caught(self) -> Any:
+        before = {number: signal.signal(number, self._note) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextlib.contextmanager
+    def at_once(self, error: Callable[[], BaseException]) -> Any:
+        self._error = error
+        try:
+            if self.came:
+                raise error()
+            yield
+        finally:
+            self._error = None
+
+    def _note(self, number: int, frame: Any) -> None:
+        self.came = True
+        if self._error is not None:
+            raise self._error()
+
+
+def _outcome(folder: RunFolder, train: Callable[[], str]) -> tuple[State, str]:
+    """How `train` ended, and why, whatever it raised."""
+    try:
+        return "finished", train()
+    except Asked as asked:
+        return ("stopped" if asked.args[0] == "stop" else "paused"), ""
+    except Diverged as error:
+        return "diverged", str(error)
+    except Exception as error:
+        if _disk_is_full(error):
+            if not folder.steps():
+                shutil.rmtree(folder.data, ignore_errors=True)
+            free = shutil.disk_usage(folder.path).free
+            return "out of disk", f"Nothing more can be written: {free / 1e6:,.1f} MB are free on the disk."
+        if not isinstance(error, ValueError):  # which say all there is to say
+            traceback.print_exc()
+        return "crashed", (worded(error).strip().splitlines() or [type(error).__name__])[0][:300]
+
+
+def _disk_is_full(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        if any(f"(os error {number})" in str(error) for number in FULL):  # as safetensors says it
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -1,0 +1,1 @@
+"""Lessons, exercises, and the mistakes of tutorials."""

@@ -1,0 +1,84 @@
+"""Exercise: layer norm."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from headlight.teaching.exercises.exercise import Case, Exercise, Mistake, built, random
+
+
+def layer_norm(
+    d_model: int,
+    weights: dict[str, Tensor],
+    x: Tensor,
+    over: tuple[int, ...] = (-1,),
+    unbiased: bool = False,
+    eps: str = "inside",
+    centred: bool = True,
+    root: bool = True,
+    gain: bool = True,
+    bias: bool = True,
+) -> Tensor:
+    """gain ⊙ (x - mean) / √(variance + ε) + bias, over the features of each token: [B, T, d_model]."""
+    small = 1e-5
+    variance = x.var(over, unbiased, keepdim=True)
+    if eps == "outside":
+        below = variance.sqrt() + small
+    else:
+        below = variance + (small if eps == "inside" else 0.0)
+        below = below.sqrt() if root else below
+    normal = (x - x.mean(over, keepdim=True) if centred else x) / below
+    return normal * (weights["gain"] if gain else 1.0) + (weights["bias"] if bias else 0.0)
+
+
+def _cases() -> list[Case]:
+    weights = {"gain": 1 + random(6, seed=50) / 2, "bias": random(6, seed=51)}
+    same = {"d_model": 6, "weights": weights}
+    x = random(2, 3, 6, seed=52) * 2 + 1
+    return [Case("", {**same, "x": x}), Case("with small numbers, where ε shows", {**same, "x": x * 1e-3})]
+
+
+NORM = Exercise(
+    "LayerNorm",
+    "layer_norm.py",
+    layer_norm,
+    _cases,
+    (
+        Mistake(
+            {"unbiased": True},
+            "The deviation is the unbiased one, divided by d_model - 1, as `x.std()` and `x.var()` compute it by "
+            "themselves: pass `unbiased=False`.",
+        ),
+        Mistake(
+            {"eps": "outside"},
+            "ε is added outside of the root, to the deviation; it belongs inside: √(variance + ε).",
+        ),
+        Mistake(
+            {"unbiased": True, "eps": "outside"},
+            "The deviation is the unbiased one, and ε is added outside of the root: it is √(variance + ε), with "
+            "`x.var(-1, unbiased=False, keepdim=True)`.",
+        ),
+        Mistake({"eps": "none"}, "ε is missing: a token whose numbers are all equal would be divided by 0."),
+        Mistake(
+            {"over": (-2,)}, "Mean and variance are over the tokens; each token is normed by itself, over `dim=-1`."
+        ),
+        Mistake({"over": (0,)}, "Mean and variance are over the batch, as in batch norm; they are over `dim=-1`."),
+        Mistake(
+            {"over": (-2, -1)},
+            "Mean and variance are over tokens and features together; they are over features: `dim=-1`.",
+        ),
+        Mistake({"root": False}, "It is divided by the variance; it is its root, the deviation."),
+        Mistake({"centred": False}, "The mean is not subtracted."),
+        Mistake({"gain": False}, "The gain is not applied: multiply with `self.gain`."),
+        Mistake({"bias": False}, "The bias is not applied: add `self.bias`."),
+        Mistake({"gain": False, "bias": False}, "Gain and bias are not applied."),
+    ),
+    slips=(
+        (
+            "size of tensor a",
+            "Some sizes do not fit: mean and variance need `keepdim=True`, so that they have one number a token, [B, "
+            "T, 1].",
+        ),
+    ),
+    call=lambda written, inputs: built(written, (inputs["d_model"],), inputs["weights"])(inputs["x"]),
+)

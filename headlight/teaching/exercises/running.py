@@ -1,0 +1,86 @@
+"""A student's file is a program that they ask us to run: it runs in a process of its own, with a limit of time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from headlight.folders import HOUSE
+from headlight.teaching.exercises.protocol import SAID, STUCK
+from headlight.teaching.exercises.verdict import State, Verdict
+from transformer.access import require_private
+from transformer.quoting import short
+
+SECONDS = 20.0  # for the file itself, and for each exercise
+
+
+def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
+    """A verdict for each exercise of the file, in the order in which they build on each other.
+
+    What takes longer than `seconds` is stopped. Raises ValueError where the file is not there, does not run, or has
+    none of the exercises.
+    """
+    require_private()
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"{short(path)} is not a file; give the script with your solution, such as attend.py.")
+    if path.suffix == ".ipynb":
+        raise ValueError(f"{short(path)} is a notebook; copy the cell with your solution into a file that ends in .py.")
+    path = path.resolve()
+    verdicts: list[Verdict] = []
+    while True:  # what ends the process ends one exercise; the others have their turn
+        lost = _run(path, seconds, verdicts)
+        if lost is None:
+            return verdicts
+        verdicts.append(lost)
+
+
+def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
+    """Judges the exercises that have no verdict yet. What is returned ended the process; None if nothing did."""
+    with TemporaryDirectory() as folder:
+        done = [verdict.name for verdict in verdicts]
+        paths = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
+        ended = subprocess.run(
+            [sys.executable, "-m", "headlight.teaching.exercises.child", str(path), folder, str(seconds), *done],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        said, stuck = Path(folder, SAID), Path(folder, STUCK)
+        begun, whole = "", False
+        for line in said.read_text(encoding="utf-8").splitlines() if said.exists() else []:
+            match json.loads(line):
+                case {"refused": str(why)}:
+                    raise ValueError(why)
+                case {"ended": True}:
+                    whole = True
+                case {"begun": str(name)}:
+                    begun = name
+                case {"verdict": {"name": str(name), "state": str(state), "says": list(says)}}:
+                    verdicts.append(Verdict(name, State(state), tuple(says)))
+                    begun = ""
+        if whole:
+            return None
+        why = _why(stuck.read_text() if stuck.exists() else "", seconds, ended.returncode, path)
+        if not begun:
+            raise ValueError(f"{short(path.name)} did not get to its exercises. {why}")
+        return Verdict(begun, State.WRONG, (why,))
+
+
+def _why(stuck: str, seconds: float, code: int, path: Path) -> str:
+    if stuck:
+        lines = re.findall(r'File "(.*)", line (\d+) in (.*)', stuck)
+        where = next((f"line {line}, in {name}" for file, line, name in lines if Path(file).name == path.name), "")
+        at = f" When it was stopped it was at {where}." if where else ""
+        return f"It took longer than {seconds:g} seconds: does a loop never end?{at}"
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"It ended the process ({name})" + (
+            ": most likely it took all of the memory." if name == "SIGKILL" else "."
+        )
+    return "It ended the process; leave out what exits."

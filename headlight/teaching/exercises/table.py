@@ -1,0 +1,25 @@
+"""Every exercise, in the order in which they build on each other."""
+
+from __future__ import annotations
+
+from headlight.teaching.exercises.attention import ATTEND, MULTI_HEAD
+from headlight.teaching.exercises.decoding import BEAM, GREEDY
+from headlight.teaching.exercises.exercise import Exercise
+from headlight.teaching.exercises.layers import DECODER, ENCODER
+from headlight.teaching.exercises.masks import LOOK_AHEAD, PADDING, TARGET
+from headlight.teaching.exercises.norm import NORM
+from headlight.teaching.exercises.positions import POSITIONS
+from headlight.teaching.exercises.training import NOAM, SHIFT, SMOOTHING
+
+_ORDER = (
+    *(ATTEND, MULTI_HEAD, POSITIONS, PADDING, LOOK_AHEAD, TARGET, NORM),
+    *(ENCODER, DECODER, SHIFT, SMOOTHING, NOAM, GREEDY, BEAM),
+)
+EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in _ORDER}
+
+
+def following(names: set[str]) -> Exercise | None:
+    """The exercise after the last of these; None after the last of all."""
+    order = list(EXERCISES.values())
+    last = max(index for index, exercise in enumerate(order) if exercise.name in names)
+    return order[last + 1] if last + 1 < len(order) else None

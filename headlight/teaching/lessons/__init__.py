@@ -1,0 +1,32 @@
+"""Lessons: guess first, then see. A text file each; what is right is computed from the model when it is asked.
+
+lesson = read("lessons/it.md")
+measuring = Measuring(load_translator, Path, base(lesson.steps[0]))
+question = pose(lesson.steps[0], measuring)     # nothing in it tells the answer
+judge(question, truth(lesson.steps[0], measuring), check_guess(question, 3))
+"""
+
+from headlight.teaching.lessons.handout import handout
+from headlight.teaching.lessons.judging import ASKS, check_guess, judge, overlap
+from headlight.teaching.lessons.measuring import Measuring
+from headlight.teaching.lessons.posing import base, failing, introduction, pose, truth
+from headlight.teaching.lessons.reading import Lesson, Step, parse_lesson, read, shelf
+
+__all__ = [
+    "ASKS",
+    "Lesson",
+    "Measuring",
+    "Step",
+    "base",
+    "check_guess",
+    "failing",
+    "handout",
+    "introduction",
+    "judge",
+    "overlap",
+    "parse_lesson",
+    "pose",
+    "read",
+    "shelf",
+    "truth",
+]

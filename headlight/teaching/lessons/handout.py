@@ -1,0 +1,167 @@
+"""A lesson on paper: one HTML file that needs nothing else, with room for guesses, or with the answers."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+import numpy as np
+from markdown_it import MarkdownIt
+
+from headlight.charts.colours import lookup, theme_named
+from headlight.charts.direction import right_to_left
+from headlight.charts.document import faces
+from headlight.charts.png import png
+from headlight.teaching.lessons.judging import Json
+from headlight.teaching.lessons.measuring import Measuring
+from headlight.teaching.lessons.posing import introduction, pose, truth
+from headlight.teaching.lessons.reading import Lesson, Step
+
+_STYLE = (Path(__file__).parent / "handout.css").read_text(encoding="utf-8")
+# A lesson may come from anybody: whoever opens its handout tells no other site so by loading a picture from there.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
+)
+_LOOK = theme_named("light")
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})  # what HTML a text may hold is shown, and not obeyed
+
+
+def handout(lesson: Lesson, measuring: Callable[[Step], Measuring], answers: bool = False) -> str:
+    """The lesson as a page to print; `answers` is the teacher's. Raises ValueError where a step cannot be computed."""
+    body = "".join(_section(i, step, measuring(step), answers) for i, step in enumerate(lesson.steps, 1))
+    title = escape(lesson.title) + (" (answers)" if answers else "")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}"><title>{title}</title>'
+        f"<style>{faces(body)}{_STYLE}</style></head>\n<body><h1>{title}</h1><p>{escape(lesson.question)}</p>\n{body}"
+        '<p class="source">Headlight. Pictures and answers are computed from the trained models.</p></body></html>\n'
+    )
+
+
+def _section(number: int, step: Step, measuring: Measuring, answers: bool) -> str:
+    posed = pose(step, measuring)
+    right = truth(step, measuring) if answers else None
+    model = f'<p class="source">Model {escape(step.model)}'
+    sentence = step.query.get("text")
+    model += f": {escape(sentence)}</p>" if sentence else "</p>"
+    return (
+        f"<section><h2>{number}. {escape(step.title)}</h2>{model}{_MARKDOWN.render(introduction(step, measuring))}"
+        f'<div class="question">{_MARKDOWN.render(posed["question"])}</div>{_ASKED[step.ask](posed, right)}'
+        + (_answer(right) if right else _hint(step.hint))
+        + "</section>\n"
+    )
+
+
+def _hint(text: str) -> str:
+    return f'<div class="hint">{_MARKDOWN.render("Hint: " + text)}</div>' if text else ""
+
+
+def _answer(right: Json) -> str:
+    return f'<div class="answer">{_MARKDOWN.render(right["explanation"])}</div>'
+
+
+def _row(posed: Json, right: Json | None) -> str:
+    values = [f"{value:.0f}" for value in right["row"]] if right else [""] * len(posed["labels"])
+    names = "".join(map(_name, posed["labels"]))
+    cells = "".join(f"<td>{value}</td>" for value in values)
+    what = "Per cent of the row" if right else "Your row, 100 per cent together"
+    table = f'<table class="fill"{_way(posed["labels"])}><tr>{names}</tr><tr>{cells}</tr></table>'
+    return f'{_matrix(posed["picture"], right)}<p class="hint">{what}:</p>{table}'
+
+
+def _word(posed: Json, right: Json | None) -> str:
+    said = escape(posed["labels"][right["answer"]]) if right else "&nbsp;"
+    return _matrix(posed["picture"], right) + f'<p>The word: <span class="line">{said}</span></p>'
+
+
+def _matrix(picture: Json, right: Json | None) -> str:
+    shades = lookup(_LOOK.sequential)
+    given = iter(right["row"]) if right else None
+    head = "".join(map(_name, picture["columns"]))
+    rows = []
+    for i, label in enumerate(picture["rows"]):
+        asked = i == picture["asked"]
+        cells = ""
+        for weight, masked in zip(picture["weights"][i], picture["masked"][i], strict=True):
+            if masked:
+                cells += '<td class="masked"></td>'
+                continue
+            if asked:
+                weight = next(given) / 100 if given else None
+            if weight is None:
+                cells += "<td>?</td>"
+            else:
+                red, green, blue = shades[round(255 * min(1.0, weight))]
+                cells += f'<td style="background:rgb({red},{green},{blue})"></td>'
+        rows.append(f"<tr{' class=asked' if asked else ''}>{_name(label)}{cells}</tr>")
+    name = f"{picture['kind'].capitalize()} layer {picture['layer']}, head {picture['head']}: rows look at columns."
+    return (
+        f'<table class="matrix"{_way(picture["columns"])}><caption class="source">{name}</caption>'
+        f"<thead><tr><td></td>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _name(label: str) -> str:
+    return f'<th dir="auto">{escape(label)}</th>'
+
+
+def _way(labels: list[str]) -> str:
+    """Of a table with these columns: the first may be at the right."""
+    return ' dir="rtl"' if right_to_left(labels) else ""
+
+
+def _head(posed: Json, right: Json | None) -> str:
+    cells = ""
+    for layer, heads in enumerate(posed["thumbnails"], 1):
+        for head, weights in enumerate(heads, 1):
+            shown = np.array(weights)[:, ::-1] if right_to_left(posed["columns"]) else np.array(weights)
+            picture = base64.b64encode(png(shown, _LOOK.sequential, 0, 1)).decode("ascii")
+            marked = ' class="right"' if right and right["answer"] == [layer, head] else ""
+            name = f"layer {layer}, head {head}"
+            image = f'<img alt="{name}" src="data:image/png;base64,{picture}">'
+            cells += f"<figure{marked}>{image}{name}</figure>"
+    return f'<div class="heads" style="grid-template-columns:repeat({posed["heads"]},1fr)">{cells}</div>'
+
+
+def _number(posed: Json, right: Json | None) -> str:
+    decimals = max(0, -math.floor(math.log10(posed["step"])))
+    said = f"{right['answer']:.{decimals}f}" if right else "&nbsp;"
+    span = f"from {posed['least']:g} to {posed['most']:g}"
+    return f'{_seen(posed, right)}<p>{span}: <span class="line">{said}</span> {escape(posed["unit"])}</p>'
+
+
+def _choice(posed: Json, right: Json | None) -> str:
+    items = "".join(
+        f"<li{' class=right' if right and right['answer'] == i else ''}>{_MARKDOWN.renderInline(choice)}</li>"
+        for i, choice in enumerate(posed["choices"])
+    )
+    return f'<ul class="choices">{items}</ul>'
+
+
+def _order(posed: Json, right: Json | None) -> str:
+    places = {item: place for place, item in enumerate(right["answer"], 1)} if right else {}
+    items = "".join(
+        f"<tr><td>{places.get(i, '')}</td><th>{escape(item)}</th></tr>" for i, item in enumerate(posed["items"])
+    )
+    return f'{_seen(posed, right)}<table class="fill">{items}</table>'
+
+
+def _seen(posed: Json, right: Json | None) -> str:
+    """What there is to look at beside a number or an order, if anything."""
+    if "picture" in posed:
+        return _matrix(posed["picture"], right)
+    return _head(posed, right) if "thumbnails" in posed else ""
+
+
+_ASKED: dict[str, Callable[[Json, Json | None], str]] = {
+    "word": _word,
+    "row": _row,
+    "head": _head,
+    "number": _number,
+    "choice": _choice,
+    "order": _order,
+}

@@ -1,0 +1,256 @@
+"""The language in which a lesson names what is to be computed: answers, claims, and numbers in its texts.
+
+    row of encoder 2.2 from "it"                        all weights of a row, in per cent
+    top key of cross 3.1 from "elle"                    the word that a row looks at most
+    weight of cross 3.1 from "elle" to "street"         0 to 1
+    previous of decoder 1.3                             a measure of a head; MEASURES has them all
+    head with the largest previous in decoder           or smallest; also "largest weight from .. to .. in .."
+    number of heads with previous above 0.5 in encoder
+    probability of "elle" at "elle"                     of a token, where the model wrote the second one
+    log-probability                                     of the whole translation, in nats
+    translation                                         also: translation by greedy, translation by beam 4
+    tokens                                              how many the sentence has
+    contribution of "street" to "elle"                  the share of a source word in a written one (ALTI+)
+    effect of leaving out "street" on "elle"            how much less probable it becomes, in nats
+    similarity of positions 3 and 5                     the cosine of two positional encodings
+
+Behind any of them stands what is different about the run: `for "another sentence"`, `as "another translation"`,
+`without cross 3.1, cross 3.2`, `with no-scaling` (a mistake), `at step 281` (of the training), `model reverse`. Words
+are named by their text, the second of the same as "the"#2, and a row of cross or decoder by what it writes. Two are
+compared by = != < <= > >= or has, and several conditions hold together with `and`. In a text, `in %` writes a share.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from headlight.teaching.mistakes import RUNNABLE
+from transformer.quoting import quoted
+
+MAX_POSITION = 1_000_000
+MAX_BEAM = 20
+MAX_STEP = 1_000_000_000  # of a training
+MEASURES = ("entropy", "distance", "same position", "previous", "following", "special", "sharpness")
+KINDS = ("encoder", "decoder", "cross")
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "has")
+_TOKEN = re.compile(r'\s*("[^"]*"(?:#\d+)?|\d+\.\d+|-?\d+(?:\.\d+)?|[a-z_][\w-]*|!=|<=|>=|[=<>,%])')
+
+
+class Head(NamedTuple):
+    """One head; layer and head count from 1."""
+
+    kind: Literal["encoder", "decoder", "cross"]
+    layer: int
+    head: int
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.layer}.{self.head}"
+
+
+class Word(NamedTuple):
+    """A token by its text, and which of the same it is, from 1."""
+
+    text: str
+    which: int = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is different about the run, from the view of the step."""
+
+    text: str | None = None
+    target: str | None = None
+    without: tuple[Head, ...] = ()
+    broken: str | None = None
+    snapshot: int | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Named:
+    """What is computed: `what` says how, the rest of what."""
+
+    what: str
+    text: str = ""  # as it was written
+    head: Head | None = None
+    words: tuple[Word, ...] = ()
+    measure: str = ""
+    kind: str = ""
+    number: float = 0.0
+    string: str = ""
+    largest: bool = True
+    positions: tuple[int, int] = (0, 0)
+    run: Run = Run()
+    parts: tuple[Named, ...] = ()  # of a comparison, or of several
+    share: bool = False  # written in per cent
+
+
+def parse(text: str) -> Named:
+    """What a text names. Raises ValueError saying what was expected where."""
+    return replace(_Parser(text).whole(), text=text)
+
+
+class _Parser:
+    def __init__(self, text: str):
+        self.text, self.tokens, at = text, [], 0
+        while text[at:].strip():
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise ValueError(f"{quoted(text)}: {quoted(text[at:].strip())} cannot be read there.")
+            self.tokens.append(match[1])
+            at = match.end()
+
+    # ---- the parser's own verbs ------------------------------------------------------------------------------------
+
+    def take(self, *words: str) -> bool:
+        """Takes these words where they come next."""
+        if self.tokens[: len(words)] != list(words):
+            return False
+        del self.tokens[: len(words)]
+        return True
+
+    def need(self, *words: str) -> None:
+        if not self.take(*words):
+            raise self.wrong(f"“{' '.join(words)}”")
+
+    def wrong(self, expected: str) -> ValueError:
+        after = f"before {quoted(' '.join(self.tokens))}" if self.tokens else "at its end"
+        return ValueError(f"{quoted(self.text)}: {expected} is missing {after}.")
+
+    def next(self, pattern: str, expected: str) -> str:
+        if not self.tokens or not re.fullmatch(pattern, self.tokens[0]):
+            raise self.wrong(expected)
+        return self.tokens.pop(0)
+
+    def at_most(self, most: int, what: str) -> int:
+        """The whole number that comes next."""
+        digits = self.next(r"\d+", what)
+        if len(digits) > len(str(most)) or int(digits) > most:
+            raise ValueError(f"{quoted(self.text)}: {quoted(digits)} is too large for {what}; give at most {most:,}.")
+        return int(digits)
+
+    # ---- what there is ---------------------------------------------------------------------------------------------
+
+    def whole(self) -> Named:
+        parts = [self.comparison()]
+        while self.take("and"):
+            parts.append(self.comparison())
+        if self.tokens:
+            raise ValueError(f"{quoted(self.text)}: {quoted(' '.join(self.tokens))} is not understood there.")
+        return parts[0] if len(parts) == 1 else Named("and", parts=tuple(parts))
+
+    def comparison(self) -> Named:
+        one = self.value()
+        operator = next((sign for sign in OPERATORS if self.take(sign)), None)
+        return one if operator is None else Named("compare", measure=operator, parts=(one, self.value()))
+
+    def value(self) -> Named:
+        if self.tokens and self.tokens[0].startswith('"'):
+            return Named("string", string=self.string())
+        if self.tokens and re.fullmatch(r"-?\d+(\.\d+)?", self.tokens[0]):
+            return Named("constant", number=float(self.tokens.pop(0)))
+        named = self.measured()
+        return replace(named, share=True) if self.take("in", "%") else named
+
+    def measured(self) -> Named:
+        if self.take("row", "of"):
+            return self.with_run(Named("row", head=self.head(), words=(self.after("from"),)))
+        if self.take("top", "key", "of"):
+            return self.with_run(Named("top", head=self.head(), words=(self.after("from"),)))
+        if self.take("weight", "of"):
+            return self.with_run(Named("weight", head=self.head(), words=(self.after("from"), self.after("to"))))
+        if self.take("head", "with", "the"):
+            return self.extreme()
+        if self.take("number", "of", "heads", "with"):
+            measure = self.measure()
+            self.need("above")
+            least = float(self.next(r"-?\d+(\.\d+)?", "a number"))
+            return self.with_run(Named("count", measure=measure, number=least, kind=self.kind()))
+        if self.take("probability", "of"):
+            return self.with_run(Named("probability", words=(self.word(), self.after("at"))))
+        if self.take("log-probability"):
+            return self.with_run(Named("log-probability"))
+        if self.take("translation"):
+            return self.translation()
+        if self.take("tokens"):
+            return self.with_run(Named("tokens"))
+        if self.take("contribution", "of"):
+            return self.with_run(Named("contribution", words=(self.word(), self.after("to"))))
+        if self.take("effect", "of", "leaving", "out"):
+            return self.with_run(Named("effect", words=(self.word(), self.after("on"))))
+        if self.take("similarity", "of", "positions"):
+            one = self.at_most(MAX_POSITION, "a position")
+            self.need("and")
+            return self.with_run(Named("similarity", positions=(one, self.at_most(MAX_POSITION, "a position"))))
+        measure = self.measure()
+        self.need("of")
+        return self.with_run(Named("measure", measure=measure, head=self.head()))
+
+    def extreme(self) -> Named:
+        largest = self.take("largest")
+        if not largest:
+            self.need("smallest")
+        if self.take("weight"):
+            return self.with_run(
+                Named("extreme", largest=largest, words=(self.after("from"), self.after("to")), kind=self.kind())
+            )
+        return self.with_run(Named("extreme", largest=largest, measure=self.measure(), kind=self.kind()))
+
+    def translation(self) -> Named:
+        beam = 5
+        if self.take("by", "greedy"):
+            beam = 1
+        elif self.take("by", "beam"):
+            beam = self.at_most(MAX_BEAM, "a beam size")
+        return self.with_run(Named("translation", number=beam))
+
+    # ---- its words -------------------------------------------------------------------------------------------------
+
+    def string(self) -> str:
+        return self.next(r'"[^"]*"', "a text in quotation marks")[1:-1]
+
+    def word(self) -> Word:
+        text, _, which = self.next(r'"[^"]+"(#[1-9]\d?)?', 'a word, as "it",').rpartition("#")
+        return Word(text[1:-1], int(which)) if text else Word(which[1:-1])
+
+    def after(self, preposition: str) -> Word:
+        self.need(preposition)
+        return self.word()
+
+    def measure(self) -> str:
+        for name in MEASURES:
+            if self.take(*name.split()):
+                return name
+        raise self.wrong(f"what is to be computed, such as “row of ...” or one of {', '.join(MEASURES)},")
+
+    def kind(self) -> str:
+        self.need("in")
+        return self.next("|".join(KINDS), "encoder, decoder or cross")
+
+    def head(self) -> Head:
+        kind = self.next("|".join(KINDS), "encoder, decoder or cross")
+        layer, head = self.next(r"\d+\.\d+", "layer and head, as 2.3,").split(".")
+        return Head(kind, int(layer), int(head))  # type: ignore[arg-type]
+
+    def with_run(self, named: Named) -> Named:
+        run = Run()
+        while True:
+            if self.take("for"):
+                run = replace(run, text=self.string())
+            elif self.take("as"):
+                run = replace(run, target=self.string())
+            elif self.take("without"):
+                heads = [self.head()]
+                while self.take(","):
+                    heads.append(self.head())
+                run = replace(run, without=tuple(heads))
+            elif self.take("with"):
+                run = replace(run, broken=self.next("|".join(RUNNABLE), f"a mistake ({', '.join(RUNNABLE)})"))
+            elif self.take("at", "step"):
+                run = replace(run, snapshot=self.at_most(MAX_STEP, "a step"))
+            elif self.take("model"):
+                run = replace(run, model=self.next(r"[\w-]+", "the name of a model"))
+            else:
+                return replace(named, run=run)

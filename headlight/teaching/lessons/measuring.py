@@ -1,0 +1,293 @@
+"""Computes what a lesson names, from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from headlight import analysis
+from headlight.analysis.heads import following, sharpness
+from headlight.checkpoints import Checkpoint
+from headlight.importers.history import snapshots, step_of
+from headlight.teaching.lessons.language import Head, Named, Run, Word
+from headlight.teaching.mistakes import break_translator
+from transformer.checkpoint.native import load_weights
+from transformer.positions import sinusoidal_rows
+from transformer.quoting import quoted
+from transformer.taps import Ablate, Site, chain
+from transformer.trace import Tokens, Trace
+from transformer.translator import Translator
+
+Opener = Callable[[str], Translator]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A head's row: the keys that may be looked at, and their shares in per cent."""
+
+    labels: list[str]
+    shares: list[float]
+
+    @property
+    def top(self) -> int:
+        return int(np.argmax(self.shares))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The head that stands out, [layer, head] from 1, and the measure of all, [L][H]."""
+
+    head: list[int]
+    values: list[list[float]]
+    smallest: bool
+
+
+class Measuring:
+    """Computes on the models that `open` gives by their names. `base` is the view's sentence, target and model.
+
+    `folder` gives the checkpoint folder of a model, for the snapshots of its training. What was computed is kept.
+    """
+
+    def __init__(self, open: Opener, folder: Callable[[str], Path], base: Run):
+        self._open, self._folder, self.base = open, folder, base
+        self._kept: dict[Any, Any] = {}
+
+    def __call__(self, named: Named) -> Any:
+        """The value: a number, a text, a truth, a `Row` or an `Extreme`. Raises ValueError where there is no such."""
+        return getattr(self, f"_{named.what.replace('-', '_')}")(named)
+
+    def trace(self, run: Run | None = None) -> Trace:
+        """What the model of a run looked at."""
+        run = self._whole(run or Run())
+        return self._once(("trace", run), lambda: self._trace(run))
+
+    def words(self, word: Word, tokens: Tokens) -> int:
+        """The place of a token. Raises ValueError naming the tokens that there are."""
+        labels = [plain(label) for label in tokens.labels]
+        same = [i for i, label in enumerate(labels) if label == word.text]
+        if len(same) < word.which:
+            there = " ".join(labels)
+            raise ValueError(f"There is no {quoted(word.text)} number {word.which} among the tokens: {there}.")
+        return same[word.which - 1]
+
+    # ---- runs ------------------------------------------------------------------------------------------------------
+
+    def _whole(self, run: Run) -> Run:
+        """With what the view says where the run says nothing. A sentence of its own has no translation from there."""
+        target = self.base.target if run.text is None and run.model is None else None
+        return replace(
+            run,
+            text=self.base.text if run.text is None else run.text,
+            target=target if run.target is None else run.target,
+            model=run.model or self.base.model,
+        )
+
+    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
+
+    def translator(self, run: Run) -> Translator:
+        run = self._whole(run)
+        return self._once(("translator", run.model, run.snapshot, run.broken), lambda: self._translator(run))
+
+    def _translator(self, run: Run) -> Translator:
+        assert run.model is not None
+        translator = self._open(run.model)
+        if run.snapshot is not None:
+            there = {step_of(path): path for path in snapshots(self._folder(run.model))}
+            if run.snapshot not in there:
+                steps = ", ".join(map(str, there)) or "none"
+                raise ValueError(f"{run.model} has no snapshot of step {run.snapshot}; it has {steps}.")
+            opened = translator.checkpoint
+            weights = load_weights(opened.model.config, there[run.snapshot])
+            checkpoint = Checkpoint(weights, opened.source_tokenizer, opened.target_tokenizer, opened.card)
+            translator = Translator(checkpoint)
+        return break_translator(translator, run.broken) if run.broken else translator
+
+    def _interventions(self, run: Run) -> list[Ablate]:
+        return [Ablate(site_of(head), head.head - 1) for head in run.without]
+
+    def _trace(self, run: Run) -> Trace:
+        """A changed model is shown on the words that the whole one writes, unless others are given."""
+        target = run.target
+        if target is None and (run.without or run.broken or run.snapshot is not None):
+            target = self.trace(Run(text=run.text, model=run.model)).translation
+        return self.translator(run).trace(self._text(run), target, self._interventions(run))
+
+    def _text(self, run: Run) -> str:
+        text = self._whole(run).text
+        if text is None:
+            raise ValueError("There is no sentence: give the view one, as “view: attention?text=...”.")
+        return text
+
+    # ---- what can be named -----------------------------------------------------------------------------------------
+
+    def _constant(self, named: Named) -> float:
+        return named.number
+
+    def _string(self, named: Named) -> str:
+        return named.string
+
+    def _pattern(self, head: Head, run: Run) -> tuple[Trace, np.ndarray]:
+        trace = self.trace(run)
+        patterns = trace.pattern(head.kind)
+        if not (1 <= head.layer <= patterns.shape[0] and 1 <= head.head <= patterns.shape[1]):
+            raise ValueError(f"There is no {head}: the model has {patterns.shape[0]} layers of {patterns.shape[1]}.")
+        return trace, patterns[head.layer - 1, head.head - 1]
+
+    def _row(self, named: Named) -> Row:
+        assert named.head is not None
+        trace, pattern = self._pattern(named.head, named.run)
+        query = self.words(named.words[0], trace.row_tokens(named.head.kind))
+        seen = np.flatnonzero(~trace.masked(named.head.kind)[query])
+        labels = trace.columns(named.head.kind)
+        return Row([labels[i] for i in seen], [round(100 * float(pattern[query, i]), 3) for i in seen])
+
+    def _top(self, named: Named) -> Row:
+        return self._row(named)
+
+    def _weight(self, named: Named) -> float:
+        assert named.head is not None
+        trace, pattern = self._pattern(named.head, named.run)
+        query, key = self._cell(named, trace, named.head.kind)
+        return float(pattern[query, key])
+
+    def _cell(self, named: Named, trace: Trace, kind: str) -> tuple[int, int]:
+        one, other = named.words
+        return self.words(one, trace.row_tokens(kind)), self.words(other, trace.column_tokens(kind))
+
+    def _measures(self, measure: str, kind: str, run: Run) -> np.ndarray:
+        """One measure of every head of a kind, [L, H]."""
+        trace = self.trace(run)
+        patterns, masked = trace.pattern(kind), trace.masked(kind)
+        special = np.array(trace.column_tokens(kind).special)
+        computed: dict[str, Callable[[], np.ndarray]] = {
+            "entropy": lambda: analysis.entropy(patterns),
+            "distance": lambda: analysis.mean_distance(patterns),
+            "same position": lambda: analysis.diagonal(patterns, masked),
+            "previous": lambda: analysis.previous(patterns, masked),
+            "following": lambda: following(patterns, masked),
+            "special": lambda: analysis.on_special(patterns, special),
+            "sharpness": lambda: sharpness(patterns),
+        }
+        values = computed[measure]()
+        if np.isnan(values).any():
+            raise ValueError(f"{measure} means nothing in {kind} attention here; name another measure.")
+        return values
+
+    def _measure(self, named: Named) -> float:
+        assert named.head is not None
+        self._pattern(named.head, named.run)
+        values = self._measures(named.measure, named.head.kind, named.run)
+        return float(values[named.head.layer - 1, named.head.head - 1])
+
+    def _extreme(self, named: Named) -> Extreme:
+        if named.measure:
+            values = self._measures(named.measure, named.kind, named.run)
+        else:
+            trace = self.trace(named.run)
+            query, key = self._cell(named, trace, named.kind)
+            values = trace.pattern(named.kind)[:, :, query, key]
+        at = int(values.argmax() if named.largest else values.argmin())
+        layer, head = np.unravel_index(at, values.shape)
+        exact = values.astype(np.float64).round(5).tolist()
+        return Extreme([int(layer) + 1, int(head) + 1], exact, not named.largest)
+
+    def _count(self, named: Named) -> float:
+        return float((self._measures(named.measure, named.kind, named.run) > named.number).sum())
+
+    def _probability(self, named: Named) -> float:
+        """Of the first word, where the whole model's own translation has the second, after the words before it."""
+        word, at = named.words
+        run = self._whole(named.run)
+        plain_run = Run(text=run.text, target=run.target, model=run.model)
+        written = self.trace(plain_run)
+        step = self.words(at, written.writes)
+        translator, ids = self.translator(run), written.target.ids
+        id = translator.checkpoint.target_tokenizer.named(word.text, ids[step + 1])
+        tap = chain(*self._interventions(run))
+        log_probs = translator.log_probs([written.source.ids], [ids[: step + 1]], tap)
+        return float(log_probs[0, -1, id].exp())
+
+    def _log_probability(self, named: Named) -> float:
+        return self.trace(named.run).log_prob
+
+    def _translation(self, named: Named) -> str:
+        run = self._whole(named.run)
+        tap = chain(*self._interventions(run))
+        key = ("translation", run, named.number)
+        write = self.translator(run).translate
+        return self._once(key, lambda: write(self._text(run), beam_size=int(named.number), tap=tap).text)
+
+    def _tokens(self, named: Named) -> float:
+        return float(len(self.trace(named.run).source))
+
+    def _contribution(self, named: Named) -> float:
+        trace, run = self.trace(named.run), self._whole(named.run)
+        share = self._once(
+            ("contributions", run),
+            lambda: analysis.contributions(self.translator(run).model, trace.source.ids, trace.target.ids).source,
+        )
+        key, step = self.words(named.words[0], trace.source), self.words(named.words[1], trace.writes)
+        return float(share[step, key])
+
+    def _effect(self, named: Named) -> float:
+        trace, run = self.trace(named.run), self._whole(named.run)
+        lost = self._once(
+            ("effects", run),
+            lambda: analysis.leave_one_out(self.translator(run).model, trace.source.ids, trace.target.ids),
+        )
+        key, step = self.words(named.words[0], trace.source), self.words(named.words[1], trace.writes)
+        return float(lost[step, key])
+
+    def _similarity(self, named: Named) -> float:
+        d_model = self.translator(named.run).model.config.d_model
+        one, other = sinusoidal_rows(torch.tensor(named.positions), d_model)
+        return float(one @ other / (one.norm() * other.norm()))
+
+    def _compare(self, named: Named) -> bool:
+        one, other = (comparable(self(part)) for part in named.parts)
+        if named.measure == "has":
+            return str(other).lower() in str(one).lower()
+        if isinstance(one, str) != isinstance(other, str):
+            raise ValueError(f"{quoted(named.text)} compares a text with a number.")
+        return bool(_COMPARE[named.measure](one, other))
+
+    def _and(self, named: Named) -> bool:
+        return all(self(part) for part in named.parts)
+
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda one, other: one == other,
+    "!=": lambda one, other: one != other,
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+
+
+def comparable(value: Any) -> float | str:
+    """What two values are compared by: a row by its highest word, a head by its name."""
+    if isinstance(value, Row):
+        return plain(value.labels[value.top])
+    if isinstance(value, Extreme):
+        return ".".join(map(str, value.head))
+    return value if isinstance(value, str) else float(value)
+
+
+def plain(label: str) -> str:
+    """A token's label without the mark of a space."""
+    return label.lstrip("▁") or label
+
+
+def site_of(head: Head) -> Site:
+    if head.kind == "encoder":
+        return Site("encoder", head.layer - 1, "self")
+    return Site("decoder", head.layer - 1, "cross" if head.kind == "cross" else "self")

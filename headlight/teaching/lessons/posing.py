@@ -1,0 +1,253 @@
+"""A step as a question without its answer, and as its answer."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from headlight.teaching.lessons.judging import Json
+from headlight.teaching.lessons.language import Named, Run
+from headlight.teaching.lessons.measuring import Extreme, Measuring, Row, comparable, plain
+from headlight.teaching.lessons.reading import Step, filled, places
+from transformer.quoting import quoted
+from transformer.trace import Trace
+
+NAMED = {"word": ("top",), "row": ("row",), "head": ("extreme",)}  # what answers a question of each kind
+
+
+def base(step: Step) -> Run:
+    """What a step's expressions are about where they don't say otherwise: its view's sentence and model."""
+    return Run(text=step.query.get("text"), target=step.query.get("target"), model=step.model)
+
+
+def pose(step: Step, measuring: Measuring) -> Json:
+    """The question, with nothing in it that tells the answer. Raises ValueError where the model has no such view."""
+    posed: Json = {"ask": step.ask, "question": _text(step.question, measuring)}
+    return posed | _POSED[step.ask](step, measuring)
+
+
+def truth(step: Step, measuring: Measuring) -> Json:
+    """The answer as `judging` has it, and the explanation with its numbers."""
+    return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
+
+
+IN_WORDS = {"encoder": "encoder", "decoder": "decoder", "cross": "cross-attention"}
+
+
+def introduction(step: Step, measuring: Measuring) -> str:
+    """What stands before the question."""
+    return _text(step.text, measuring)
+
+
+def failing(step: Step, measuring: Measuring) -> list[str]:
+    """The claims of a step that do not hold, and what else its texts get wrong about this model."""
+    return [claim.text for claim in step.claims if not measuring(claim)]
+
+
+def _text(text: str, measuring: Measuring) -> str:
+    return filled(text, [written(place, measuring(place)) for place in places(text)])
+
+
+def written(named: Named, value: Any) -> str:
+    """A value as a text says it: "35 %", "0.98", "encoder layer 2, head 2", the words themselves."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Extreme):
+        layer, head = value.head
+        return f"{IN_WORDS[named.kind]} layer {layer}, head {head}"
+    if isinstance(value, str | Row):
+        return str(comparable(value))
+    if named.share:
+        return _percent(100 * value)
+    number = f"{value:.0f}" if value == int(value) else f"{value:.2g}" if abs(value) < 1 else f"{value:.3g}"
+    return number.replace("-", "−")
+
+
+def _percent(value: float) -> str:
+    """Never all or nothing where it is only nearly so."""
+    if 0 < value < 0.5:
+        return "less than 1 %"
+    return "more than 99 %" if 99.5 <= value < 100 else f"{value:.0f} %"
+
+
+def _answer(step: Step, measuring: Measuring) -> Any:
+    assert step.answer is not None
+    allowed = NAMED.get(step.ask)
+    if allowed and step.answer.what not in allowed:
+        raise ValueError(f"line {step.line}: {quoted(step.answer.text)} does not answer a question of kind {step.ask}.")
+    return measuring(step.answer)
+
+
+# ---- words and rows ------------------------------------------------------------------------------------------------
+
+
+def _pose_row(step: Step, measuring: Measuring) -> Json:
+    _answer(step, measuring)
+    assert step.answer is not None
+    return _pose_of_row(step.answer, measuring)
+
+
+def _pose_of_row(named: Named, measuring: Measuring) -> Json:
+    row = measuring(named)
+    assert isinstance(row, Row)
+    assert named.head is not None
+    trace = measuring.trace(named.run)
+    query = measuring.words(named.words[0], trace.row_tokens(named.head.kind))
+    return {
+        "labels": [plain(label) for label in row.labels],
+        "query": named.words[0].text,
+        "head": str(named.head),
+        "picture": _picture(trace, named, query),
+    }
+
+
+def _picture(trace: Trace, named: Named, query: int) -> Json:
+    """The head's matrix without the row that is asked for."""
+    assert named.head is not None
+    kind, layer, head = named.head
+    masked = trace.masked(kind)
+    weights: list[list[float | None]] = trace.pattern(kind)[layer - 1, head - 1].astype(np.float64).round(3).tolist()
+    weights[query] = [None] * len(weights[query])
+    return {
+        "kind": kind,
+        "layer": layer,
+        "head": head,
+        "rows": [plain(label) for label in trace.rows(kind)],
+        "columns": [plain(label) for label in trace.columns(kind)],
+        "weights": weights,
+        "masked": masked.tolist(),
+        "asked": query,
+    }
+
+
+def _true_row(step: Step, measuring: Measuring) -> Json:
+    row = _answer(step, measuring)
+    return {"answer": row.shares, "row": row.shares}
+
+
+def _true_word(step: Step, measuring: Measuring) -> Json:
+    row = _answer(step, measuring)
+    return {"answer": row.top, "row": row.shares}
+
+
+# ---- heads ---------------------------------------------------------------------------------------------------------
+
+
+def _pose_head(step: Step, measuring: Measuring) -> Json:
+    named = step.answer
+    assert named is not None
+    _answer(step, measuring)
+    trace = measuring.trace(named.run)
+    posed = _thumbnails(trace, named.kind)
+    if named.words:  # one cell of every head is compared
+        row = measuring.words(named.words[0], trace.row_tokens(named.kind))
+        column = measuring.words(named.words[1], trace.column_tokens(named.kind))
+        posed["asked"] = {"row": row, "column": column}
+    return posed
+
+
+def _thumbnails(trace: Trace, kind: str) -> Json:
+    patterns = trace.pattern(kind)
+    return {
+        "kind": kind,
+        "layers": patterns.shape[0],
+        "heads": patterns.shape[1],
+        "thumbnails": patterns.astype(np.float64).round(2).tolist(),
+        "masked": trace.masked(kind).tolist(),
+        "rows": [plain(label) for label in trace.rows(kind)],
+        "columns": [plain(label) for label in trace.columns(kind)],
+    }
+
+
+def _true_head(step: Step, measuring: Measuring) -> Json:
+    extreme = _answer(step, measuring)
+    return {"answer": extreme.head, "values": extreme.values, "smallest": extreme.smallest}
+
+
+# ---- numbers, choices, orders --------------------------------------------------------------------------------------
+
+
+def _pose_number(step: Step, measuring: Measuring) -> Json:
+    assert step.scale is not None
+    scale = step.scale
+    slider = {"least": scale.least, "most": scale.most, "step": scale.step, "unit": scale.unit}
+    assert step.answer is not None
+    return slider | _seen_of_number(step.answer, measuring)
+
+
+def _seen_of_number(named: Named, measuring: Measuring) -> Json:
+    """What there is to look at: of a weight its head without its row, of a count of heads all of them."""
+    if named.what == "weight":
+        return _pose_of_row(_row_of(named), measuring)
+    return _thumbnails(measuring.trace(named.run), named.kind) if named.what == "count" else {}
+
+
+def _row_of(weight: Named) -> Named:
+    return replace(weight, what="row", words=weight.words[:1])
+
+
+def _true_number(step: Step, measuring: Measuring) -> Json:
+    """In the units of the slider: a share in per cent where that is its unit."""
+    assert step.scale is not None
+    value = float(_answer(step, measuring)) * (100 if step.scale.unit == "%" else 1)
+    if not step.scale.least <= value <= step.scale.most:
+        raise ValueError(f"line {step.line}: the answer is {value:.4g}, and the slider cannot say it.")
+    assert step.answer is not None
+    row = {"row": measuring(_row_of(step.answer)).shares} if step.answer.what == "weight" else {}
+    return {"answer": value} | row
+
+
+def shuffled(step: Step) -> list[int]:
+    """The order in which a step's options are shown: by its name alone, so the same for everybody."""
+    order = list(range(len(step.options)))
+    random.Random(hashlib.sha256(step.name.encode()).digest()).shuffle(order)
+    return order
+
+
+def _pose_choice(step: Step, measuring: Measuring) -> Json:
+    return {"choices": [_text(step.options[i].text, measuring) for i in shuffled(step)]}
+
+
+def _true_choice(step: Step, measuring: Measuring) -> Json:
+    holds = [bool(measuring(step.options[i].by)) for i in shuffled(step)]
+    if sum(holds) != 1:
+        raise ValueError(f"line {step.line}: {sum(holds)} of the choices are right with this model; one must be.")
+    return {"answer": holds.index(True)}
+
+
+def _pose_order(step: Step, measuring: Measuring) -> Json:
+    items = {"items": [_text(step.options[i].text, measuring) for i in shuffled(step)]}
+    kinds = {(option.by.head.kind, option.by.run) for option in step.options if option.by.head is not None}
+    if len(kinds) != 1 or any(option.by.what != "measure" for option in step.options):
+        return items
+    (kind, run), *_ = kinds  # heads of one kind are compared: that kind is what there is to look at
+    return items | _thumbnails(measuring.trace(run), kind)
+
+
+def _true_order(step: Step, measuring: Measuring) -> Json:
+    """From the largest value to the smallest."""
+    values = [float(comparable(measuring(step.options[i].by))) for i in shuffled(step)]
+    order = sorted(range(len(values)), key=lambda i: -values[i])
+    return {"answer": order, "values": values}
+
+
+_POSED = {
+    "word": _pose_row,
+    "row": _pose_row,
+    "head": _pose_head,
+    "number": _pose_number,
+    "choice": _pose_choice,
+    "order": _pose_order,
+}
+_TRUE = {
+    "word": _true_word,
+    "row": _true_row,
+    "head": _true_head,
+    "number": _true_number,
+    "choice": _true_choice,
+    "order": _true_order,
+}

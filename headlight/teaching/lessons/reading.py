@@ -1,0 +1,355 @@
+"""A lesson as a teacher writes it: one text file, checked when it is read.
+
+    ---
+    title: What does “it” mean?
+    question: Who was too tired, and what was too wide?
+    minutes: 12
+    model: english-french
+    ---
+
+    ## Draw its row
+    view: attention?kind=encoder&layer=2&head=2&text=The animal was tired.
+    ask: row
+    answer: row of encoder 2.2 from "it"
+    claim: weight of encoder 2.2 from "it" to "wide" > 0.3
+
+    What stands before the question, in Markdown.
+
+    ### Question
+    Where does “it” look? Draw its row.
+
+    ### Hint
+    ...
+    ### Explanation
+    It gives {weight of encoder 2.2 from "it" to "wide" in %} to “wide”.
+
+Right answers are never typed: they are named, and `headlight.teaching.lessons.measuring` computes them from the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from headlight.teaching.lessons.judging import ASKS
+from headlight.teaching.lessons.language import Named, parse
+from transformer.files import open_regular
+from transformer.quoting import quoted
+
+LARGEST = 200_000  # bytes of a file
+SECTIONS = ("Question", "Hint", "Explanation")
+PAGES = ("attention", "decoding", "why", "positions", "anatomy", "training", "heads")
+_FIELD = re.compile(r"([a-z]+):\s*(.*)")
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_CHOICE = re.compile(r"-\s+(.*?)\s*(?:\{(if|by) ([^{}]*)\})?")
+_NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
+_RANGE = re.compile(rf"(-?{_NUMBER}) to (-?{_NUMBER}) by ({_NUMBER})(?: (\S.*))?")
+
+
+class Line(NamedTuple):
+    """A line of the file; lines count from 1."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of the choices, or of the things that are put in order, with the condition or the number that decides."""
+
+    text: str
+    by: Named
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The slider of a number."""
+
+    least: float
+    most: float
+    step: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question of a lesson with the view that answers it. Texts are Markdown with {expressions} in them."""
+
+    name: str  # of the address: "draw-its-row"
+    title: str
+    page: str
+    query: dict[str, str]  # the view, as the page's address has it
+    model: str
+    ask: str
+    text: str
+    question: str
+    hint: str
+    explanation: str
+    answer: Named | None
+    options: tuple[Option, ...] = ()
+    scale: Scale | None = None
+    claims: tuple[Named, ...] = ()
+    line: int = 1
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is learned, in the order of the steps."""
+
+    name: str  # of the file: "it"
+    number: int
+    title: str
+    question: str
+    minutes: int
+    steps: tuple[Step, ...]
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The kinds of question in it, each once."""
+        return tuple(dict.fromkeys(step.ask for step in self.steps))
+
+    def step(self, name: str) -> int:
+        """The place of a step, from 0; the first where there is none of that name."""
+        return next((i for i, step in enumerate(self.steps) if step.name == name), 0)
+
+
+class Mistakes(ValueError):
+    """All that is wrong in a file, a line each: "it.md, line 12: ..."."""
+
+    def __init__(self, file: str, found: Iterable[tuple[int, str]]):
+        super().__init__("\n".join(f"{file}, line {line}: {text}" for line, text in sorted(found)))
+
+
+def shelf(folder: Path) -> list[Lesson]:
+    """The lessons of a folder, by their numbers. Raises ValueError naming every mistake of every file."""
+    lessons, mistakes = [], []
+    for path in sorted(folder.glob("*.md")):
+        try:
+            lessons.append(read(path))
+        except ValueError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise ValueError("\n".join(mistakes))
+    return sorted(lessons, key=lambda lesson: (lesson.number, lesson.name))
+
+
+def read(path: Path) -> Lesson:
+    """The lesson of a file. Raises ValueError naming everything that is wrong in it, with its line."""
+    with open_regular(path) as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise ValueError(f"{path.name} is larger than {LARGEST:,} bytes; a lesson is a few thousand.")
+    try:
+        return parse_lesson(data.decode("utf-8-sig"), path.stem, path.name)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} is no text in UTF-8; save it as such.") from None
+
+
+def parse_lesson(text: str, name: str, file: str) -> Lesson:
+    """The lesson that a text describes; `file` is what errors call it."""
+    lines = [Line(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
+    found: list[tuple[int, str]] = []
+    front, rest = _front(lines, found)
+    steps = tuple(_steps(rest, front.get("model", ""), found))
+    if not steps and not found:
+        found.append((len(lines) or 1, "There is no step: begin one with “## Its name”."))
+    names = [step.name for step in steps]
+    for step in steps:
+        if names.count(step.name) > 1:
+            found.append((step.line, f"Two steps are called {quoted(step.title)}; give each a name of its own."))
+    if found:
+        raise Mistakes(file, found)
+    number, minutes = int(front.get("number", "99")), int(front["minutes"])
+    return Lesson(name, number, front["title"], front["question"], minutes, steps)
+
+
+def _front(lines: list[Line], found: list[tuple[int, str]]) -> tuple[dict[str, str], list[Line]]:
+    if not lines or lines[0].text != "---":
+        found.append((1, "The file begins with “---”, then title, question, minutes and model, then “---”."))
+        return {}, lines
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.text == "---"), None)
+    if end is None:
+        found.append((1, "The front matter is not closed: put “---” on a line of its own after it."))
+        return {}, []
+    front: dict[str, str] = {}
+    for line in filter(lambda line: line.text.strip(), lines[1:end]):
+        match = _FIELD.fullmatch(line.text)
+        if match is None or match[1] not in ("title", "question", "minutes", "model", "number"):
+            found.append((line.number, f"{quoted(line.text)} is none of title, question, minutes, model and number."))
+        elif match[1] in ("minutes", "number") and not re.fullmatch(r"[1-9]\d{0,2}", match[2]):
+            found.append((line.number, f"{match[1]} is {quoted(match[2])}; give a whole number from 1 to 999."))
+            front[match[1]] = "1"  # it is not missing
+        else:
+            front[match[1]] = match[2].strip()
+    missing = [name for name in ("title", "question", "minutes", "model") if not front.get(name)]
+    if missing:
+        found.append((1, f"The front matter lacks {', '.join(missing)}."))
+    return front, lines[end + 1 :]
+
+
+def _steps(lines: list[Line], model: str, found: list[tuple[int, str]]) -> Iterator[Step]:
+    starts = [i for i, line in enumerate(lines) if line.text.startswith("## ")]
+    for line in lines[: starts[0] if starts else None]:
+        if line.text.strip():
+            found.append((line.number, "Text before the first step: begin one with “## Its name”."))
+            break
+    for start, end in pairwise([*starts, len(lines)]):
+        before = len(found)
+        step = _Reader(lines[start], lines[start + 1 : end], model, found).step()
+        if len(found) == before:
+            yield step
+
+
+@dataclass
+class _Reader:
+    """Reads one step and notes what is wrong in it."""
+
+    heading: Line
+    lines: list[Line]
+    model: str
+    found: list[tuple[int, str]]
+    fields: dict[str, list[Line]] = field(default_factory=dict)
+
+    def step(self) -> Step:
+        body = self._fields()
+        sections = self._sections(body)
+        ask = self._one("ask").text
+        if ask not in ASKS:
+            self._wrong(self._one("ask").number, f"ask is {quoted(ask)}; choose one of {', '.join(ASKS)}.")
+        page, query = self._view()
+        listed = [line for line in sections["Question"] if line.text.startswith("- ")]
+        question = [line for line in sections["Question"] if not line.text.startswith("- ")]
+        options = tuple(self._options(listed, ask))
+        answer = self._one("answer")
+        if ask in ("choice", "order"):
+            named = None
+            if "answer" in self.fields:
+                self._wrong(answer.number, f"A question of kind {ask} has no answer: its list says what decides.")
+        else:
+            named = self._parsed(answer.number, answer.text) if answer.text else None
+            if "answer" not in self.fields:
+                self._wrong(self.heading.number, "The step has no answer: name it, such as “answer: row of ...”.")
+        for name in ("Question", "Explanation"):
+            if not self._text(question if name == "Question" else sections[name]):
+                self._wrong(self.heading.number, f"The step has no text under “### {name}”.")
+        title = self.heading.text[3:].strip()
+        return Step(
+            name=re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or f"step-{self.heading.number}",
+            title=title,
+            page=page,
+            query=query,
+            model=query.pop("model", "") or self.model,
+            ask=ask,
+            text=self._text(sections[""]),
+            question=self._text(question),
+            hint=self._text(sections["Hint"]),
+            explanation=self._text(sections["Explanation"]),
+            answer=named,
+            options=options,
+            scale=self._scale() if ask == "number" else None,
+            claims=tuple(filter(None, (self._parsed(*line) for line in self.fields.get("claim", [])))),
+            line=self.heading.number,
+        )
+
+    def _wrong(self, line: int, text: str) -> None:
+        self.found.append((line, text))
+
+    def _fields(self) -> list[Line]:
+        """Notes the fields below the heading; returns what follows them."""
+        for i, line in enumerate(self.lines):
+            match = _FIELD.fullmatch(line.text)
+            if match is None or match[1] not in ("view", "ask", "answer", "range", "claim"):
+                if match is not None:
+                    names = "view, ask, answer, range and claim"
+                    self._wrong(line.number, f"There is no field {quoted(match[1])}; a step has {names}.")
+                    continue
+                return self.lines[i:]
+            self.fields.setdefault(match[1], []).append(Line(line.number, match[2].strip()))
+        return []
+
+    def _one(self, name: str) -> Line:
+        given = self.fields.get(name, [])
+        if len(given) > 1:
+            self._wrong(given[1].number, f"{name} was given before in this step.")
+        return given[0] if given else Line(self.heading.number, "")
+
+    def _sections(self, body: list[Line]) -> dict[str, list[Line]]:
+        sections: dict[str, list[Line]] = {name: [] for name in ("", *SECTIONS)}
+        at = ""
+        for line in body:
+            if not line.text.startswith("### "):
+                sections[at].append(line)
+                continue
+            at = line.text[4:].strip()
+            if at not in SECTIONS:
+                self._wrong(line.number, f"There is no section {quoted(at)}; choose one of {', '.join(SECTIONS)}.")
+                at = ""
+        return sections
+
+    def _text(self, lines: list[Line]) -> str:
+        """The lines as one text, its expressions checked."""
+        for line in lines:
+            for place in _PLACE.findall(line.text):
+                self._parsed(line.number, place)
+        return "\n".join(line.text for line in lines).strip()
+
+    def _parsed(self, line: int, text: str) -> Named | None:
+        try:
+            return parse(text)
+        except ValueError as error:
+            self._wrong(line, str(error))
+            return None
+
+    def _view(self) -> tuple[str, dict[str, str]]:
+        line = self._one("view")
+        page, _, query = line.text.partition("?")
+        if page not in PAGES:
+            where = ", ".join(PAGES)
+            self._wrong(line.number, f"view begins with {quoted(page)}; begin with the name of a page: {where}.")
+        return page, dict(parse_qsl(query, keep_blank_values=True))
+
+    def _options(self, lines: list[Line], ask: str) -> Iterator[Option]:
+        word = {"choice": "if", "order": "by"}.get(ask)
+        if word is None:
+            if lines:
+                self._wrong(lines[0].number, f"A question of kind {quoted(ask)} has no list; leave it out.")
+            return
+        if len(lines) < 2:
+            self._wrong(self.heading.number, f"A question of kind {ask} needs a list of at least two under it.")
+        for line in lines:
+            match = _CHOICE.fullmatch(line.text)
+            if match is None or match[2] != word:
+                what = "a condition, as {if A > B}" if word == "if" else "a number, as {by weight of ...}"
+                self._wrong(line.number, f"What decides is missing at the end of the line: {what}.")
+                continue
+            by = self._parsed(line.number, match[3])
+            self._text([Line(line.number, match[1])])
+            if by is not None:
+                yield Option(match[1], by)
+
+    def _scale(self) -> Scale | None:
+        line = self._one("range")
+        match = _RANGE.fullmatch(line.text)
+        if match is None:
+            self._wrong(line.number, "A number needs its slider: “range: 0 to 100 by 1 %”.")
+            return None
+        least, most, step = (float(match[i]) for i in (1, 2, 3))
+        if least >= most or not 0 < step <= most - least:
+            self._wrong(line.number, f"The range {quoted(line.text)} has no room for a step.")
+        return Scale(least, most, step, match[4] or "")
+
+
+def filled(text: str, values: Iterable[str]) -> str:
+    """The text with its {expressions} replaced, in their order."""
+    given = iter(values)
+    return _PLACE.sub(lambda match: next(given), text)
+
+
+def places(text: str) -> list[Named]:
+    """The expressions of a text that was read, in their order."""
+    return [parse(place) for place in _PLACE.findall(text)]

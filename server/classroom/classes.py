@@ -1,0 +1,286 @@
+"""The rules of a class: who may do what, and when. Each is checked where it is done, in the store's own transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from headlight.teaching.lessons.judging import check_guess, judge
+from server.classroom import codes
+from server.classroom.store import IDLE_SECONDS, Act, Json, State, Store, now
+from server.classroom.tally import in_words, is_right, tally, without_emphasis
+
+LASTS = 24 * 3600.0  # seconds
+MOST_CLASSES = 50
+MOST_PUPILS = 120
+MOST_STEPS, MOST_ROUNDS = 60, 20
+LONGEST_QUESTION = 1_000_000  # characters of its JSON: the pictures of some hundred heads
+LONGEST_PICTURE = 3_000_000  # bytes
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class Refused(ValueError):
+    """It can't be done now, or not by whoever asked."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A step as pupils see it: its introduction (`text`), the sentence that the model reads, and the question.
+
+    `posed` is the library's; `number` of `of` is its place in the lesson.
+    """
+
+    step: str
+    title: str
+    question: str
+    posed: Mapping[str, Any]
+    text: str = ""
+    number: int = 1
+    of: int = 1
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What the class said to a question that was asked once: the guesses in no order that tells whose they are."""
+
+    number: int
+    guesses: list[Any] = field(repr=False)
+    tally: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A step that was opened; `truth` is None before the answer was revealed."""
+
+    question: Question
+    rounds: list[Round]
+    truth: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a class looks like at one version: for the pupils' screens, and for counting."""
+
+    version: int
+    state: State
+    question: Question | None
+    truth: Mapping[str, Any] | None
+    picture: str  # what the picture that all look at is called
+    answers: Mapping[str, Any] = field(repr=False)  # of the round that is open, by pupil
+
+
+class Classes:
+    """All classes of a server. Where a class is not there, or the code is wrong, each method raises Gone."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = now):
+        self.store, self.clock = store, clock
+
+    # ---- the pupils'
+
+    def join(self, code: str) -> str:
+        """A new pupil, as the secret that their browser keeps. Raises Full."""
+        pupil = codes.new_secret()
+        self.store.enter(code, pupil, MOST_PUPILS)
+        return pupil
+
+    def answer(self, code: str, pupil: str, step: str, round_: int, guess: Any) -> None:
+        """Keeps it in place of what they said before in this round. Raises Refused or ValueError."""
+
+        def allowed(state: State) -> None:
+            if state.step != step or state.round != round_:
+                raise Refused("The class has gone on to another question.")
+            if state.locked or step in state.revealed:
+                raise Refused("Answers are closed.")
+
+        posed = self.store.document(code, f"question {step}")
+        if posed is None:
+            raise Refused("The class has gone on to another question.")
+        self.store.put(code, pupil, (step, round_), check_guess(posed["posed"], guess), allowed)
+
+    def shown(self, code: str) -> Shown:
+        version, state = self.store.state(code)
+        question = truth = None
+        answers: dict[str, Any] = {}
+        if state.step is not None:
+            question = self._question(code, state.step)
+            answers = self.store.answers(code, (state.step, state.round))
+            if state.step in state.revealed:
+                truth = self.store.document(code, f"truth {state.step}")
+        picture = (self.store.document(code, "picture") or {}).get("title", "") if state.looking else ""
+        return Shown(version, state, question, truth, picture, answers)
+
+    def picture(self, code: str, pupil: str) -> bytes | None:
+        """The picture, PNG, that the teacher shows just now, for a pupil of the class."""
+        _, state = self.store.state(code)
+        if not state.looking or pupil not in self.store.pupils(code):
+            return None
+        body = self.store.document(code, "picture")
+        return bytes.fromhex(body["png"]) if body else None
+
+    # ---- the teacher's
+
+    def start(self, title: str) -> tuple[str, str]:
+        """A new class's code and the teacher's secret. Raises Full."""
+        self.store.sweep()
+        secret = codes.new_secret()
+        ends = self.clock() + LASTS
+        state = State(title[:200], codes.digest(secret), min(ends, now() + IDLE_SECONDS), ends)
+        while not self.store.add(code := codes.new_code(), state, MOST_CLASSES):
+            pass
+        return code, secret
+
+    def open(self, code: str, secret: str, question: Question) -> None:
+        """Shows a question. One that was opened before is as it was left, with the question that was asked then."""
+        require_small(question)
+        body = asdict(question)
+
+        def act(state: State) -> tuple[State, Mapping[str, Json]]:
+            known = question.step in state.rounds
+            if not known and len(state.rounds) >= MOST_STEPS:
+                raise Refused(f"A class has at most {MOST_STEPS} questions: start another one.")
+            rounds = state.rounds if known else {**state.rounds, question.step: 1}
+            after = replace(state, step=question.step, rounds=rounds, locked=False, looking=False)
+            return after, {} if known else {f"question {question.step}": body}
+
+        self._change(code, secret, act)
+
+    def lock(self, code: str, secret: str, locked: bool = True) -> None:
+        self._change(code, secret, lambda state: (replace(state, locked=locked), {}))
+
+    def reveal(self, code: str, secret: str, step: str, truth: Mapping[str, Any]) -> None:
+        """Shows the answer to the open question; it was not in the store before, and answers are closed."""
+
+        def act(state: State) -> tuple[State, Mapping[str, Json]]:
+            _is_open(state, step)
+            revealed = tuple(dict.fromkeys((*state.revealed, step)))
+            return replace(state, revealed=revealed, locked=True, looking=False), {f"truth {step}": truth}
+
+        self._change(code, secret, act)
+
+    def again(self, code: str, secret: str, step: str) -> None:
+        """Asks the open question once more, after talking; what was said before is kept as its own round."""
+
+        def act(state: State) -> tuple[State, Mapping[str, Json]]:
+            _is_open(state, step)
+            if state.round >= MOST_ROUNDS:
+                raise Refused(f"This question was asked {MOST_ROUNDS} times: go on to the next.")
+            rounds = {**state.rounds, step: state.round + 1}
+            revealed = tuple(one for one in state.revealed if one != step)
+            after = replace(state, rounds=rounds, revealed=revealed, locked=False, looking=False)
+            return after, {f"truth {step}": None}
+
+        self._change(code, secret, act)
+
+    def look(self, code: str, secret: str, title: str, picture: bytes) -> None:
+        """Shows a picture (PNG) on all screens instead of the question, until `release` or the next step."""
+        if not picture.startswith(PNG) or len(picture) > LONGEST_PICTURE:
+            raise Refused(f"Only a PNG of at most {LONGEST_PICTURE // 1_000_000} MB can be shown to a class.")
+        body = {"title": title[:200], "png": picture.hex()}
+        self._change(code, secret, lambda state: (replace(state, looking=True, look=state.look + 1), {"picture": body}))
+
+    def release(self, code: str, secret: str) -> None:
+        self._change(code, secret, lambda state: (replace(state, looking=False), {"picture": None}))
+
+    def end(self, code: str, secret: str) -> None:
+        """Nothing of the class is left."""
+        self._mine(self.store.state(code)[1], secret)
+        self.store.remove(code)
+
+    def counts(self, code: str, secret: str) -> tuple[Shown, int]:
+        """The class as it is, and how many have joined."""
+        shown = self.shown(code)
+        self._mine(shown.state, secret)
+        return shown, len(self.store.pupils(code))
+
+    def results(self, code: str, secret: str) -> list[Asked]:
+        """Every step that was opened, in that order, with all of its rounds."""
+        _, state = self.store.state(code)
+        self._mine(state, secret)
+        return [self._asked(code, state, step) for step in state.rounds]
+
+    def tallies(self, code: str, step: str) -> list[dict[str, Any]]:
+        """Of each round of a step that was opened, with its guesses; nobody but the teacher's page asks."""
+        asked = self._asked(code, self.store.state(code)[1], step)
+        return [{**one.tally, "guesses": one.guesses} for one in asked.rounds]
+
+    def _asked(self, code: str, state: State, step: str) -> Asked:
+        question = self._question(code, step)
+        rounds = []
+        for number in range(1, state.rounds[step] + 1):
+            # Sorted, so that the same place in two questions is not the same person.
+            guesses = sorted(self.store.answers(code, (step, number)).values(), key=json.dumps)
+            rounds.append(Round(number, guesses, tally(question.posed, guesses)))
+        truth = self.store.document(code, f"truth {step}") if step in state.revealed else None
+        return Asked(question, rounds, truth)
+
+    def _question(self, code: str, step: str) -> Question:
+        body = self.store.document(code, f"question {step}")
+        try:
+            question = Question(**body)
+            if not isinstance(question.posed, Mapping):
+                raise TypeError
+        except TypeError:
+            self.store.set_aside(code, f"no question for its step {step}")
+            raise self.store.gone(code) from None
+        return question
+
+    def _change(self, code: str, secret: str, act: Act) -> None:
+        def checked(state: State) -> tuple[State, Mapping[str, Json]]:
+            self._mine(state, secret)
+            return act(state)
+
+        self.store.change(code, checked)
+
+    def _mine(self, state: State, secret: str) -> None:
+        if not codes.same(secret, state.secret):
+            raise Refused("This is not the teacher’s link of this class.")
+
+
+Line = list[str | float | None]
+COLUMNS = ["step", "sentence", "question", "round", "no", "word", "answer", "unit", "right answer", "right", "score"]
+
+
+def rows(results: list[Asked]) -> list[Line]:
+    """Return the results as a table, its header first: a line per answer, or per word of a drawn row.
+
+    What was answered as a number is one, in `unit`. `right` is 1 or 0 and `score` lies from 0 to 1; they and the right
+    answer are None for a question that was not revealed. `no` counts the answers of one round in an order that says
+    nothing about who gave them.
+    """
+    table: list[Line] = [[*COLUMNS]]
+    for asked in results:
+        question, posed, truth = asked.question, asked.question.posed, asked.truth
+        asking = [question.title, question.sentence, without_emphasis(question.question)]
+        for one in asked.rounds:
+            for no, guess in enumerate(one.guesses, 1):
+                verdict: Line = [None, None]
+                if truth is not None:
+                    score = judge(dict(posed), dict(truth), guess)["score"]
+                    verdict = [int(is_right(posed, truth, guess)), score]
+                cells = _answer_cells(posed, guess, truth["answer"] if truth else None)
+                table += [[*asking, one.number, no, *answer, *verdict] for answer in cells]
+    return table
+
+
+def _answer_cells(posed: Mapping[str, Any], guess: Any, right: Any | None) -> list[Line]:
+    """The cells from `word` to `right answer`, of one line or of one for each word of a row."""
+    if posed["ask"] == "row":
+        rights = right or [None] * len(guess)
+        return [[*cells[:2], "%", cells[2]] for cells in zip(posed["labels"], guess, rights, strict=True)]
+    if posed["ask"] == "number":
+        return [[None, guess, posed.get("unit") or None, right]]
+    return [[None, in_words(posed, guess), None, None if right is None else in_words(posed, right)]]
+
+
+def require_small(question: Question) -> None:
+    """Raises Refused for a question that is too large for pupils' phones."""
+    if len(json.dumps(asdict(question))) > LONGEST_QUESTION:
+        raise Refused("This question’s pictures are too large for pupils’ phones: take a shorter sentence.")
+
+
+def _is_open(state: State, step: str) -> None:
+    if state.step != step:
+        raise Refused("Another question is open in this class: this page shows an older one.")

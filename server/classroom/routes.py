@@ -1,0 +1,363 @@
+"""What pupils reach: the page at /join, and what its script asks. Nothing else of the app is behind it.
+
+It answers before the password is asked for. A pupil's browser holds a cookie, which says which class it is in and which
+of its pupils it is; what it is sent and what it may say follow from that alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from string import Template
+from typing import Any, Protocol
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headlight.teaching.lessons.judging import judge
+from headlight.viewer.scripts import style, viewer_script
+from server.classroom import codes
+from server.classroom.classes import LASTS, Classes, Refused, Shown
+from server.classroom.store import AWAY, Full, Gone, store, used
+from server.classroom.tally import tally
+from server.classroom.watch import Watch
+
+COOKIE = "headlight_pupil"
+BROWSER = "headlight_browser"  # the cookie by which wrong codes of one browser are counted
+NOT_YOURS = "This browser is in no class: join one with its code."
+LONGEST = 64 * 1024  # bytes of an answer: a row over a thousand words
+STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not heard of yet
+BEAT = 10.0  # seconds of silence after which the page is told that the connection stands
+PACE = 0.1  # seconds between two answers of one pupil
+SWEEPS = 600.0  # seconds
+
+_HERE = Path(__file__).parent
+_SCRIPTS = "prose", "question_head", "question_row", "question_order", "question", "pupil"
+_FONTS = _HERE.parent / "static" / "fonts"
+
+
+class Attempts(Protocol):
+    """How many wrong codes a browser and an address may try: server/attempts.py."""
+
+    def wait(self, address: str, browser: str = "") -> int: ...
+    def wrong(self, address: str, browser: str = "") -> None: ...
+
+
+class NotYours(Exception):
+    """The browser is no pupil of the class that it asks for, or tried too often: then `wait` is in seconds."""
+
+    def __init__(self, wait: int):
+        super().__init__(NOT_YOURS)
+        self.wait = wait
+
+
+class Classroom:
+    """Answers whatever is asked below /join; the rest goes on to the app behind it."""
+
+    def __init__(self, app: ASGIApp, attempts: Attempts, base: str = ""):
+        self.app, self.path = app, f"{base}/join"
+        self.attempts = attempts
+        self.threads = ThreadPoolExecutor(4, "class")
+        self.watch: Watch | None = None
+        self.streams: Counter[str] = Counter()
+        self.last: dict[str, float] = {}  # when each pupil answered
+        self.sweeper: asyncio.Task[None] | None = None
+        self.files = _files()
+        self.page = Template((_HERE / "page.html").read_text(encoding="utf-8")).substitute(
+            at=self.path, version=hashlib.sha256("".join(self.files.values()).encode()).hexdigest()[:16]
+        )
+        self.router = Router(
+            [
+                Route(self.path, self._page),
+                Route(self.path, self._told(self._join), methods=["POST"]),
+                Route(f"{self.path}/me", self._told(self._me)),
+                Route(f"{self.path}/stream", self._told(self._stream)),
+                Route(f"{self.path}/answer", self._told(self._answer), methods=["POST"]),
+                Route(f"{self.path}/picture", self._told(self._picture)),
+                Route(f"{self.path}/{{name}}", self._file),
+            ],
+            redirect_slashes=False,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if (
+            scope["type"] == "http" and self.sweeper is None
+        ):  # whoever asks for whatever: a class ends with nobody there
+            self.sweeper = asyncio.create_task(self._sweep())
+        if scope["type"] != "http" or not (path == self.path or path.startswith(f"{self.path}/")):
+            return await self.app(scope, receive, send)
+        # With the server's app in its scope a router raises where it has no route, for that app to answer, which is
+        # behind these guards; without it, it answers itself.
+        scope = {name: value for name, value in scope.items() if name != "app"}
+        await self.router({**scope, "root_path": ""}, receive, send)
+
+    def _watch(self) -> Watch:
+        """The store is opened when somebody first comes."""
+        if self.watch is None:
+            self.watch = Watch(Classes(store()), self.threads)
+        return self.watch
+
+    def _told(self, act: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """What goes wrong, as a sentence and a status."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await act(request)
+            except NotYours as error:
+                if error.wait:
+                    return _too_many(error.wait)
+                refusal = _refusal(410, NOT_YOURS)
+                refusal.delete_cookie(COOKIE, self.path)  # the browser of a class that has ended asks once
+                return refusal
+            except Gone:
+                return _refusal(410, NOT_YOURS)
+            except (Refused, Full) as error:
+                return _refusal(409, str(error))
+            except ValueError as error:
+                return _refusal(400, str(error))
+            except ClientDisconnect:
+                return Response(status_code=400)
+            except AWAY as error:
+                return _refusal(503, f"The class can’t be reached just now ({type(error).__name__}).")
+
+        return answer
+
+    async def _sweep(self) -> None:
+        while True:
+            with contextlib.suppress(*AWAY, ValueError):  # it tries again
+                if used():
+                    await self._watch().apart(self._watch().classes.store.sweep)
+            now = time.monotonic()
+            self.last = {pupil: at for pupil, at in self.last.items() if now - at < SWEEPS}
+            await asyncio.sleep(SWEEPS)
+
+    # ---- what is asked
+
+    async def _page(self, request: Request) -> Response:
+        page = HTMLResponse(self.page, headers={"Cache-Control": "no-store"})
+        if not _browser(request):
+            self._give_cookie(request, page, BROWSER, codes.new_secret())
+        return page
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        lasting = {"Cache-Control": "public, max-age=31536000, immutable"}  # its address names its content
+        if name in self.files:
+            kind = "text/javascript" if name.endswith(".js") else "text/css"
+            return Response(self.files[name], media_type=kind, headers=lasting)
+        if name.endswith(".woff2") and name in {path.name for path in _FONTS.glob("*.woff2")}:
+            return Response((_FONTS / name).read_bytes(), media_type="font/woff2", headers=lasting)
+        return _refusal(404, "There is nothing here.")
+
+    async def _join(self, request: Request) -> Response:
+        code, watch = codes.read(_field(await _json(request), "code")), self._watch()
+        known = await self._known(request)
+        if known is None or known[0] != code:
+            # Whoever is in a class gets in although others at this address tried too many codes.
+            guesser = (f"pupil {known[1]}", "") if known else _guesser(request)
+            if wait := self.attempts.wait(*guesser):
+                return _too_many(wait)
+            try:
+                if code is None:
+                    raise Gone
+                known = code, await watch.apart(watch.classes.join, code)
+            except Gone:
+                self.attempts.wrong(*guesser)
+                return _refusal(404, "No class has this code. Look at the eight digits again.")
+        answer = JSONResponse({"code": codes.spelt(known[0])})
+        self._give_cookie(request, answer, COOKIE, ".".join(known))
+        return answer
+
+    def _give_cookie(self, request: Request, answer: Response, name: str, value: str) -> None:
+        answer.set_cookie(
+            name,
+            value,
+            max_age=int(LASTS),
+            path=self.path,
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
+
+    async def _me(self, request: Request) -> Response:
+        """Which class the browser is in; None is no answer that a browser would report as an error."""
+        known = await self._known(request)
+        return JSONResponse({"code": codes.spelt(known[0]) if known else None})
+
+    async def _answer(self, request: Request) -> Response:
+        code, pupil = await self._pupil(request)
+        given = await _json(request)
+        step, round_ = _field(given, "step"), _field(given, "round")
+        if not isinstance(step, str) or type(round_) is not int:
+            raise ValueError("An answer names its step and its round.")
+        now = time.monotonic()
+        if now - self.last.get(pupil, 0.0) < PACE:
+            return _refusal(429, "One answer at a time.")
+        self.last[pupil] = now
+        watch = self._watch()
+        await watch.apart(watch.classes.answer, code, pupil, step, round_, _field(given, "guess"))
+        return JSONResponse({})
+
+    async def _picture(self, request: Request) -> Response:
+        code, pupil = await self._pupil(request)
+        picture = await self._watch().apart(self._watch().classes.picture, code, pupil)
+        if picture is None:
+            return _refusal(404, "No picture is shown just now.")
+        return Response(picture, media_type="image/png", headers={"Cache-Control": "no-store"})
+
+    async def _stream(self, request: Request) -> Response:
+        code, pupil = await self._pupil(request)
+        if self.streams[pupil] >= STREAMS:
+            return _refusal(429, "This class is open in too many tabs: close some.")
+        return StreamingResponse(
+            self._events(code, pupil),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},  # a proxy must not collect them
+        )
+
+    async def _events(self, code: str, pupil: str) -> AsyncIterator[str]:
+        watch = self._watch()
+        self.streams[pupil] += 1
+        try:
+            async with watch.listening(code):
+                # Said before this stream began; what is said later, the page knows itself or a change brings.
+                fresh, now = await watch.apart(watch.classes.shown, code), watch.now.get(code)
+                same = now is not None and now.version == fresh.version
+                yield self._event(now if now and same else fresh, code, fresh.answers.get(pupil))
+                seen = fresh.version
+                while True:
+                    if not await watch.next(code, seen, BEAT):
+                        yield "event: beat\ndata:\n\n"
+                        continue
+                    now = watch.now.get(code)
+                    if now is None:
+                        break
+                    yield self._event(now, code, now.answers.get(pupil))
+                    seen = now.version
+        except AWAY:
+            return  # the page tries again
+        except Gone:
+            pass
+        finally:
+            self.streams[pupil] -= 1
+            self.streams += Counter()  # without those that are at nothing
+        yield f"data: {json.dumps({'phase': 'ended'})}\n\n"
+
+    def _event(self, shown: Shown, code: str, guess: Any) -> str:
+        """What all pupils of a class are sent is written once: it may hold the pictures of many heads."""
+        written = self._watch().written
+        if code not in written or written[code][0] is not shown:
+            written[code] = shown, json.dumps(_screen(shown, code))
+        mine: dict[str, Any] = {"guess": guess}
+        if shown.question and shown.truth and guess is not None:
+            mine["judged"] = judge(dict(shown.question.posed), dict(shown.truth), guess)
+        return f'data: {{"shown": {written[code][1]}, "mine": {json.dumps(mine)}}}\n\n'
+
+    # ---- what follows from the cookie
+
+    async def _known(self, request: Request) -> tuple[str, str] | None:
+        """The class and the pupil that a browser is, or None for anybody else."""
+        known = _cookie(request)
+        with contextlib.suppress(Gone):
+            if known and known[1] in await self._watch().apart(self._pupils, known[0]):
+                return known
+        return None
+
+    async def _pupil(self, request: Request) -> tuple[str, str]:
+        """The class and the pupil that a browser is. Raises NotYours for anybody else.
+
+        A cookie that no pupil of that class has is a code that was guessed: it is counted as one, and the answer does
+        not tell whether there is such a class.
+        """
+        known = await self._known(request)
+        if known is None:
+            if _cookie(request):
+                guesser = _guesser(request)
+                if wait := self.attempts.wait(*guesser):
+                    raise NotYours(wait)
+                self.attempts.wrong(*guesser)
+            raise NotYours(0)
+        return known
+
+    def _pupils(self, code: str) -> set[str]:
+        return self._watch().classes.store.pupils(code)
+
+
+def _screen(shown: Shown, code: str) -> Mapping[str, Any]:
+    state, question = shown.state, shown.question
+    screen: dict[str, Any] = {"code": codes.spelt(code), "title": state.title, "phase": "wait"}
+    if question:
+        screen |= asdict(question) | {"round": state.round, "phase": "locked" if state.locked else "ask"}
+        if shown.truth:
+            together = tally(question.posed, list(shown.answers.values()))
+            screen |= {"phase": "told", "truth": shown.truth, "tally": together}
+    if state.looking:
+        screen |= {"look": {"title": shown.picture, "number": state.look}}
+    return screen
+
+
+def _cookie(request: Request) -> tuple[str, str] | None:
+    code, _, pupil = request.cookies.get(COOKIE, "").partition(".")
+    read = codes.read(code)
+    return (read, pupil) if read and pupil else None
+
+
+def _browser(request: Request) -> str:
+    browser = request.cookies.get(BROWSER, "")
+    return browser if len(browser) <= 40 else ""
+
+
+def _guesser(request: Request) -> tuple[str, str]:
+    """The address and the browser under which a wrong code is counted."""
+    return request.client.host if request.client else "", _browser(request)
+
+
+def _too_many(wait: int) -> Response:
+    refusal = _refusal(429, f"Too many wrong codes. Try again in {wait} s.")
+    refusal.headers["Retry-After"] = str(wait)
+    return refusal
+
+
+def _refusal(status: int, sentence: str) -> Response:
+    return JSONResponse({"error": sentence}, status, headers={"Cache-Control": "no-store"})
+
+
+def _field(given: Any, name: str) -> Any:
+    return given.get(name) if isinstance(given, dict) else None
+
+
+async def _json(request: Request) -> Any:
+    """The body. Raises ValueError where it is too long, or no JSON: a page of another site can't send that unasked."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise ValueError("An answer is sent as application/json.")
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise ValueError("Pages of other sites can’t answer here.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST:
+            raise ValueError(f"An answer has at most {LONGEST // 1024} kB.")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValueError("That is no JSON.") from None
+
+
+def _files() -> dict[str, str]:
+    """The page's script and style, the same that a lesson is drawn with."""
+    own = (_HERE / "pupil.css").read_text(encoding="utf-8")
+    return {
+        "pupil.js": f'(() => {{\n"use strict";\n{viewer_script(*_SCRIPTS)}\npupilPage(document.body);\n}})();\n',
+        "pupil.css": "\n".join([style("viewer"), style("question"), own]),
+    }

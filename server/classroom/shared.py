@@ -1,0 +1,234 @@
+"""The store of several machines: a Redis server. How durable it is, that server's own settings say (appendonly yes)."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import redis
+from redis.client import Pipeline
+
+from server.classroom.store import (
+    PROLONG_SECONDS,
+    Act,
+    Damaged,
+    Full,
+    Gone,
+    Json,
+    Slot,
+    State,
+    Store,
+    ended_before,
+    now,
+    parse,
+    repairing,
+)
+from transformer.access import reaching
+
+_CLASSES = "headlight:classes"  # the end of each
+_PARTS = "state", "version", "documents", "pupils", "answers"
+# Keys outlast their class by a day, in which the clock of the Redis server may jump. `sweep` removes them before.
+_SPARE_SECONDS = 24 * 3600
+_DAMAGE = "WRONGTYPE", "ERR value is not an integer", "value is not an integer"
+
+
+class Shared(Store):
+    def __init__(self, address: str):
+        super().__init__()
+        try:
+            pool = redis.ConnectionPool.from_url(
+                address, decode_responses=True, socket_timeout=10, socket_connect_timeout=5, health_check_interval=30
+            )
+        except ValueError as error:
+            raise ValueError(f"HEADLIGHT_REDIS can't be read ({error}): give redis://HOST:PORT/NUMBER.") from None
+        pool.connection_class = _let_through(pool.connection_class)
+        self.redis: Any = redis.Redis(connection_pool=pool)
+
+    @repairing
+    def add(self, code: str, state: State, most: int) -> bool:
+        def act(pipe: Pipeline) -> bool:
+            found: Any = pipe.zrange(_CLASSES, 0, -1, withscores=True)
+            ends = {name: end for name, end in found if end > ended_before()}
+            if len(ends) >= most:
+                raise Full(f"This server holds {most} classes already: end one, or wait until one has ended.")
+            taken = code in ends
+            pipe.multi()
+            if not taken:
+                pipe.delete(*_keys(code))
+                pipe.set(_key(code, "version"), 1)
+                _keep(pipe, code, state)
+            return not taken
+
+        self.sweep()
+        return bool(self.redis.transaction(act, _CLASSES, value_from_callable=True))
+
+    @repairing
+    def state(self, code: str) -> tuple[int, State]:
+        version, text = self.redis.mget(_key(code, "version"), _key(code, "state"))
+        state = self._read(code, text)
+        if not (version or "").isdecimal():
+            raise Damaged("a version that is no number")
+        return int(version), state
+
+    @repairing
+    def versions(self, codes: list[str]) -> dict[str, int]:
+        found = self.redis.mget([_key(code, part) for code in codes for part in ("version", "state")]) if codes else []
+        versions = {}
+        for code, version, text in zip(codes, found[::2], found[1::2], strict=True):
+            with suppress(Gone, Damaged):  # whoever follows a damaged class asks for it, and is told
+                self._read(code, text)
+                versions[code] = int(version) if (version or "").isdecimal() else -1
+        return versions
+
+    @repairing
+    def change(self, code: str, act: Act) -> State:
+        def tried(pipe: Pipeline) -> State:
+            state, documents = act(self._read(code, pipe.get(_key(code, "state"))))
+            state = state.prolonged()
+            pipe.multi()
+            pipe.incr(_key(code, "version"))
+            if documents:
+                pipe.hset(_key(code, "documents"), mapping={name: json.dumps(body) for name, body in documents.items()})
+            _keep(pipe, code, state)
+            return state
+
+        self.state(code)  # a command that fails within a transaction leaves the others done
+        self._expect(code, "documents", "hash")
+        changed: State = self.redis.transaction(tried, _key(code, "state"), value_from_callable=True)
+        return changed
+
+    @repairing
+    def document(self, code: str, name: str) -> Json:
+        self.state(code)
+        text = self.redis.hget(_key(code, "documents"), name)
+        return None if text is None else parse(text)
+
+    @repairing
+    def enter(self, code: str, pupil: str, most: int) -> None:
+        def act(pipe: Pipeline) -> None:
+            state, count = self._read(code, pipe.get(_key(code, "state"))), pipe.scard(_key(code, "pupils"))
+            if count >= most:
+                raise Full(f"This class has {most} pupils already.")
+            pipe.multi()
+            pipe.sadd(_key(code, "pupils"), pupil)
+            _prolong(pipe, code, state, "pupils")
+
+        self.redis.transaction(act, _key(code, "state"), _key(code, "pupils"))
+
+    @repairing
+    def pupils(self, code: str) -> set[str]:
+        self.state(code)
+        return set(self.redis.smembers(_key(code, "pupils")))
+
+    @repairing
+    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[State], None]) -> None:
+        def act(pipe: Pipeline) -> None:
+            state = self._read(code, pipe.get(_key(code, "state")))
+            allowed(state)
+            if not pipe.sismember(_key(code, "pupils"), pupil):
+                raise Gone("You are not in this class: join it with its code.")
+            pipe.multi()
+            pipe.hset(_key(code, "answers"), json.dumps([*slot, pupil]), json.dumps(guess))
+            _prolong(pipe, code, state, "answers")
+
+        self._expect(code, "answers", "hash")
+        self.redis.transaction(act, _key(code, "state"))  # answers don't change it, so they don't wait for each other
+
+    @repairing
+    def answers(self, code: str, slot: Slot) -> dict[str, Json]:
+        self.state(code)
+        found = ((parse(name), guess) for name, guess in self.redis.hgetall(_key(code, "answers")).items())
+        try:
+            return {pupil: parse(guess) for (step, round_, pupil), guess in found if (step, round_) == slot}
+        except (TypeError, ValueError) as error:
+            raise Damaged("an answer that is none") from error
+
+    @repairing
+    def remove(self, code: str) -> None:
+        def act(pipe: Pipeline) -> None:
+            pipe.multi()
+            pipe.delete(*_keys(code))
+            pipe.zrem(_CLASSES, code)
+
+        self.redis.transaction(act, _key(code, "state"))  # an answer comes before it or not at all
+
+    @repairing
+    def sweep(self) -> None:
+        for code in self.redis.zrangebyscore(_CLASSES, 0, ended_before()):
+            self.remove(code)
+
+    def repair(self, error: Exception, code: str) -> bool:
+        if not isinstance(error, Damaged) and not any(each in str(error) for each in _DAMAGE):
+            return False
+        if self.redis.type(_CLASSES) not in ("zset", "none"):
+            self._rename([_CLASSES], "", "no list of classes")
+        elif code.isdecimal():
+            self.set_aside(code, str(error))
+        return True
+
+    def set_aside(self, code: str, what: str) -> None:
+        self._rename(_keys(code), code, what)
+        self.redis.zrem(_CLASSES, code)
+
+    def _rename(self, keys: list[str], code: str, what: str) -> None:
+        """Renames the keys that there are; they go by themselves after a day."""
+        name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+        for key in keys:
+            with suppress(redis.ResponseError):  # there is no such key
+                self.redis.rename(key, f"{key}:{name}")
+                self.redis.expire(f"{key}:{name}", _SPARE_SECONDS)
+        self.note_damage(code, what, name, f"{keys[0]}:{name} and its like on the Redis server")
+
+    def _expect(self, code: str, part: str, kind: str) -> None:
+        if self.redis.type(_key(code, part)) not in (kind, "none"):
+            raise Damaged(f"{part} of another kind")
+
+    def _read(self, code: str, text: Any) -> State:
+        state = State.of(text) if text else None
+        if state is None or state.over:
+            raise self.gone(code)
+        return state
+
+
+def _let_through(kind: Any) -> Any:
+    """The same kind of connection, which a public server may open too: its address comes from the settings."""
+
+    class Connection(kind):
+        def _connect(self) -> Any:
+            with reaching():
+                return super()._connect()
+
+    return Connection
+
+
+def _key(code: str, part: str) -> str:
+    return f"headlight:{{{code}}}:{part}"
+
+
+def _keys(code: str) -> list[str]:
+    return [_key(code, part) for part in _PARTS]
+
+
+def _keep(pipe: Pipeline, code: str, state: State) -> None:
+    """Writes the state, with the end of all that belongs to the class."""
+    pipe.set(_key(code, "state"), state.text())
+    pipe.zadd(_CLASSES, {code: state.until})
+    for key in _keys(code):
+        pipe.expire(key, _remaining(state))
+
+
+def _prolong(pipe: Pipeline, code: str, state: State, part: str) -> None:
+    """A pupil wrote `part`. It is no news for the screens, so the version stays."""
+    later = state.prolonged()
+    if later.until - state.until > PROLONG_SECONDS:
+        _keep(pipe, code, later)
+    else:
+        pipe.expire(_key(code, part), _remaining(state))
+
+
+def _remaining(state: State) -> int:
+    return math.ceil(max(0.0, state.until - now())) + _SPARE_SECONDS

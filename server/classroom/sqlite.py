@@ -1,0 +1,248 @@
+"""The store of one machine: a file that several processes may open, and that outlives all of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from server.classroom.store import (
+    PROLONG_SECONDS,
+    Act,
+    Damaged,
+    Full,
+    Gone,
+    Json,
+    Slot,
+    State,
+    Store,
+    ended_before,
+    parse,
+    repairing,
+)
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS classes (code TEXT PRIMARY KEY, version INTEGER NOT NULL, state TEXT NOT NULL,
+  until REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS documents (code TEXT REFERENCES classes ON DELETE CASCADE, name TEXT, body TEXT NOT NULL,
+  PRIMARY KEY (code, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pupils (code TEXT REFERENCES classes ON DELETE CASCADE, pupil TEXT,
+  PRIMARY KEY (code, pupil)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answers (code TEXT, step TEXT, round INTEGER, pupil TEXT, guess TEXT NOT NULL,
+  PRIMARY KEY (code, step, round, pupil), FOREIGN KEY (code, pupil) REFERENCES pupils ON DELETE CASCADE) WITHOUT ROWID;
+"""
+_COLUMNS = {
+    "classes": "code, version, state, until",
+    "documents": "code, name, body",
+    "pupils": "code, pupil",
+    "answers": "code, step, round, pupil, guess",
+}
+# Errors after which the file is looked at: our statements are fixed, so a general error means other tables.
+_DOUBTS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_IOERR_SHORT_READ}
+_WAITS = 10.0  # seconds that one writer waits for another
+
+
+class Sqlite(Store):
+    def __init__(self, path: Path):
+        super().__init__()
+        self.path = path
+        self.here = threading.local()  # a connection for each thread, and the file that it has open
+        self.repairs = threading.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._ensure_sound("")
+        self.sweep()
+
+    @repairing
+    def add(self, code: str, state: State, most: int) -> bool:
+        with self._writing() as base:
+            base.execute("DELETE FROM classes WHERE until <= ?", (ended_before(),))
+            if base.execute("SELECT count(*) FROM classes").fetchone()[0] >= most:
+                raise Full(f"This server holds {most} classes already: end one, or wait until one has ended.")
+            row = (code, 1, state.text(), state.until)
+            return base.execute("INSERT OR IGNORE INTO classes VALUES (?, ?, ?, ?)", row).rowcount == 1
+
+    @repairing
+    def state(self, code: str) -> tuple[int, State]:
+        return self._state(self._open(), code)
+
+    @repairing
+    def versions(self, codes: list[str]) -> dict[str, int]:
+        marks = ", ".join("?" * len(codes))
+        found = self._open().execute(
+            f"SELECT code, version FROM classes WHERE until > ? AND code IN ({marks})", (ended_before(), *codes)
+        )
+        return dict(found.fetchall())
+
+    @repairing
+    def change(self, code: str, act: Act) -> State:
+        with self._writing() as base:
+            state, documents = act(self._state(base, code)[1])
+            state = state.prolonged()
+            row = (state.text(), state.until, code)
+            base.execute("UPDATE classes SET version = version + 1, state = ?, until = ? WHERE code = ?", row)
+            rows = [(code, name, json.dumps(body)) for name, body in documents.items()]
+            base.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", rows)
+        return state
+
+    @repairing
+    def document(self, code: str, name: str) -> Json:
+        base = self._open()
+        self._state(base, code)
+        row = base.execute("SELECT body FROM documents WHERE code = ? AND name = ?", (code, name)).fetchone()
+        return parse(row[0]) if row else None
+
+    @repairing
+    def enter(self, code: str, pupil: str, most: int) -> None:
+        with self._writing() as base:
+            self._prolong(base, code, self._state(base, code)[1])
+            if base.execute("SELECT count(*) FROM pupils WHERE code = ?", (code,)).fetchone()[0] >= most:
+                raise Full(f"This class has {most} pupils already.")
+            base.execute("INSERT OR IGNORE INTO pupils VALUES (?, ?)", (code, pupil))
+
+    @repairing
+    def pupils(self, code: str) -> set[str]:
+        base = self._open()
+        self._state(base, code)
+        return {pupil for (pupil,) in base.execute("SELECT pupil FROM pupils WHERE code = ?", (code,))}
+
+    @repairing
+    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[State], None]) -> None:
+        with self._writing() as base:
+            state = self._state(base, code)[1]
+            allowed(state)
+            if not base.execute("SELECT 1 FROM pupils WHERE code = ? AND pupil = ?", (code, pupil)).fetchone():
+                raise Gone("You are not in this class: join it with its code.")
+            row = (code, *slot, pupil, json.dumps(guess))
+            base.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+            self._prolong(base, code, state)
+
+    @repairing
+    def answers(self, code: str, slot: Slot) -> dict[str, Json]:
+        base = self._open()
+        self._state(base, code)
+        sought = "SELECT pupil, guess FROM answers WHERE code = ? AND step = ? AND round = ?"
+        return {pupil: parse(guess) for pupil, guess in base.execute(sought, (code, *slot))}
+
+    @repairing
+    def remove(self, code: str) -> None:
+        with self._writing() as base:
+            base.execute("DELETE FROM classes WHERE code = ?", (code,))
+
+    @repairing
+    def sweep(self) -> None:
+        with self._writing() as base:
+            gone = base.execute("DELETE FROM classes WHERE until <= ?", (ended_before(),)).rowcount
+        if gone:  # nothing of them is left in the file of what was written last
+            self._open().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def repair(self, error: Exception, code: str) -> bool:
+        if isinstance(error, Damaged):
+            self.set_aside(code, str(error))
+            return True
+        if not isinstance(error, sqlite3.DatabaseError) or getattr(error, "sqlite_errorcode", 0) not in _DOUBTS:
+            return False
+        self._ensure_sound(str(error))
+        return True
+
+    def set_aside(self, code: str, what: str) -> None:
+        name = f"class-{code}.damaged-{_stamp()}.json"
+        with self._writing() as base:
+            rows = {
+                table: base.execute(f"SELECT {columns} FROM {table} WHERE code = ?", (code,)).fetchall()
+                for table, columns in _COLUMNS.items()
+            }
+            if not rows["classes"]:
+                return  # another thread or process did it
+            with open(os.open(self.path.with_name(name), os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+                json.dump(rows, file, default=repr)
+            base.execute("DELETE FROM classes WHERE code = ?", (code,))
+        self.note_damage(code, what, name, str(self.path.with_name(name)))
+
+    def _ensure_sound(self, what: str) -> None:
+        """Makes the file where there is none, and sets it aside where it can't be read; `what` was the error."""
+        with self.repairs:
+            wrong = self._wrong()
+            if wrong is None:  # or another thread or process has set it aside before
+                return
+            name = f"{self.path.name}.damaged-{_stamp()}"
+            for end in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.replace(f"{self.path}{end}", self.path.with_name(f"{name}{end}"))
+            self.note_damage("", what or wrong, name, str(self.path.with_name(name)))
+            if wrong := self._wrong():
+                raise sqlite3.DatabaseError(f"{self.path} can't be made: {wrong}")
+
+    def _wrong(self) -> str | None:
+        """What is wrong with the file, which is made where it is missing; None where all of it can be read."""
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # what a class wrote is nobody else's here
+        try:
+            with closing(self._connect()) as base:
+                base.executescript(_TABLES)
+                for table, columns in _COLUMNS.items():
+                    base.execute(f"SELECT {columns} FROM {table} LIMIT 1")
+                said = base.execute("PRAGMA quick_check(1)").fetchone()[0]
+                return None if said == "ok" else str(said)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) not in _DOUBTS:
+                raise
+            return str(error)
+
+    def _connect(self) -> sqlite3.Connection:
+        base = sqlite3.connect(self.path, timeout=_WAITS, isolation_level=None)
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("PRAGMA synchronous = FULL")  # what was acknowledged is on the disk
+        base.execute("PRAGMA foreign_keys = ON")
+        base.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
+        return base
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            file = os.stat(self.path).st_ino
+        except FileNotFoundError:
+            self._ensure_sound("")
+            file = os.stat(self.path).st_ino
+        base: sqlite3.Connection | None = getattr(self.here, "base", None)
+        if base is None or self.here.file != file:  # the one that was open may have been set aside by another process
+            if base is not None:
+                base.close()
+            self.here.base = None
+            base = self._connect()
+            self.here.base, self.here.file = base, file
+        return base
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        base = self._open()
+        base.execute("BEGIN IMMEDIATE")
+        try:
+            yield base
+        except BaseException:
+            with suppress(sqlite3.DatabaseError):  # of a damaged file; the error itself says more
+                base.execute("ROLLBACK")
+            raise
+        base.execute("COMMIT")
+
+    def _state(self, base: sqlite3.Connection, code: str) -> tuple[int, State]:
+        sought = "SELECT version, state FROM classes WHERE code = ? AND until > ?"
+        row = base.execute(sought, (code, ended_before())).fetchone()
+        if row is None:
+            raise self.gone(code)
+        if type(row[0]) is not int:
+            raise Damaged("a version that is no number")
+        return row[0], State.of(row[1])
+
+    def _prolong(self, base: sqlite3.Connection, code: str, state: State) -> None:
+        """A pupil did something. It is no news for the screens, so the version stays."""
+        later = state.prolonged()
+        if later.until - state.until > PROLONG_SECONDS:
+            row = (later.text(), later.until, code)
+            base.execute("UPDATE classes SET state = ?, until = ? WHERE code = ?", row)
+
+
+def _stamp() -> str:
+    return time.strftime("%Y%m%d-%H%M%S")

@@ -1,0 +1,239 @@
+"""What a class is, and what each of the two stores does. The rules are in `classes.py`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import sqlite3
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from redis import RedisError
+
+from headlight import folders
+
+Json = Any
+IDLE_SECONDS = 2 * 3600.0  # a class in which nobody did anything for so long ends
+PROLONG_SECONDS = 300.0  # pupils' answers move the end of a class in such steps, so that most are one write
+_LOG = logging.getLogger(__name__)
+_STARTED = time.time() - time.monotonic()
+
+
+def now() -> float:
+    """Seconds since 1970 by a clock that does not jump: the wall clock when this process began, monotonic since."""
+    return _STARTED + time.monotonic()
+
+
+def ended_before() -> float:
+    """The time at which a class must have ended to be over: by this process's clock and by the wall clock.
+
+    A wall clock that is set forward, or was wrong when the process began, then ends no class.
+    """
+    return min(now(), time.time())
+
+
+class Damaged(ValueError):
+    """What the store holds of a class is not what was written."""
+
+
+class Gone(LookupError):
+    """There is no such class: it never was, or it has ended."""
+
+
+class Full(ValueError):
+    """No room for one more; the text says of what."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What changes in a class, but for its answers. The questions and their truths are documents beside it."""
+
+    title: str
+    secret: str  # the digest of the teacher's
+    until: float  # seconds since 1970: when it ends if nobody does anything
+    ends: float = 0.0  # when it ends whatever is done
+    step: str | None = None  # that is open
+    rounds: Mapping[str, int] = field(default_factory=dict)  # from 1, of each step that was opened, in that order
+    revealed: tuple[str, ...] = ()  # steps
+    locked: bool = False
+    look: int = 0  # counts the pictures that were shown; the last is shown now where `looking`
+    looking: bool = False
+
+    @property
+    def round(self) -> int:
+        return self.rounds[self.step] if self.step else 0
+
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+    @property
+    def over(self) -> bool:
+        return self.until <= ended_before()
+
+    def prolonged(self) -> State:
+        """The state of a class in which something was done just now."""
+        return replace(self, until=max(self.until, min(self.ends, now() + IDLE_SECONDS)))
+
+    @classmethod
+    def of(cls, text: str | bytes) -> State:
+        """Read what `text` wrote. Raises Damaged."""
+        values = parse(text)
+        try:
+            state = cls(**values | {"revealed": tuple(values["revealed"])})
+            steps = [*state.rounds, *state.revealed] + [state.step] * (state.step is not None)
+            fits = (
+                all(isinstance(each, str) for each in (state.title, state.secret, *steps))
+                and all(type(each) in (int, float) and math.isfinite(each) for each in (state.until, state.ends))
+                and all(type(count) is int and count > 0 for count in state.rounds.values())
+                and set(steps) <= set(state.rounds)
+                and {type(state.locked), type(state.looking)} == {bool}
+                and type(state.look) is int
+            )
+        except (TypeError, KeyError, AttributeError) as error:
+            raise Damaged("a state that does not fit") from error
+        if not fits:
+            raise Damaged("a state that does not fit")
+        return state
+
+
+def parse(text: str | bytes) -> Json:
+    """The JSON that the store holds. Raises Damaged."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Damaged("what is no JSON") from error
+
+
+AWAY = (OSError, sqlite3.DatabaseError, RedisError)  # the store itself can't be reached
+Act = Callable[[State], tuple[State, Mapping[str, Json]]]  # the state after it, and documents that are written with it
+Slot = tuple[str, int]  # a step and a round of it
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def repairing(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A store's method which is tried once more after what was damaged has been set aside."""
+
+    @wraps(method)
+    def tried(self: Store, /, *given: P.args, **named: P.kwargs) -> R:
+        try:
+            return method(self, *given, **named)
+        except (Damaged, sqlite3.DatabaseError, RedisError) as error:
+            if not self.repair(error, str(given[0]) if given else ""):
+                raise
+        return method(self, *given, **named)
+
+    return tried
+
+
+class Store(ABC):
+    """All classes of a server. Whatever returns has been written; each method happens whole or not at all.
+
+    Every method that names a class raises Gone where there is none. What was put in under a class leaves with it. What
+    is damaged is set aside under a name, and a new one is started: of the whole store, or of a class in it.
+    """
+
+    def __init__(self) -> None:
+        self.set_aside_as: dict[str, str] = {}  # the name of what was set aside, by the class's code; "" is the store
+
+    def gone(self, code: str) -> Gone:
+        """What to raise where there is no class of this code."""
+        if name := self.set_aside_as.get(code):
+            return Gone(f"The record of this class was damaged. It was set aside as {name}: start a new class.")
+        if name := self.set_aside_as.get(""):
+            return Gone(
+                f"There is no such class: it may have ended, or was in the store that was damaged. That was set aside "
+                f"as {name}, and a new one was started."
+            )
+        return Gone("There is no such class: it may have ended.")
+
+    def note_damage(self, code: str, what: str, name: str, place: str) -> None:
+        """Says what was set aside, in the log and to whoever asks for the class."""
+        self.set_aside_as[code] = name
+        whose = f"class {code}" if code else "all classes"
+        _LOG.warning("The store of %s held %s. It was set aside as %s.", whose, what, place)
+
+    @abstractmethod
+    def repair(self, error: Exception, code: str) -> bool:
+        """Sets aside what raised `error` in a method that was called for a class; False where it is no damage."""
+
+    @abstractmethod
+    def set_aside(self, code: str, what: str) -> None:
+        """Sets one class aside; `what` it held that can't be read."""
+
+    @abstractmethod
+    def add(self, code: str, state: State, most: int) -> bool:
+        """A new class, or False where the code is another's. Raises Full where there are `most` already."""
+
+    @abstractmethod
+    def state(self, code: str) -> tuple[int, State]:
+        """The version, which grows with every change, and the state."""
+
+    @abstractmethod
+    def versions(self, codes: list[str]) -> dict[str, int]:
+        """Of those that there are: never raises Gone."""
+
+    @abstractmethod
+    def change(self, code: str, act: Act) -> State:
+        """`act` may be tried more than once; what it raises leaves everything as it is."""
+
+    @abstractmethod
+    def document(self, code: str, name: str) -> Json:
+        """None where there is none of that name."""
+
+    @abstractmethod
+    def enter(self, code: str, pupil: str, most: int) -> None:
+        """Raises Full where there are `most` pupils already."""
+
+    @abstractmethod
+    def pupils(self, code: str) -> set[str]: ...
+
+    @abstractmethod
+    def put(self, code: str, pupil: str, slot: Slot, guess: Json, allowed: Callable[[State], None]) -> None:
+        """A pupil's answer in place of the one before. `allowed` raises where the state at that moment refuses it.
+
+        Raises Gone for somebody who is no pupil of the class.
+        """
+
+    @abstractmethod
+    def answers(self, code: str, slot: Slot) -> dict[str, Json]:
+        """By pupil."""
+
+    @abstractmethod
+    def remove(self, code: str) -> None:
+        """Removes the class and all that belongs to it; nothing happens where it is gone."""
+
+    @abstractmethod
+    def sweep(self) -> None:
+        """Removes the classes whose time is over."""
+
+
+def _file() -> Path:
+    return folders.classes() / "classes.sqlite3"
+
+
+def used() -> bool:
+    """Whether there may be a class: a server on which none was ever started has no file of them."""
+    return bool(os.environ.get("HEADLIGHT_REDIS")) or _file().exists()
+
+
+@cache
+def store() -> Store:
+    """The store that the settings name. HEADLIGHT_REDIS is its address; without it, HEADLIGHT_CLASSES is a folder.
+
+    Raises ValueError for an address that is none of Redis's.
+    """
+    if address := os.environ.get("HEADLIGHT_REDIS", ""):
+        from server.classroom.shared import Shared
+
+        return Shared(address)
+    from server.classroom.sqlite import Sqlite
+
+    return Sqlite(_file())

@@ -1,0 +1,128 @@
+"""What a class said together, and each answer in words. Nobody's name is in either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, pstdev
+from typing import Any
+
+from headlight.teaching.lessons.judging import judge
+
+# Peer instruction: with fewer right answers talking spreads the mistake, with more it is no longer needed (per cent).
+TALK_FROM, TALK_TO = 30, 70
+MOST_BARS = 8  # of a split; with more options, those that nobody chose are left out
+
+Posed = Mapping[str, Any]
+
+
+def tally(posed: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
+    """{"count": answers, and by the kind of question: "counts" of each word, choice or head (layer by layer),
+    "mean" and "spread" (standard deviation) of rows in per cent with the "counts" of where the highest bar stood,
+    "values" of numbers, or "orders"}."""
+    ask, whole = posed["ask"], {"count": len(guesses)}
+    if ask == "number":
+        return whole | {"values": sorted(guesses)}
+    if ask == "order":
+        return whole | {"orders": sorted(guesses)}
+    if ask == "row" and guesses:
+        columns = list(zip(*guesses, strict=True))
+        whole |= {"mean": [fmean(column) for column in columns], "spread": [pstdev(column) for column in columns]}  # type: ignore[dict-item]
+    counts = [0] * size(posed)
+    for guess in guesses:
+        counts[place(posed, guess)] += 1
+    return whole | {"counts": counts}
+
+
+def size(posed: Posed) -> int:
+    """How many things there are to choose among."""
+    if posed["ask"] == "head":
+        return int(posed["layers"]) * int(posed["heads"])
+    return len(posed["choices"] if posed["ask"] == "choice" else posed["labels"])
+
+
+def place(posed: Posed, guess: Any) -> int:
+    """Which of them was chosen; of a row, where its highest bar stands."""
+    if posed["ask"] == "head":
+        return int((guess[0] - 1) * posed["heads"] + guess[1] - 1)
+    return int(guess.index(max(guess)) if posed["ask"] == "row" else guess)
+
+
+def in_words(posed: Posed, guess: Any) -> str:
+    """An answer as a person reads it."""
+    match posed["ask"]:
+        case "word":
+            return str(posed["labels"][guess])
+        case "choice":
+            return without_emphasis(str(posed["choices"][guess]))
+        case "head":
+            return f"layer {guess[0]}, head {guess[1]}"
+        case "number":
+            return f"{guess:.6g} {posed.get('unit') or ''}".strip()
+        case "order":
+            return ", ".join(str(posed["items"][item]) for item in guess)
+        case _:
+            given = zip(posed["labels"], guess, strict=True)
+            return ", ".join(f"{label} {share:.4g} %" for label, share in given if share)
+
+
+def without_emphasis(text: str) -> str:
+    return text.replace("**", "")  # the only emphasis that questions and choices have
+
+
+def is_right(posed: Posed, truth: Posed, guess: Any) -> bool:
+    """Whether an answer is right: of a drawn row, whether its highest bar stands where the head looks most."""
+    if posed["ask"] == "row":
+        return place(posed, guess) == place(posed, truth["answer"])
+    return bool(judge(dict(posed), dict(truth), guess)["right"])
+
+
+def share_right(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> float | None:
+    """The share of the answers that are right, from 0 to 1; None without answers."""
+    return fmean(is_right(posed, truth, guess) for guess in guesses) if guesses else None
+
+
+def split(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
+    """What the class said so far, for the teacher alone.
+
+    Returns {"percent": right answers in whole per cent, "cue": "explain", "talk" or "go", "right": how many are right,
+    "bars": [{"label", "count", "right"}]}; percent and cue are None without answers.
+    """
+    share = share_right(posed, truth, guesses)
+    percent = None if share is None else round(100 * share)
+    return {
+        "percent": percent,
+        "cue": None if percent is None else cue(percent),
+        "right": sum(is_right(posed, truth, guess) for guess in guesses),
+        "bars": _bars(posed, truth, guesses),
+    }
+
+
+def cue(percent: int) -> str:
+    """What peer instruction advises at that many right answers in a hundred."""
+    return "explain" if percent < TALK_FROM else "talk" if percent <= TALK_TO else "go"
+
+
+def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, Any]]:
+    ask, answer = posed["ask"], truth["answer"]
+    if ask == "number":
+        close = [guess for guess in guesses if is_right(posed, truth, guess)]
+        low = sum(guess < answer for guess in guesses if guess not in close)
+        right = f"close to {in_words(posed, float(f'{answer:.3g}'))}"
+        counts = [("lower", low), (right, len(close)), ("higher", len(guesses) - low - len(close))]
+        return [{"label": label, "count": count, "right": label == right} for label, count in counts]
+    if ask == "order":
+        orders = sorted({*map(tuple, guesses), tuple(answer)}, key=lambda order: -guesses.count(list(order)))
+        said = [(in_words(posed, order), guesses.count(list(order)), list(order) == answer) for order in orders]
+    else:
+        its, counted = place(posed, answer), tally(posed, guesses)["counts"]
+        said = [(_option(posed, i), count, i == its) for i, count in enumerate(counted)]
+    if len(said) > MOST_BARS:
+        said = [one for one in said if one[1] or one[2]]
+    return [{"label": label, "count": count, "right": right} for label, count, right in said]
+
+
+def _option(posed: Posed, at: int) -> str:
+    """What stands at one place of the counts of `tally`."""
+    if posed["ask"] == "head":
+        return in_words(posed, [at // posed["heads"] + 1, at % posed["heads"] + 1])
+    return str(posed["labels"][at]) if posed["ask"] == "row" else in_words(posed, at)

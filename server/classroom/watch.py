@@ -1,0 +1,85 @@
+"""One look a few times a second at all classes that this process's pupils are in, however many pupils they are."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from server.classroom.classes import Classes, Shown
+from server.classroom.store import Gone
+
+EVERY = 0.2  # seconds between two looks
+T = TypeVar("T")
+
+
+class Watch:
+    """`now` holds what each class that is watched looks like; None is one that has ended."""
+
+    def __init__(self, classes: Classes, threads: ThreadPoolExecutor):
+        self.classes, self.threads = classes, threads
+        self.now: dict[str, Shown | None] = {}
+        self.written: dict[str, tuple[Shown, str]] = {}  # the same as it is sent
+        self.listeners: Counter[str] = Counter()
+        self.changed = asyncio.Event()  # replaced whenever something has changed
+        self.task: asyncio.Task[None] | None = None
+
+    async def apart(self, act: Callable[..., T], *given: Any) -> T:
+        """Runs what waits for the store in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self.threads, act, *given)
+
+    @asynccontextmanager
+    async def listening(self, code: str) -> AsyncIterator[None]:
+        """Keeps `now[code]` up to date; it is there from the beginning. Raises Gone."""
+        self.listeners[code] += 1
+        try:
+            if self.now.get(code) is None:
+                self.now[code] = await self.apart(self.classes.shown, code)
+            if self.task is None or self.task.done():
+                self.task = asyncio.create_task(self._look())
+            yield
+        finally:
+            self.listeners[code] -= 1
+            if not self.listeners[code]:
+                del self.listeners[code]
+                self.now.pop(code, None)
+                self.written.pop(code, None)
+
+    async def next(self, code: str, seen: int, seconds: float) -> bool:
+        """Waits for a version after `seen`; False where there is none in that time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while (now := self.now.get(code)) is not None and now.version <= seen:
+                    await self.changed.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _look(self) -> None:
+        while self.listeners:
+            await asyncio.sleep(EVERY)
+            try:
+                await self._compare(await self.apart(self.classes.store.versions, list(self.listeners)))
+            except Exception:  # the store may be away for a while; whoever listens goes on listening
+                logging.getLogger(__name__).warning("The store of classes does not answer.", exc_info=True)
+                await asyncio.sleep(1)
+
+    async def _compare(self, versions: dict[str, int]) -> None:
+        news = False
+        for code in list(self.listeners):
+            before = self.now.get(code)
+            if before is None or before.version == versions.get(code):
+                continue
+            try:
+                after = await self.apart(self.classes.shown, code)
+            except Gone:
+                after = None
+            if code in self.listeners:
+                self.now[code], news = after, True
+        if news:
+            changed, self.changed = self.changed, asyncio.Event()
+            changed.set()

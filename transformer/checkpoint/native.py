@@ -1,0 +1,225 @@
+"""The native checkpoint: `model.safetensors`, `config.json`, the tokenizers and `card.json`.
+
+Nothing in it can run code: weights are safetensors, the rest is JSON, and every size is checked against the
+configuration before memory is taken for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from transformer.checkpoint import eight_bits
+from transformer.checkpoint.safetensors_file import read_header, write_tensors
+from transformer.checkpoint.weights import DTYPES, Refused
+from transformer.config import ModelConfig
+from transformer.files import open_regular, read_json, write_json
+from transformer.model import Transformer
+from transformer.quoting import short
+from transformer.t5 import T5, T5Config
+from transformer.tokenizers import ParseTokenizer, Tokenizer, parse
+
+LARGEST_FACTS = 2**20  # bytes of a configuration or a card
+WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "card.json"
+SHARED, SOURCE, TARGET = "tokenizer.json", "source_tokenizer.json", "target_tokenizer.json"
+
+
+class Architecture(NamedTuple):
+    config: type[ModelConfig]
+    model: type[Transformer]
+
+
+_PAPER = "transformer"  # where the file names none
+_KNOWN = {_PAPER: Architecture(ModelConfig, Transformer), "t5": Architecture(T5Config, T5)}
+
+
+def build(config: ModelConfig) -> Transformer:
+    """The network that a configuration describes, with random initialisation."""
+    return _KNOWN[_name(config)].model(config)
+
+
+def to_json(config: ModelConfig) -> dict[str, Any]:
+    name = _name(config)
+    return config.to_dict() if name == _PAPER else {"architecture": name, **config.to_dict()}
+
+
+def from_json(values: object) -> ModelConfig:
+    """What `to_json` gave. Raises ValueError naming what is unknown, missing or wrong."""
+    name = _PAPER
+    if isinstance(values, Mapping) and "architecture" in values:
+        name, values = values["architecture"], {k: v for k, v in values.items() if k != "architecture"}
+    if not isinstance(name, str) or name not in _KNOWN:
+        raise ValueError(f"The architecture is {str(name)[:80]!r}; choose one of {', '.join(_KNOWN)}.")
+    return _KNOWN[name].config.from_dict(values)
+
+
+def _name(config: ModelConfig) -> str:
+    return next(name for name, known in _KNOWN.items() if known.config is type(config))
+
+
+@dataclass
+class Checkpoint:
+    """A network, the two tokenizers that belong to it (the same object where shared) and its card."""
+
+    model: Transformer
+    source_tokenizer: Tokenizer
+    target_tokenizer: Tokenizer
+    card: dict[str, Any] = field(default_factory=dict)
+
+
+def save(checkpoint: Checkpoint, folder: str | Path, bits: Literal[16, 32] = 32) -> None:
+    """Writes the folder, each file under a temporary name first; its weights have so many bits."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_weights(checkpoint.model, folder / WEIGHTS, bits)
+    save_tokenizers(checkpoint.source_tokenizer, checkpoint.target_tokenizer, folder)
+    write_json(folder / CONFIG, to_json(checkpoint.model.config))
+    write_json(folder / CARD, checkpoint.card)
+
+
+def load(folder: str | Path, parse_tokenizer: ParseTokenizer = parse) -> Checkpoint:
+    """Read what `save` wrote, ready to run (float32, evaluation mode).
+
+    `parse_tokenizer` makes a tokenizer of its JSON: the default believes the file. Raises ValueError in one sentence
+    that names the file and what is wrong with it.
+    """
+    folder = Path(folder)
+    if not os.path.isdir(folder):  # False also for what can be no name
+        raise ValueError(f"There is no checkpoint folder {short(folder)}.")
+    config_file = folder / CONFIG
+    values = read_json(config_file, LARGEST_FACTS)
+    try:
+        config = from_json(values)
+    except ValueError as error:
+        raise ValueError(f"{short(config_file)} does not describe a model: {error}") from None
+    source, target = load_tokenizers(folder, config, parse_tokenizer)
+    model = load_weights(config, folder / WEIGHTS)
+    card = read_json(folder / CARD, LARGEST_FACTS) if (folder / CARD).exists() else {}
+    if not isinstance(card, dict):
+        raise ValueError(f"{short(folder / CARD)} is not a JSON object.")
+    return Checkpoint(model, source, target, card)
+
+
+def digest(folder: str | Path) -> str:
+    """Of what a model computes with: its weights, configuration and tokenizers."""
+    whole = hashlib.sha256()
+    for name in (WEIGHTS, CONFIG, SHARED, SOURCE, TARGET):
+        if (file := Path(folder) / name).is_file():
+            with open_regular(file) as opened:
+                whole.update(f"{name} {hashlib.file_digest(opened, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def save_weights(model: Transformer, path: Path, bits: Literal[8, 16, 32] = 32) -> None:
+    """The parameters by name; a tied matrix is written once, under the name that comes first."""
+    tensors: dict[str, Tensor] = {}
+    for name, parameter in model.named_parameters():
+        weights = parameter.detach().cpu().contiguous()
+        tensors |= eight_bits.rounded(name, weights) if bits == 8 else {name: weights.to(DTYPES[f"F{bits}"])}
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    write_tensors(tensors, temporary)
+    os.replace(temporary, path)
+
+
+@lru_cache(32)  # building a small network takes longer than reading it, and the snapshots of a run share one
+def due_shapes(config: ModelConfig) -> Mapping[str, tuple[int, ...]]:
+    """The parameters that a configuration makes, a tied matrix once, without memory for them."""
+    if config.positions == "sinusoidal":  # a table that is computed is no parameter
+        config = replace(config, positions="none")
+    with torch.device("meta"), _Undrawn():
+        return MappingProxyType({name: tuple(p.shape) for name, p in build(config).named_parameters()})
+
+
+class _Undrawn(TorchFunctionMode):
+    """New parameters are left as their memory is, since they are read from a file at once.
+
+    Drawing them takes longer than reading them, and arithmetic on the meta device loads torch's compiler for seconds.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
+def load_weights(config: ModelConfig, path: Path) -> Transformer:
+    """The network of `config` with the weights of `path`, in evaluation mode."""
+    due = due_shapes(config)
+    if not path.is_file():
+        raise ValueError(f"{short(path)} is missing.")
+    try:
+        places = read_header(path).places
+    except (Refused, OSError) as error:
+        raise ValueError(f"{short(path)} is not a complete safetensors file. {error}") from None
+    try:
+        tensors = eight_bits.tensors_of(places)
+    except ValueError as error:
+        raise ValueError(f"{short(path)} {error}") from None
+    _check_shapes(due, {name: place.shape for name, (place, _) in tensors.items()}, path)
+    for name, (place, step) in tensors.items():
+        if step is None and not DTYPES[place.dtype].is_floating_point:
+            raise ValueError(f"{short(path)} has {name} in {place.dtype}, and weights are floating-point numbers.")
+    with _Undrawn():
+        model = build(config)
+    with torch.no_grad():  # one at a time, and not mapped: either way all would be in memory twice
+        for name, parameter in model.named_parameters():
+            parameter.copy_(eight_bits.read(*tensors[name]))
+    return model.eval()
+
+
+def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
+    if source is target:
+        source.save(folder / SHARED)
+    else:
+        source.save(folder / SOURCE)
+        target.save(folder / TARGET)
+
+
+def _check_shapes(due: Mapping[str, tuple[int, ...]], shapes: dict[str, tuple[int, ...]], path: Path) -> None:
+    for name, shape in due.items():
+        if name not in shapes:
+            raise ValueError(f"{short(path)} is missing the tensor {name}; it belongs to another configuration.")
+        if shapes[name] != shape:
+            raise ValueError(f"{short(path)} has {name} of shape {shapes[name]}, but {CONFIG} makes it {shape}.")
+    for name in shapes:
+        if name not in due:
+            raise ValueError(
+                f"{short(path)} has a tensor {name[:80]!r} that {CONFIG} does not; it belongs to another configuration."
+            )
+
+
+def load_tokenizers(
+    folder: Path, config: ModelConfig, parse_tokenizer: ParseTokenizer
+) -> tuple[Tokenizer, Tokenizer]:
+    """The two, the same object where there is one file.
+
+    Each has as many tokens as the embedding has rows: `health` says so where the file has more or fewer.
+    """
+    sizes = (config.source_vocab_size, config.target_vocab_size)
+    if (folder / SHARED).exists():
+        shared = _load_tokenizer(folder / SHARED, config, sizes[1], parse_tokenizer)
+        return shared if sizes[0] == sizes[1] else shared.of_size(sizes[0]), shared
+    if not (folder / SOURCE).exists():
+        raise ValueError(f"{short(folder / SHARED)} is missing (and so are {SOURCE} and {TARGET}).")
+    source, target = (
+        _load_tokenizer(folder / name, config, size, parse_tokenizer) for name, size in zip((SOURCE, TARGET), sizes, strict=True)
+    )
+    return source, target
+
+
+def _load_tokenizer(path: Path, config: ModelConfig, size: int, parse_tokenizer: ParseTokenizer) -> Tokenizer:
+    tokenizer = Tokenizer.load(path, config.pad_id, config.sos_id, config.eos_id, size, parse_tokenizer)
+    return tokenizer if tokenizer.vocab_size == size else tokenizer.of_size(size)

@@ -1,0 +1,111 @@
+"""The safetensors format: eight bytes that give the header's length, a JSON header, and the numbers after it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+from torch import Tensor
+
+from transformer.checkpoint.weights import (
+    DTYPES,
+    LARGEST_HEADER,
+    MOST_TENSORS,
+    Refused,
+    Stored,
+    TensorInfo,
+    plain_shape,
+    require_few,
+)
+from transformer.files import open_regular, take_usual_mode
+
+# In a header: each becomes an object in memory many times its own size, so they are counted first.
+MOST_BRACKETS, MOST_COMMAS = 4 * MOST_TENSORS, 20 * MOST_TENSORS
+AGAIN = "Copy it again."
+
+
+@dataclass(frozen=True)
+class Header:
+    places: dict[str, Stored]
+    metadata: dict[str, str]
+    start: int  # the byte at which the numbers begin
+
+
+def read_header(path: Path) -> Header:
+    """Where each tensor lies, checked against the file's size. Raises Refused for a header that does not fit it."""
+    size = path.stat().st_size
+    with open_regular(path) as file:
+        length = int.from_bytes(file.read(8), "little")
+        if size < 8 or length > size - 8:
+            raise Refused(
+                f"{path.name} says that its header has {length:,} bytes, but the whole file has {size:,}.", (), AGAIN
+            )
+        if length > LARGEST_HEADER:
+            raise Refused(f"The header of {path.name} has {length:,} bytes; at most {LARGEST_HEADER:,} are read.")
+        raw = file.read(length)
+    require_few(raw.count(b'"data_offsets"') or 1)
+    if raw.count(b"[") + raw.count(b"{") > MOST_BRACKETS or raw.count(b",") > MOST_COMMAS:
+        raise Refused(f"The header of {path.name} is not that of a safetensors file.", (), AGAIN)
+    try:
+        entries = json.loads(raw.decode("utf-8"), object_pairs_hook=_each_once)
+        metadata = entries.pop("__metadata__", {})
+        places = {name: _place(path, 8 + length, entry) for name, entry in entries.items()}
+    except Refused:
+        raise
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+        raise Refused(f"The header of {path.name} cannot be read: {str(error)[:100]}.", (), AGAIN) from None
+    _require_in_order(path, places, 8 + length, size)
+    if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
+        raise Refused(f"The metadata in the header of {path.name} is not text.", (), AGAIN)
+    return Header(places, metadata, 8 + length)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return values
+
+
+def _place(path: Path, numbers: int, entry: dict[str, Any]) -> Stored:
+    dtype, shape = entry["dtype"], plain_shape(entry["shape"])
+    start, end = plain_shape(entry["data_offsets"])
+    if dtype not in DTYPES:
+        raise ValueError(f"the number type is {str(dtype)[:20]!r}, not one of {', '.join(DTYPES)}")
+    if math.prod(shape) * DTYPES[dtype].itemsize != end - start:
+        raise ValueError(f"a tensor of shape {shape} in {dtype} does not take {end - start} bytes")
+    return Stored(path, numbers + start, shape, dtype)
+
+
+def _require_in_order(path: Path, places: dict[str, Stored], start: int, size: int) -> None:
+    """The format has the tensors one after the other, without a gap, to the file's last byte."""
+    for place in sorted(places.values(), key=lambda place: (place.start, place.numbers)):
+        if place.start != start:
+            raise Refused(f"The tensors of {path.name} overlap, or leave a gap, at byte {min(start, place.start):,}.")
+        start += place.numbers * place.itemsize
+    if start != size:
+        raise Refused(f"{path.name} should have {start:,} bytes, but has {size:,}.", (), AGAIN)
+
+
+def write_tensors(tensors: dict[str, Tensor], path: Path, notes: dict[str, str] | None = None) -> None:
+    """Writes the file, readable to whom its neighbours are."""
+    save_file(tensors, path, metadata=notes)
+    take_usual_mode(path)
+
+
+def header_bytes(infos: Mapping[str, TensorInfo | Stored], metadata: Mapping[str, str]) -> bytes:
+    """What comes before the numbers of these tensors, written one after the other in this order."""
+    entries: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    start = 0
+    for name, info in infos.items():
+        end = start + math.prod(info.shape) * DTYPES[info.dtype].itemsize
+        entries[name] = {"dtype": info.dtype, "shape": list(info.shape), "data_offsets": [start, end]}
+        start = end
+    raw = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
+    raw += b" " * (-len(raw) % 8)  # so that the numbers begin at a multiple of their size
+    return len(raw).to_bytes(8, "little") + raw

@@ -1,0 +1,162 @@
+"""A state dict whose names, shapes and types are known before any number of it is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from transformer.files import open_regular
+
+# What a file of weights may declare, whoever wrote it; one that declares more is refused unread.
+LARGEST_WEIGHTS = 8 * 2**30  # bytes; an encoder-decoder of 1.3 thousand million parameters in float32 has 5.5e9
+MOST_TENSORS = 10_000  # a model has some hundreds, thousands at most, and its optimizer two for each
+LONGEST_NAME = 500  # characters of a tensor's name
+MOST_DIMENSIONS = 16
+LARGEST_DIMENSION = 2**40
+MOST_REPEATS = 4  # tensors may share their numbers, as tied embeddings do three times, but not make much of little
+SMALL = 2**24  # bytes below which repetition, or a high ratio of compression, is harmless
+LARGEST_HEADER = 2**25  # bytes of a safetensors header; it carries the tokenizers where a model is one file
+
+DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "F8_E4M3": torch.float8_e4m3fn,
+    "F8_E5M2": torch.float8_e5m2,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
+
+
+class Refused(ValueError):
+    """Why a file will not be opened: one sentence that says what is wrong, what was found, and what to do about it."""
+
+    def __init__(self, what: str, facts: tuple[tuple[str, str], ...] = (), remedy: str = "", command: str = ""):
+        """`facts` are such as ("Found at", "byte 61"); `command` is what a person may copy to make the file one
+        that opens."""
+        super().__init__(" ".join(part for part in (what, remedy) if part))
+        self.what, self.facts, self.remedy, self.command = what, facts, remedy, command
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    shape: tuple[int, ...]
+    dtype: str  # safetensors' names: F32, F16, BF16, I64, ...
+
+
+class Weights(Protocol):
+    """Tensors by name, each read when it is asked for."""
+
+    @property
+    def infos(self) -> Mapping[str, TensorInfo]: ...
+
+    def tensor(self, name: str) -> Tensor:
+        """The numbers, in their own type. Raises Refused where the file ends before they do."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where the numbers of a tensor lie: from byte `start` of `path` on, `strides` numbers apart (None: in order)."""
+
+    path: Path
+    start: int
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def numbers(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def span(self) -> int:
+        """The numbers from the first that it uses to the last."""
+        if self.strides is None or not self.numbers:
+            return self.numbers
+        return 1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
+
+    @property
+    def itemsize(self) -> int:
+        return DTYPES[self.dtype].itemsize
+
+    def read(self) -> Tensor:
+        """Into memory of its own, of the tensor's size: a mapped file would count twice, and may vanish meanwhile."""
+        try:
+            numbers = torch.empty(self.span, dtype=DTYPES[self.dtype])
+            raw = numbers.view(torch.uint8)
+            with open_regular(self.path) as file:
+                file.seek(self.start)
+                read = file.readinto(raw.numpy().data)
+            if self.strides is not None:
+                numbers = numbers.as_strided(self.shape, self.strides)
+            result = numbers.reshape(self.shape).contiguous()
+        except OSError as error:
+            raise Refused(f"{self.path.name} cannot be read: {error.strerror}.") from None
+        except (RuntimeError, MemoryError):
+            raise Refused(f"There is not enough memory for a tensor of shape {self.shape}.") from None
+        if read < raw.numel():
+            raise Refused(f"{self.path.name} ends in the middle of a tensor.", remedy="Copy it again.")
+        # Any byte but 0 and 1 would be neither true nor false.
+        return result.view(torch.uint8) != 0 if result.dtype == torch.bool else result
+
+
+class StoredWeights:
+    """The tensors of one or several files. Raises Refused for more than a model has, or than the files can hold."""
+
+    def __init__(self, places: Mapping[str, Stored]):
+        self._places = dict(places)
+        self.infos = {name: TensorInfo(place.shape, place.dtype) for name, place in self._places.items()}
+        require_few(len(self._places))
+        for name in self._places:
+            require_short(name)
+        declared = sum(place.numbers * place.itemsize for place in self._places.values())
+        require_light(declared)
+        held = sum(path.stat().st_size for path in {place.path for place in self._places.values()})
+        if declared > max(MOST_REPEATS * held, SMALL):
+            raise Refused(
+                f"The tensors are {declared:,} bytes together, but the file has {held:,}: it repeats the same numbers "
+                "many times over.",
+                remedy="Save the weights again, each tensor by itself.",
+            )
+
+    def tensor(self, name: str) -> Tensor:
+        return self._places[name].read()
+
+
+def require_few(tensors: int) -> None:
+    if tensors > MOST_TENSORS:
+        raise Refused(f"The file declares {tensors:,} tensors; no model that opens here has over {MOST_TENSORS:,}.")
+    if not tensors:
+        raise Refused("There is no tensor in the file.")
+
+
+def require_light(declared: int) -> None:
+    if declared > LARGEST_WEIGHTS:
+        raise Refused(f"The file declares {declared:,} bytes of weights; at most {LARGEST_WEIGHTS:,} are opened here.")
+
+
+def require_short(name: str) -> None:
+    if len(name) > LONGEST_NAME:
+        raise Refused(f"A tensor's name has {len(name):,} characters: {name[:40]!r}…")
+
+
+def plain_shape(sizes: Sequence[object]) -> tuple[int, ...]:
+    """`sizes` as a shape. Raises ValueError for what none can be, before it is multiplied out."""
+    if len(sizes) > MOST_DIMENSIONS:
+        raise ValueError(f"a tensor has {len(sizes):,} dimensions")
+    shape = tuple(size for size in sizes if type(size) is int and 0 <= size <= LARGEST_DIMENSION)
+    if len(shape) < len(sizes):
+        raise ValueError("a size is not a whole number that a tensor could have")
+    return shape

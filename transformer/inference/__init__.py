@@ -1,0 +1,5 @@
+"""The same network with its weights prepared for fast inference."""
+
+from transformer.inference.prepared import Prepared
+
+__all__ = ["Prepared"]

@@ -1,0 +1,285 @@
+"""The network made ready to run, and to write token by token: what `Transformer` computes, in about half the time.
+
+It is `transformer.layers` for inference: no dropout, maps that read the same vector joined into one
+product, and each weight in the order in which the processor's library reads it fastest. The weights may be in half
+precision; all that is not a linear map is computed in single.
+
+Shapes: B sentences, N hypotheses of them, a row each, H heads, Q queries, K keys, D = d_head, S source tokens,
+T target tokens, V target vocabulary.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer.attention import MultiHeadAttention, attend
+from transformer.inference.cache import Cache, KeysValues
+from transformer.inference.folded import Folded
+from transformer.inference.linear import Linear, Shared
+from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
+from transformer.masks import source_mask, target_mask
+from transformer.model import Decoder, Encoder, Transformer
+from transformer.taps import Observer, Tap, only, reads_whole_pass, with_pruned
+
+Maps = type[Linear]
+
+
+LARGE_PARAMETERS = 30_000_000  # a second copy of so many is felt
+
+
+class Prepared:
+    """The prepared form of a model in evaluation mode, whose configuration it has.
+
+    It holds a copy of the weights as they are now, and nothing of a run: any number of threads may use it. After a
+    change of the model's weights, prepare it again.
+
+    A large one that `shares` has no copy of the weights, but computes with the model's: half the memory, where a beam
+    may take twice as long.
+    """
+
+    @torch.inference_mode()
+    def __init__(self, model: Transformer, shares: bool = False):
+        assert not model.training, "dropout is left out"
+        self.config, self.device = model.config, model.output.weight.device
+        large = sum(p.numel() for p in model.parameters()) > LARGE_PARAMETERS
+        maps = Shared if shares and large and model.output.weight.dtype == torch.float32 else Linear
+        self.encoder = PreparedEncoder(model.encoder, maps)
+        self.decoder = PreparedDecoder(model.decoder, maps)
+        self.output = maps(model.output)
+
+    @torch.inference_mode()
+    def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
+        """The logits of the token after each of `tgt` [B, T], as `Transformer` gives them: [B, T, V]."""
+        return self.write(tgt, self.read(src, tap), tap)
+
+    @torch.inference_mode()
+    def read(self, src: Tensor, tap: Tap | None = None) -> Cache:
+        """What writing after `src` [B, S] needs of it."""
+        visible: Tensor | None = source_mask(src, self.config)
+        if visible is not None and visible.all():
+            visible = None
+        memory = self.encoder(src, visible, tap)
+        return Cache([layer.cross_attention.source(memory) for layer in self.decoder.layers], visible)
+
+    @torch.inference_mode()
+    def write(self, tgt: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+        """The logits after each of `tgt` [N, T], which come after the tokens that `cache` holds: [N, T, V].
+
+        Several tokens at once may only be the first.
+        """
+        mask = None
+        if tgt.size(1) > 1:
+            assert not cache.length, "after the first, tokens come one by one"
+            mask = target_mask(tgt, self.config)
+        return self.output(self.decoder(tgt, mask, cache, tap)).float()
+
+    @torch.inference_mode()
+    def write_next(self, prefix: Tensor, cache: Cache, tap: Tap | None = None) -> Tensor:
+        """The logits after the last of `prefix` [N, T], of which `cache` holds all but that: [N, V].
+
+        Where earlier tokens see later ones, what was computed of them changes with each token that is written: then
+        nothing that is held can be used, and the whole prefix is computed anew. So it is where a tap needs that.
+        """
+        if self.config.look_ahead_mask == "never" or reads_whole_pass(tap):
+            cache.forget()
+        mask = target_mask(prefix, self.config) if cache.length + 1 < prefix.size(1) else None
+        return self.output(self.decoder(prefix[:, cache.length :], mask, cache, tap)[:, -1]).float()
+
+
+class PreparedEncoder:
+    def __init__(self, plain: Encoder, maps: Maps):
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm)
+        self.layers = [PreparedEncoderLayer(layer, maps) for layer in each(EncoderLayer, plain.layers)]
+        self.position_bias = position_bias(each(EncoderLayer, plain.layers)[0].attention)
+
+    def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
+        x = self.embedding(src).float()
+        bias = self.position_bias(src.size(1), src.size(1))
+        for layer in self.layers:
+            x = layer(x, mask, bias, tap)
+        return self.norm(x)
+
+
+class PreparedDecoder:
+    def __init__(self, plain: Decoder, maps: Maps):
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm)
+        self.layers = [PreparedDecoderLayer(layer, maps) for layer in each(DecoderLayer, plain.layers)]
+        self.position_bias = position_bias(each(DecoderLayer, plain.layers)[0].self_attention)
+
+    def __call__(self, tgt: Tensor, mask: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
+        """`tgt` [N, T] stand where the tokens that `cache` holds end."""
+        x = self.embedding(tgt, cache.length).float()
+        bias = self.position_bias(tgt.size(1), cache.length + tgt.size(1))
+        for layer in self.layers:
+            x = layer(x, mask, bias, cache, tap)
+        cache.length += tgt.size(1)
+        return self.norm(x)
+
+
+class PreparedEncoderLayer:
+    def __init__(self, plain: EncoderLayer, maps: Maps):
+        self.attention = SelfAttention(plain.attention, maps)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
+        self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
+
+    def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
+        around_attention, around_feed_forward = self.residuals
+        x = around_attention(x, lambda h, onto: self.attention(h, onto, mask, bias, tap))
+        return around_feed_forward(x, self.feed_forward)
+
+
+class PreparedDecoderLayer:
+    def __init__(self, plain: DecoderLayer, maps: Maps):
+        self.self_attention = SelfAttention(plain.self_attention, maps)
+        self.cross_attention = CrossAttention(plain.cross_attention, maps)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
+        self.residuals = [PreparedResidual(residual) for residual in each(Residual, plain.residuals)]
+
+    def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: Cache, tap: Tap | None) -> Tensor:
+        around_self, around_cross, around_feed_forward = self.residuals
+        x = around_self(x, lambda h, onto: self.self_attention(h, onto, mask, bias, tap, cache))
+        x = around_cross(x, lambda h, onto: self.cross_attention(h, onto, cache, tap))
+        return around_feed_forward(x, self.feed_forward)
+
+
+class PreparedResidual:
+    def __init__(self, plain: Residual):
+        self.norm, self.norm_first = Norm(plain.norm), plain.norm_first
+
+    def __call__(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        """A sublayer adds what it finds to its second argument, as a part of its last product."""
+        if self.norm_first:
+            return sublayer(self.norm(x), x)
+        return self.norm(sublayer(x, x))
+
+
+class PreparedFeedForward:
+    def __init__(self, plain: FeedForward, maps: Maps):
+        self.inner, self.outer, self.activation = maps(plain.inner), maps(plain.outer), plain.activation
+        self.gate = None if plain.gate is None else maps(plain.gate)
+
+    def __call__(self, x: Tensor, onto: Tensor) -> Tensor:
+        active = self.inner.relu(x) if self.activation is F.relu else self.activation(self.inner(x))
+        return self.outer.onto(active if self.gate is None else active * self.gate(x), onto)
+
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def each(kind: type[M], modules: nn.Module) -> list[M]:
+    """The modules of a list, which are all of that kind."""
+    return [module for module in modules.children() if isinstance(module, kind)]
+
+
+class Heads:
+    """What both kinds of attention do with their heads."""
+
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+        self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
+        self.kept, self.d_head = plain.kept, plain.d_head
+        self.output = maps(plain.output)
+
+    def split(self, x: Tensor, maps: int) -> Tensor:
+        """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
+        return x.float().view(*x.shape[:2], maps, len(self.kept), self.d_head).permute(2, 0, 3, 1, 4)
+
+    def seen_by(self, tap: Tap | None) -> Tap | None:
+        """What shows `tap` all heads, pruned ones among them."""
+        return with_pruned(tap, self.kept, self.n_heads)
+
+    def join(self, heads: Tensor, onto: Tensor) -> Tensor:
+        """[N, H, Q, D] through the output map, added to `onto` [N, Q, d_model]."""
+        return self.output.onto(heads.transpose(1, 2).flatten(-2), onto)
+
+
+class SelfAttention(Heads):
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+        super().__init__(plain, maps)
+        self.query_key_value = maps(plain.query, plain.key, plain.value)
+
+    def __call__(
+        self,
+        x: Tensor,
+        onto: Tensor,
+        mask: Tensor | None,
+        bias: Tensor | None,
+        tap: Tap | None,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        """`x` [N, Q, d_model] looks at itself, and with a cache at what that holds."""
+        split = self.split(self.query_key_value(x), 3)
+        k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
+        q = split[0]
+        bias = None if bias is None else only(self.kept, bias)
+        return self.join(attend(q, k, v, mask, self.site, self.seen_by(tap), self.scale, bias), onto)
+
+
+class CrossAttention(Heads):
+    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+        super().__init__(plain, maps)
+        self.unpacked = plain.query, plain.output
+        if maps is Linear:  # whose weights are a copy
+            self.unpacked = copy.deepcopy(self.unpacked)
+        self.query, self.key_value = maps(plain.query), maps(plain.key, plain.value)
+
+    def source(self, memory: Tensor) -> KeysValues:
+        """Keys and values of `memory` [B, S, d_model], each [B, H, S, D]."""
+        k, v = self.split(self.key_value(memory), 2).contiguous().unbind()
+        return k, v
+
+    def __call__(self, x: Tensor, onto: Tensor, cache: Cache, tap: Tap | None) -> Tensor:
+        (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
+        tap = self.seen_by(tap)
+        observer = tap if isinstance(tap, Observer) else None
+        changing = tap is not observer
+        if cache.folds and x.size(1) == 1 and not changing and self.kept:
+            return self.look_folded(x, onto, cache, observer)
+        if rows is None:
+            return self.look(x, onto, k, v, mask, tap)
+        if changing or x.size(1) > 1:  # such a tap may change any row, and what it is shown has a batch of rows
+            mask = None if mask is None else mask[rows.sentence]
+            return self.look(x, onto, k[rows.sentence], v[rows.sentence], mask, tap)
+        # All rows of a sentence in one product.
+        shown = None if observer is None else rows.shown(observer)
+        return rows.apart(self.look(rows.together(x), rows.together(onto), k, v, mask, shown))[:, None]
+
+    def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
+        """`x` [B, Q, d_model] looks at `k` and `v`."""
+        q = self.split(self.query(x), 1)[0]
+        return self.join(attend(q, k, v, mask, self.site, tap, self.scale), onto)
+
+    def look_folded(self, x: Tensor, onto: Tensor, cache: Cache, observer: Observer | None) -> Tensor:
+        """The same from the newest token of each hypothesis of one sentence, `x` [N, 1, d_model]."""
+        layer = self.site.layer
+        if layer not in cache.folded:
+            cache.folded[layer] = Folded(*self.unpacked, *cache.source[layer], self.scale)
+        pattern, seen = cache.folded[layer](x, onto)
+        if observer is not None:
+            observer.see(self.site, pattern)
+        return seen
+
+
+class Norm:
+    """A norm, called without the module around it, which costs as much as the norm of one token."""
+
+    def __init__(self, plain: nn.Module):
+        self.plain = copy.deepcopy(plain).requires_grad_(False).float()
+        self.of_layer: tuple[Any, ...] | None = None
+        if isinstance(self.plain, nn.LayerNorm):
+            self.of_layer = self.plain.normalized_shape, self.plain.weight, self.plain.bias, self.plain.eps
+
+    def __call__(self, x: Tensor) -> Tensor:
+        normed: Tensor = self.plain(x) if self.of_layer is None else torch.layer_norm(x, *self.of_layer)
+        return normed
+
+
+def position_bias(attention: MultiHeadAttention) -> Callable[[int, int], Tensor | None]:
+    """What a stack adds to its scores for (queries, keys): T5's layers share one, others have none."""
+    bias = attention.position_bias
+    return (lambda queries, keys: None) if bias is None else copy.deepcopy(bias).requires_grad_(False).float()

@@ -1,0 +1,458 @@
+"""Text to token ids and back, and the names under which people see the tokens."""
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import tokenizers
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
+
+from transformer.byte_pieces import BYTES, SPACE, begins_in_bytes, ends_in_bytes, spelled
+from transformer.files import read_json, write_text
+from transformer.quoting import quoted, short
+
+TokenizerKind = Literal["bpe", "words", "characters"]
+ParseTokenizer = Callable[[Any], tokenizers.Tokenizer]  # from JSON; raises ValueError
+
+LONGEST_TOKEN = 1_000  # bytes; the longest known are runs of 512 spaces
+LARGEST_PRETTY = 100_000  # tokens up to which a vocabulary is written for people to read
+SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
+PAD, UNK, SOS, EOS = range(4)
+UNLIKELY = -1e9  # the score of a piece that a text is never cut into while there is another way
+ROOM_FOR_BYTES = 1000  # tokens: a smaller vocabulary would be mostly bytes
+
+
+def is_short(text: str) -> bool:
+    """Whether a token's text is at most LONGEST_TOKEN bytes of Unicode: JSON can write half of a surrogate pair."""
+    try:
+        return len(text) <= LONGEST_TOKEN and (text.isascii() or len(text.encode()) <= LONGEST_TOKEN)
+    except UnicodeEncodeError:
+        return False
+
+
+def parse(content: Any) -> tokenizers.Tokenizer:
+    """The tokenizer that JSON from a trusted file describes. Raises ValueError where the library refuses it."""
+    try:
+        return tokenizers.Tokenizer.from_str(json.dumps(content))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # Rust's panics are no Exception
+        raise ValueError(short(str(error))) from None
+
+
+class Tokenizer:
+    """A `tokenizers.Tokenizer` that knows its special tokens and never reads one out of a text.
+
+    Ours have them under the names [PAD] [UNK] [SOS] [EOS]; of a tokenizer from elsewhere the ids are given. Then
+    everything that it marks as special is, such as the names of languages, and there may be no unknown token
+    (`unk_id` is None), since a vocabulary that goes down to bytes needs none.
+    """
+
+    def __init__(
+        self,
+        inner: tokenizers.Tokenizer,
+        pad_id: int | None = None,
+        sos_id: int | None = None,
+        eos_id: int | None = None,
+        size: int | None = None,
+    ) -> None:
+        """`size` is how many of the ids a model knows, where it doesn't know all; a token beyond them is unknown."""
+        self.inner = inner
+        entries: int = inner.get_vocab_size()
+        self.vocab_size = entries if size is None else min(entries, size)
+        self.inner.encode_special_tokens = True  # "[EOS]" typed by a user is five characters, not the end
+        self.inner.no_padding()  # a file from elsewhere may ask for either
+        self.inner.no_truncation()
+        self.pad_id, self.sos_id, self.eos_id = (
+            self._id_of(name) if id is None else id
+            for name, id in ((SPECIALS[PAD], pad_id), (SPECIALS[SOS], sos_id), (SPECIALS[EOS], eos_id))
+        )
+        ours = pad_id is None or sos_id is None or eos_id is None
+        self.unk_id: int | None = self._id_of(SPECIALS[UNK]) if ours else self._unknown()
+        marked = {id for id, token in inner.get_added_tokens_decoder().items() if token.special}
+        known = {self.pad_id, self.unk_id, self.sos_id, self.eos_id}
+        self.special_ids = frozenset(id for id in marked | known if id is not None)
+        self._in_bytes = isinstance(inner.decoder, decoders.ByteLevel)
+
+    def _id_of(self, special: str) -> int:
+        id: int | None = self.inner.token_to_id(special)
+        if id is None:
+            raise ValueError(f"The tokenizer has no token {special}; it needs {' '.join(SPECIALS)}.")
+        return id
+
+    def _unknown(self) -> int | None:
+        names = (getattr(self.inner.model, "unk_token", None), SPECIALS[UNK], "<unk>")
+        return next((id for name in names if name and (id := self.inner.token_to_id(name)) is not None), None)
+
+    @classmethod
+    def train(cls, texts: Iterable[str], kind: TokenizerKind, vocab_size: int, min_frequency: int = 2) -> "Tokenizer":
+        """Learn at most `vocab_size` tokens (the special ones among them) from `texts`.
+
+        A "bpe" vocabulary of ROOM_FOR_BYTES tokens or more has the 256 bytes too, so that nothing is unknown to it: a
+        character that it did not learn is read and written as the bytes of its UTF-8.
+
+        A merge ("bpe") or word ("words") has to occur `min_frequency` times; characters are all kept
+        while there is room, the most frequent first. Raises ValueError for an unknown kind and for no text.
+        """
+        if kind not in _BLANKS:
+            raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(_BLANKS)}.")
+        if vocab_size <= len(SPECIALS):
+            raise ValueError(f"vocab_size is {vocab_size}; choose more than the {len(SPECIALS)} special tokens.")
+        in_bytes = kind == "bpe" and vocab_size >= ROOM_FOR_BYTES
+        inner = _BLANKS[kind]()
+        learned = vocab_size - len(BYTES) * in_bytes
+        inner.train_from_iterator(texts, _trainer(kind, learned, min_frequency))
+        if inner.get_vocab_size() == len(SPECIALS):
+            raise ValueError("There is no text to learn a tokenizer from; give at least one sentence.")
+        return cls(_with_bytes(inner) if in_bytes else inner)
+
+    @classmethod
+    def of_words(
+        cls, words: Sequence[str], pad_id: int, sos_id: int, eos_id: int, unk_id: int | None = None
+    ) -> "Tokenizer":
+        """A vocabulary that is a list, each word's id being its place; a text is cut at its spaces.
+
+        Without `unk_id` a text with a word that is not in the list cannot be read. Raises ValueError for a word that
+        is there twice, or is no text of a word's length.
+        """
+        strange = next((word for word in words if not is_short(word)), None)
+        if strange is not None:
+            raise ValueError(f"The vocabulary has {strange[:60]!r}, which is too long for a word, or not Unicode.")
+        vocabulary = {word: id for id, word in enumerate(words)}
+        if len(vocabulary) != len(words):
+            twice = Counter(words).most_common(1)[0][0]
+            raise ValueError(f"The vocabulary has the word {twice[:60]!r} twice; each may occur only once.")
+        unknown = "" if unk_id is None else words[unk_id]
+        inner = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
+        inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        return cls(inner, pad_id, sos_id, eos_id)
+
+    @classmethod
+    def of_ids(cls, size: int, pad_id: int, sos_id: int, eos_id: int) -> "Tokenizer":
+        """For a model whose vocabulary nobody has: the text is the ids, "17 4 256"."""
+        return cls.of_words([str(id) for id in range(size)], pad_id, sos_id, eos_id)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        pad_id: int | None = None,
+        sos_id: int | None = None,
+        eos_id: int | None = None,
+        size: int | None = None,
+        parse: ParseTokenizer = parse,
+    ) -> "Tokenizer":
+        """Read a `tokenizer.json` with `parse`; the default believes the file.
+
+        Raises ValueError when it is missing, broken or lacks a special token.
+        """
+        content = read_json(path)
+        try:
+            tokenizer = cls(parse(content), pad_id, sos_id, eos_id, size)
+            if tokenizer.unk_id is not None:
+                tokenizer.encode("a \ue000")  # an unknown character: some faults show only at work
+        except ValueError as error:
+            raise ValueError(f"{short(path)} is not a tokenizer that works here: {error}") from None
+        return tokenizer
+
+    def save(self, path: str | Path) -> None:
+        """Write `tokenizer.json`; an existing file stays whole until the new one is complete.
+
+        A large vocabulary is written without line breaks, which would double the file.
+        """
+        write_text(path, self.inner.to_str(pretty=self.vocab_size <= LARGEST_PRETTY))
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`, without special tokens around it."""
+        return self.encode_batch([text])[0]
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """`encode` for many texts at once, on all cores."""
+        # Half surrogate pairs (from undecodable command lines) are no Unicode; they become "?".
+        valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        try:
+            encodings = self.inner.encode_batch_fast(valid, add_special_tokens=False)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # the library has no narrower one, and Rust's panics are no Exception
+            if self.unk_id is not None:
+                raise ValueError(f"The model's tokenizer fails at the text: {short(str(error))}.") from None
+            raise ValueError(
+                "The text has something that is not in the model's vocabulary, and that vocabulary has no token for "
+                f"unknown text; type its own tokens, such as {quoted(self.piece(self.vocab_size - 1))}."
+            ) from None
+        return [self._read(encoding.ids) for encoding in encodings]
+
+    def _read(self, ids: list[int]) -> list[int]:
+        """The ids with what a text can never say, its special tokens, unknown."""
+        known = [id if id < self.vocab_size and id not in self.special_ids else self.unk_id for id in ids]
+        return [id for id in known if id is not None]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of `ids`; special tokens are left out."""
+        said = [id for id in ids if id not in self.special_ids]
+        try:
+            text: str = self.inner.decode(said, skip_special_tokens=False)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # Rust's panics are no Exception
+            raise ValueError(f"The model's tokenizer fails at its tokens: {short(str(error))}.") from None
+        return " ".join(text.split())  # an unknown character left out would leave two spaces
+
+    def piece(self, id: int) -> str:
+        """The vocabulary entry, such as "▁girl"; where that spells bytes ("Ġgirl"), the characters they are."""
+        piece: str | None = self.inner.id_to_token(id)
+        if piece is None or id >= self.vocab_size:
+            raise ValueError(f"Token id {id} is outside the tokenizer's vocabulary of {self.vocab_size}.")
+        return spelled(piece) if self._in_bytes and id not in self.special_ids else piece
+
+    def named(self, text: str, like: int) -> int:
+        """The id of the token that is written `text`; of "▁il" and "il" the one that begins a word as `like` does.
+
+        Raises ValueError where the vocabulary has no such token.
+        """
+        bare = text.strip().removeprefix(SPACE)
+        first = text.startswith(SPACE) or self.piece(like).startswith(SPACE)
+        for piece in (f"{SPACE}{bare}", bare) if first else (bare, f"{SPACE}{bare}"):
+            for id in range(self.vocab_size):
+                if self.piece(id) == piece:
+                    return id
+        raise ValueError(f"No single token is written {quoted(text)}; name one of the vocabulary, or give its id.")
+
+    def labels(self, ids: Sequence[int]) -> list[str]:
+        """What people see of these tokens."""
+        return [self.label(id) for id in ids]
+
+    def label(self, id: int) -> str:
+        """What people see of a token; see `label` below."""
+        return label(self.piece(id))
+
+    def word_groups(self, ids: Sequence[int], text: str | None = None) -> list[list[int]]:
+        """Places in `ids` of the tokens that form one word.
+
+        A vocabulary may not mark where words begin: "Cl", "ima" and "te" may be one word or three. Then `text` says, of
+        which `ids` are what `encode` gives, with what stands around it.
+        """
+        pieces, special, marked = [self.piece(id) for id in ids], self._special(ids), self._marks_words
+        if text is not None and marked is None and not any(piece.startswith((SPACE, " ")) for piece in pieces):
+            word_of = self._words_in(text, ids)
+            if word_of is not None:
+                return _joined(pieces, special, word_of)
+        return word_groups(pieces, special, marked)
+
+    def _words_in(self, text: str, ids: Sequence[int]) -> list[int | None] | None:
+        """The word of `text` that each of `ids` is from, None around it; None where `text` is not what they are of."""
+        encoding = self.inner.encode(text.encode("utf-8", "replace").decode("utf-8"), add_special_tokens=False)
+        read = self._read(encoding.ids)
+        if not read or len(read) != len(encoding.ids):
+            return None
+        begin = next((n for n in range(len(ids)) if list(ids[n : n + len(read)]) == read), None)
+        if begin is None:
+            return None
+        words = [at for at, group in enumerate(word_groups(list(text), [False] * len(text))) for _ in group]
+        starts = [a + len(text[a:b]) - len(text[a:b].lstrip()) for a, b in encoding.offsets]
+        inside = [words[min(start, len(words) - 1)] for start in starts]
+        return [None] * begin + inside + [None] * (len(ids) - begin - len(read))
+
+    def _special(self, ids: Iterable[int]) -> list[bool]:
+        return [id in self.special_ids for id in ids]
+
+    @property
+    def _marks_words(self) -> bool | None:
+        """Whether what doesn't begin with "▁" goes on with a word; None is as the text at hand shows."""
+        if self._in_bytes:
+            return True  # where the text begins with a word, that has no mark
+        at_spaces = (pre_tokenizers.WhitespaceSplit, pre_tokenizers.Whitespace)
+        cut_at_spaces = isinstance(self.inner.pre_tokenizer, at_spaces)
+        return False if cut_at_spaces and isinstance(self.inner.model, models.WordLevel) else None
+
+    def of_size(self, size: int) -> "Tokenizer":
+        """This vocabulary with exactly `size` entries, as many as a model has rows of embeddings.
+
+        Rows that have no token are called by their ids, "[57]"; a token beyond the rows is unknown.
+        """
+        inner = self.inner
+        if inner.get_vocab_size() < size:
+            content = json.loads(inner.to_str())
+            _fill(content, size)
+            inner = tokenizers.Tokenizer.from_str(json.dumps(content))
+        return Tokenizer(inner, self.pad_id, self.sos_id, self.eos_id, size)
+
+
+def _blank(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> tokenizers.Tokenizer:
+    """An untrained tokenizer; `split` comes after spaces became "▁", and None cuts into characters."""
+    inner = tokenizers.Tokenizer(model)
+    # "▁" in a text could not be told from a space, so it is one.
+    one_space = normalizers.Replace(Regex(rf"[\s{SPACE}]+"), " ")
+    inner.normalizer = normalizers.Sequence([normalizers.NFC(), one_space, normalizers.Strip()])
+    if split is None:
+        inner.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
+        inner.decoder = decoders.Fuse()
+    else:
+        metaspace = pre_tokenizers.Metaspace(SPACE, prepend_scheme="always")
+        inner.pre_tokenizer = pre_tokenizers.Sequence([metaspace, split])
+        inner.decoder = decoders.Metaspace(SPACE, prepend_scheme="always")
+    return inner
+
+
+_BLANKS = {
+    "bpe": lambda: _blank(models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True), pre_tokenizers.Punctuation("isolated")),
+    "words": lambda: _blank(
+        models.WordLevel(unk_token=SPECIALS[UNK]),
+        pre_tokenizers.Split(Regex(rf"{SPACE}?(\w+|[^\w{SPACE}])"), "isolated"),
+    ),
+    "characters": lambda: _blank(models.WordLevel(unk_token=SPECIALS[UNK]), None),
+}
+
+
+def _with_bytes(inner: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """The tokenizer with a token for each byte behind its others, for what it has no token for."""
+    content = json.loads(inner.to_str())
+    model, start = content["model"], len(content["model"]["vocab"])
+    model["vocab"] |= {name: start + byte for byte, name in enumerate(BYTES)}
+    model["byte_fallback"] = True
+    content["decoder"] = {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, content["decoder"]]}
+    return tokenizers.Tokenizer.from_str(json.dumps(content))
+
+
+def _trainer(kind: TokenizerKind, vocab_size: int, min_frequency: int) -> trainers.Trainer:
+    if kind == "bpe":
+        return trainers.BpeTrainer(
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+            special_tokens=list(SPECIALS),
+            limit_alphabet=vocab_size - len(SPECIALS),
+            show_progress=False,
+        )
+    return trainers.WordLevelTrainer(
+        vocab_size=vocab_size,
+        min_frequency=min_frequency if kind == "words" else 1,
+        special_tokens=list(SPECIALS),
+        show_progress=False,
+    )
+
+
+def label(piece: str) -> str:
+    """What people see of a piece: itself, with nothing in it invisible. A space is a word-start mark, a newline "\\n".
+
+    It is a function of the piece alone, so that two tokens that differ look different wherever they stand.
+    """
+    return "".join(
+        SPACE if c == " " else c.encode("unicode_escape").decode() if c.isspace() or _is_unprintable(c) else c
+        for c in piece
+    )
+
+
+def _is_unprintable(character: str) -> bool:
+    """A control character; or half of a surrogate pair, which cannot be written to any file either."""
+    return unicodedata.category(character) in ("Cc", "Cs")
+
+
+def number_duplicates(labels: Sequence[str]) -> list[str]:
+    """The labels made unique: those that occur more than once are numbered, "a" "a" as "a₁" "a₂"."""
+    times, taken, number = Counter(labels), set(labels), Counter[str]()
+    unique = []
+    for label in labels:
+        name = label
+        while times[label] > 1 and name in taken:  # more than one turn only where the text has its own "a₁"
+            number[label] += 1
+            name = label + str(number[label]).translate(_SUBSCRIPTS)
+        taken.add(name)
+        unique.append(name)
+    return unique
+
+
+def word_groups(
+    pieces: Sequence[str], special: Sequence[bool] | None = None, marked: bool | None = None
+) -> list[list[int]]:
+    """Indices of the pieces that form one word, in order; every index is in exactly one group.
+
+    Punctuation and special tokens stand alone; a space belongs to what follows it. `marked` says whether the
+    vocabulary marks the beginnings of words; None is as these pieces do: without any "▁" they are single characters,
+    or else whole words. A mark, such as a vowel sign of Hindi, goes on with the word before it in any case.
+    """
+    special = _by_name(pieces) if special is None else special
+    in_parts = marked
+    if in_parts is None:
+        in_parts = any(piece.startswith(SPACE) for piece in pieces) or all(
+            len(piece) == 1 for piece, is_special in zip(pieces, special, strict=True) if not is_special
+        )
+    groups: list[list[int]] = []
+    for index, (before, piece, lone) in enumerate(zip(["", *pieces], pieces, _lone(special), strict=False)):
+        after_space = before in (SPACE, " ") and not piece.startswith((SPACE, " "))
+        part = in_parts or (marked is None and _is_mark(piece[:1]))
+        if part and not lone and (after_space or _same_word(before, piece)):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
+
+
+def _joined(pieces: Sequence[str], special: Sequence[bool], word_of: Sequence[int | None]) -> list[list[int]]:
+    """Places of the pieces by the word that each is from, in order; those of none stand alone."""
+    groups: list[list[int]] = []
+    for index in range(len(pieces)):
+        known = index and word_of[index] is not None and word_of[index] == word_of[index - 1]
+        if known and not special[index] and not special[index - 1]:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
+
+
+def _by_name(pieces: Sequence[str]) -> list[bool]:
+    return [piece in SPECIALS for piece in pieces]
+
+
+def _lone(special: Sequence[bool]) -> list[bool]:
+    """Whether each piece, or the one before it, is special: then they are no one word."""
+    return [here or before for before, here in zip([False, *special], special, strict=False)]
+
+
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def _same_word(before: str, piece: str) -> bool:
+    """Whether `piece` goes on with the word that `before` ends with; "▁" and "[EOS]" neither end nor begin so.
+
+    A byte is part of a character that nobody has seen, and so of the word around it.
+    """
+    ends = ends_in_bytes(before) or before and _in_word(before[-1])
+    begins = begins_in_bytes(piece) or piece and _in_word(piece[0])
+    return bool(ends and begins)
+
+
+def _is_mark(character: str) -> bool:
+    return bool(character) and unicodedata.category(character)[0] == "M"
+
+
+def _in_word(character: str) -> bool:
+    """Letters, marks, digits, and the joiners that Hindi and Persian write inside words."""
+    category = unicodedata.category(character)
+    return category[0] in "LMN" or category == "Cf"
+
+
+def _fill(content: dict[str, Any], size: int) -> None:
+    """Gives each id below `size` that has no token one that is called by it, in a tokenizer's JSON."""
+    vocabulary, added = content["model"]["vocab"], content["added_tokens"]
+    in_order = isinstance(vocabulary, list)  # each with its score, the id being its place
+    names = {token["id"]: token["content"] for token in added}
+    known = {entry[0] for entry in vocabulary} if in_order else set(vocabulary)
+    ids = range(len(vocabulary), size) if in_order else sorted(set(range(size)) - set(vocabulary.values()))
+    for id in ids:
+        if id not in names:
+            names[id] = f"[{id}]" if f"[{id}]" not in known else f"[[{id}]]"
+            added.append(_special(id, names[id]))
+        if in_order:
+            vocabulary.append([names[id], UNLIKELY])
+        else:
+            vocabulary[names[id]] = id
+    added.sort(key=lambda token: token["id"])
+
+
+def _special(id: int, name: str) -> dict[str, Any]:
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    return {"id": id, "content": name, **flags}
