@@ -7,8 +7,8 @@ FROM python:3.11.16-slim-trixie@sha256:be1575ed968de893bd54f4c56315ff7c4736ce522
 WORKDIR /headlight
 # One index at a time: every file by its hash, then the processor's own torch, a fifth of the size of the one for
 # graphics cards, and nothing else from there. The last line fails if anything is missing.
-COPY requirements.txt requirements.lock ./
-RUN pip install --no-cache-dir --require-hashes --no-deps --only-binary :all: -r requirements.lock \
+COPY requirements.txt requirements/app.lock ./
+RUN pip install --no-cache-dir --require-hashes --no-deps --only-binary :all: -r app.lock \
     && pip install --no-cache-dir --no-deps --index-url https://download.pytorch.org/whl/cpu \
         "$(grep --only-matching '^torch==[^ ]*' requirements.txt)" \
     && pip check

@@ -93,24 +93,24 @@ fuzz: $(DEV_READY) ## Try damaged files and random messages for ten minutes (HEA
 		$(BIN)/python -m pytest -m fuzz --numprocesses 2
 
 # Lists that share an environment are resolved together, so that they agree; locked versions stay until a list changes.
-lock: $(TOOLS_READY) ## Rebuild requirements*.lock after a change to requirements*.txt, and the lock of the type checker
-	@$(RESOLVE) requirements-bench.txt requirements-dev.txt --output-file requirements-bench.lock
-	@$(RESOLVE) requirements.txt --constraints requirements-bench.lock --output-file requirements.lock
-	@$(RESOLVE) requirements-dev.txt --constraints requirements-bench.lock --output-file requirements-dev.lock
-	@$(RESOLVE) requirements-docs.txt --constraints requirements-bench.lock --output-file requirements-docs.lock
-	@$(RESOLVE) requirements-joeynmt.txt --output-file requirements-joeynmt.lock
-	@$(RESOLVE) requirements-inseq.txt --output-file requirements-inseq.lock
-	@$(RESOLVE) requirements-tools.txt --output-file requirements-tools.lock
+lock: $(TOOLS_READY) ## Rebuild requirements/*.lock after a change to a list, and the lock of the type checker
+	@$(RESOLVE) requirements/bench.txt requirements/dev.txt --output-file requirements/bench.lock
+	@$(RESOLVE) requirements.txt --constraints requirements/bench.lock --output-file requirements/app.lock
+	@$(RESOLVE) requirements/dev.txt --constraints requirements/bench.lock --output-file requirements/dev.lock
+	@$(RESOLVE) requirements/docs.txt --constraints requirements/bench.lock --output-file requirements/docs.lock
+	@$(RESOLVE) requirements/joeynmt.txt --output-file requirements/joeynmt.lock
+	@$(RESOLVE) requirements/inseq.txt --output-file requirements/inseq.lock
+	@$(RESOLVE) requirements/tools.txt --output-file requirements/tools.lock
 	@test ! -x $(BIN)/npm || $(BIN)/npm install --prefix $(SCRIPTS) --package-lock-only --omit-lockfile-registry-resolved
 
 # Strict: a package that could not be checked is not known to be safe.
 audit: $(TOOLS_READY) ## Check the locked versions for known vulnerabilities (needs a network)
 	@grep --only-matching '^torch==[^ ]*' requirements.txt > $(TOOLS)/torch.txt
 	@$(AUDIT) --no-deps --requirement $(TOOLS)/torch.txt
-	@$(AUDIT) --require-hashes $(addprefix --requirement ,$(wildcard requirements*.lock))
+	@$(AUDIT) --require-hashes $(addprefix --requirement ,$(wildcard requirements/*.lock))
 
 docs: $(APP_READY) ## Build the site of docs/ into docs/_build
-	@$(BIN)/python $(LOCKED) requirements-docs.lock
+	@$(BIN)/python $(LOCKED) requirements/docs.lock
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build
 
 space: $(APP_READY) ## Make the folder of a Hugging Face Space, build/space
@@ -120,14 +120,14 @@ screenshots: $(DEV_READY) browser ## Draw every page in both themes into docs/im
 	@$(BIN)/python -m tools.screenshots
 
 bench: $(APP_READY) browser ## Compare with the alternatives, into benchmarks/results
-	@$(BIN)/python $(LOCKED) requirements-bench.lock
+	@$(BIN)/python $(LOCKED) requirements/bench.lock
 	@test -x $(JOEYNMT)/bin/python || { $(PYTHON) -m venv $(JOEYNMT) \
-		&& $(JOEYNMT)/bin/python $(LOCKED) requirements-joeynmt.lock \
-		&& $(JOEYNMT)/bin/python $(PIP) --requirement requirements-joeynmt.txt; } \
+		&& $(JOEYNMT)/bin/python $(LOCKED) requirements/joeynmt.lock \
+		&& $(JOEYNMT)/bin/python $(PIP) --requirement requirements/joeynmt.txt; } \
 		|| { rm -rf $(JOEYNMT); echo "JoeyNMT does not install here; the benchmarks go on without it."; }
 	@test -x $(INSEQ)/bin/python || { $(PYTHON) -m venv $(INSEQ) \
-		&& $(INSEQ)/bin/python $(LOCKED) requirements-inseq.lock \
-		&& $(INSEQ)/bin/python $(PIP) --requirement requirements-inseq.txt; } \
+		&& $(INSEQ)/bin/python $(LOCKED) requirements/inseq.lock \
+		&& $(INSEQ)/bin/python $(PIP) --requirement requirements/inseq.txt; } \
 		|| { rm -rf $(INSEQ); echo "Inseq does not install here; the benchmarks go on without it."; }
 	@for name in showing start stepping recording memory atlas why class; do $(BIN)/python -m benchmarks $$name; done
 	@for name in training decoding quality beside classroom; do \
@@ -150,15 +150,15 @@ $(BIN)/pip:
 	@$(PYTHON) -m venv $(VENV)
 
 # A stamp is newer than the lists that it was installed from, so the second time costs nothing.
-$(APP_READY): requirements.txt requirements.lock | $(BIN)/pip
+$(APP_READY): requirements.txt requirements/app.lock | $(BIN)/pip
 	@echo "Installing the requirements of the app"
-	@$(BIN)/python $(LOCKED) requirements.lock
+	@$(BIN)/python $(LOCKED) requirements/app.lock
 	@$(BIN)/python $(PIP) --requirement requirements.txt
 	@touch $@
 
-$(DEV_READY): requirements-dev.lock $(APP_READY) | $(BIN)/pip
+$(DEV_READY): requirements/dev.lock $(APP_READY) | $(BIN)/pip
 	@echo "Installing the requirements of the tests"
-	@$(BIN)/python $(LOCKED) requirements-dev.lock
+	@$(BIN)/python $(LOCKED) requirements/dev.lock
 	@touch $@
 
 # The TypeScript compiler is one program with its libraries: it runs no script when it is installed.
@@ -166,7 +166,7 @@ $(TYPES_READY): $(SCRIPTS)/package-lock.json $(DEV_READY)
 	@$(BIN)/npm ci --prefix $(SCRIPTS) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
-$(TOOLS_READY): requirements-tools.lock
+$(TOOLS_READY): requirements/tools.lock
 	@$(PYTHON) -m venv $(TOOLS)
-	@$(TOOLS)/bin/python $(LOCKED) requirements-tools.lock
+	@$(TOOLS)/bin/python $(LOCKED) requirements/tools.lock
 	@touch $@

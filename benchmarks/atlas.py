@@ -40,10 +40,11 @@ from headlight.analysis.atlas import atlas
 from headlight.analysis.atlas.over_corpus import BUDGET
 from headlight.analysis.atlas.reading import Left, Reader, batches
 from headlight.analysis.atlas.scoring import losses
-from headlight.checkpoints import Checkpoint, load_translator
+from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_split
 from headlight.corpora.truth import Known, known
 from transformer.batches import collate
+from transformer.checkpoint import Checkpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPORA = {"reverse": "reverse", "english-french": "english-french"}  # a shipped model, and a corpus with gold for it

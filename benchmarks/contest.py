@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 THREADS = 2
 JOEYNMT_AT = ROOT / ".venv-joeynmt" / "bin" / "python"  # where `make bench` installs it
 ABSENT = (
-    "JoeyNMT does not take part: install requirements-joeynmt.txt into an environment of its own, "
+    "JoeyNMT does not take part: install requirements/joeynmt.txt into an environment of its own, "
     "and name its interpreter with --joeynmt."
 )
 

@@ -194,7 +194,7 @@ def export(shape: str, folder: Path) -> None:
     try:
         from ctranslate2.converters import TransformersConverter  # type: ignore[import-not-found]
     except ImportError as error:
-        raise ValueError(f"CTranslate2 is missing ({error}); install requirements-bench.txt.") from None
+        raise ValueError(f"CTranslate2 is missing ({error}); install requirements/bench.txt.") from None
     for kind in ("float32", "int8"):
         TransformersConverter(str(folder / "marian")).convert(str(folder / kind), quantization=kind)
 

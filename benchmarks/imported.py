@@ -27,8 +27,9 @@ from benchmarks.contest import ROOT
 from benchmarks.measure import OURS, Dot, keep, machine, short, spread, table
 from benchmarks.pupils import server_of
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint, load_tokenizer, load_translator
+from headlight.checkpoints import load_tokenizer, load_translator
 from transformer import Transformer
+from transformer.checkpoint import Checkpoint
 from transformer.config import StackConfig
 from transformer.positions import sinusoidal
 from transformer.tokenizers import Tokenizer

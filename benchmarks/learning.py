@@ -20,11 +20,12 @@ from torch import Tensor, nn
 
 from benchmarks.contest import ROOT, THREADS, compete
 from benchmarks.peers import LONGEST, SMOOTHING, VOCABULARY, Joey, Marian, Peer
-from headlight.checkpoints import Checkpoint, load_tokenizer
+from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.encoded import Encoded
 from transformer import Translator
 from transformer.batches import Batch, BatchStream, Example, bucket, collate
+from transformer.checkpoint import Checkpoint
 from transformer.config import TrainConfig
 from transformer.model import Transformer, count_parameters
 from transformer.presets import preset

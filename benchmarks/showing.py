@@ -45,10 +45,11 @@ from benchmarks.measure import (
 )
 from headlight import checkpoints
 from headlight.analysis.layout import descriptions, layout, measures
-from headlight.checkpoints import Checkpoint, load_translator
+from headlight.checkpoints import load_translator
 from headlight.viewer.export import KindView, standalone_html
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator
 from transformer.attention import MultiHeadAttention
+from transformer.checkpoint import Checkpoint
 from transformer.files import write_text
 from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS
@@ -188,7 +189,7 @@ def bertviz_page(name: str, trace: Trace) -> str:
     try:
         view = getattr(import_module("bertviz"), name)
     except ModuleNotFoundError:
-        raise ValueError("BertViz is not installed: pip install -r requirements-bench.txt") from None
+        raise ValueError("BertViz is not installed: pip install -r requirements/bench.txt") from None
     layers = {f"{kind}_attention": [torch.tensor(layer)[None] for layer in trace.pattern(kind)] for kind in KINDS}
     sides = {"encoder_tokens": trace.columns("encoder"), "decoder_tokens": trace.columns("decoder")}
     html: str = view(**layers, **sides, html_action="return").data

@@ -45,7 +45,16 @@ from benchmarks.measure import (
 from headlight.checkpoints import load_translator
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("app.py", "navigation.py", "pages", "server", "ui", "headlight", "transformer", ".streamlit")  # what the app is made of
+PARTS = (
+    "app.py",
+    "navigation.py",
+    "pages",
+    "server",
+    "ui",
+    "headlight",
+    "transformer",
+    ".streamlit",
+)  # what the app is made of
 MODEL = ROOT / "checkpoints" / "en-fr"
 DROP = Path("/proc/sys/vm/drop_caches")
 LIMIT = 120.0  # seconds until a heatmap
@@ -183,7 +192,7 @@ def make_peer(folder: Path) -> None:
         import bertviz  # type: ignore[import-not-found]  # noqa: F401
         from transformers import PreTrainedTokenizerFast  # type: ignore[import-not-found]
     except ImportError:
-        raise ValueError("A peer is not installed: pip install -r requirements-bench.txt") from None
+        raise ValueError("A peer is not installed: pip install -r requirements/bench.txt") from None
     from benchmarks.peers import Marian
 
     Marian(dropout=0.1).model.save_pretrained(folder)

@@ -36,14 +36,15 @@ from benchmarks.measure import (
     spread,
     table,
 )
-from headlight.checkpoints import Checkpoint, load
+from headlight.checkpoints import load
 from headlight.importers.marian_export import export_marian
+from transformer.checkpoint import Checkpoint
 from transformer.model import Transformer
 from transformer.tokenizers import Tokenizer
 
 MODEL = ROOT / "checkpoints" / "en-fr"
 INSEQ_AT = ROOT / ".venv-inseq" / "bin" / "python"  # where `make bench` installs it
-ABSENT = "Inseq does not take part: install requirements-inseq.txt into an environment of its own, named by --inseq."
+ABSENT = "Inseq does not take part: install requirements/inseq.txt into an environment of its own, named by --inseq."
 LENGTHS = (12, 30)  # tokens of each side
 CONTRIBUTIONS, CONTRAST, PATCHING, LENS = "contributions", "contrast", "patching all heads", "DecoderLens"
 ATTENTION, LEFT_OUT = "attention, recorded", "leaving one token out"

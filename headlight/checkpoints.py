@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from pathlib import Path
 
-from headlight import folders
-from headlight.importers import tokenizer_json
+from headlight import folders, tokenizer_json
 from transformer import Translator
 from transformer.access import require_readable
 from transformer.checkpoint import Checkpoint, native, save
@@ -16,7 +16,7 @@ from transformer.quoting import short
 from transformer.tokenizers import Tokenizer
 from transformer.translator import in_precision
 
-__all__ = ["Checkpoint", "load", "load_tokenizer", "load_translator", "save"]
+__all__ = ["Checkpoint", "load", "load_tokenizer", "load_translator", "save", "snapshots", "step_of"]
 
 
 def load(folder: str | Path) -> Checkpoint:
@@ -56,3 +56,14 @@ def load_translator(folder: str | Path, precision: str = "float32", shares: bool
     One that `shares` has its weights in memory once, where a large model takes longer to write with a beam.
     """
     return Translator(in_precision(load(folder), precision), shares)
+
+
+def snapshots(folder: Path) -> list[Path]:
+    """The weights that were saved during training, `history/step-0000040.safetensors`, in the order of their steps."""
+    return sorted((folder / "history").glob("step-*.safetensors"), key=step_of)
+
+
+def step_of(path: Path) -> int:
+    """The training step of a snapshot; 0 where its name has no number."""
+    number = re.search(r"(\d+)$", path.stem)
+    return int(number[1]) if number else 0

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from headlight.checkpoints import Checkpoint
 from transformer import ModelConfig, StackConfig, Transformer, Translator
+from transformer.checkpoint import Checkpoint
 from transformer.t5 import T5, T5Config
 from transformer.tokenizers import Tokenizer
 

@@ -14,19 +14,19 @@ from pathlib import Path
 import pytest
 
 from headlight import checkpoints
+from headlight import tokenizer_json as foreign
 from headlight.analysis.atlas import aligner
 from headlight.corpora import multi30k, uploads
 from headlight.corpora.corpora import open_corpus, open_file, written
 from headlight.corpora.files import lines
 from headlight.corpora.hub import HubDataset, split_names
 from headlight.corpora.uploads import keep
-from headlight.importers import tokenizer_json as foreign
 from headlight.importers.hub import fetch
 from headlight.importers.importing import examine, import_model
-from headlight.importers.tokenizer_json import trial
 from headlight.runs import delete, extend, kill, pause, resume, start, stop
 from headlight.runs.estimate import measure
 from headlight.runs.export import export
+from headlight.tokenizer_json import trial
 from tests.small import small_checkpoint
 from tests.small_run import small_recipe
 from transformer import access
@@ -182,7 +182,9 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
 
 def test_only_the_trial_has_that_right() -> None:
     root = Path(access.__file__).parents[1]
-    files = [file for room in ("transformer", "headlight", "ui", "pages", "server") for file in (root / room).rglob("*.py")]
+    files = [
+        file for room in ("transformer", "headlight", "ui", "pages", "server") for file in (root / room).rglob("*.py")
+    ]
     assert {file.name for file in files if "access import starting" in file.read_text()} == {"trial.py"}
     assert {file.name for file in files if "starting(" in file.read_text()} == {"access.py", "trial.py"}
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint
 from headlight.cli.verbs import main
 from headlight.corpora import gold
 from headlight.corpora.gold import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
 from headlight.runs import Evaluator
 from headlight.runs.export import _score
+from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig, StackConfig
 from transformer.model import Transformer
 from transformer.tokenizers import Tokenizer

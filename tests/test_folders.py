@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headlight.checkpoints import load_translator
 from headlight import folders
+from headlight.checkpoints import load_translator
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -14,10 +14,11 @@ from headlight.analysis.anatomy import agreement, walk
 from headlight.analysis.several_heads import several_heads
 from headlight.analysis.stream import stream
 from headlight.analysis.why import contrast, contributions, patching
-from headlight.checkpoints import Checkpoint, load, save
+from headlight.checkpoints import load
 from headlight.importers.marian_export import export_marian
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
+from transformer.checkpoint import Checkpoint, save
 from transformer.config import ConfigError, ModelConfig
 from transformer.decoding import beam, finish, greedy
 from transformer.inference.prepared import Prepared

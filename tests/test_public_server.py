@@ -21,7 +21,7 @@ import pytest
 import tokenizers
 
 from headlight import checkpoints
-from headlight.importers.tokenizer_json import trial
+from headlight.tokenizer_json import trial
 from tests.every_widget import Visitor, ask_server
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe

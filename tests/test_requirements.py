@@ -12,9 +12,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = sorted(ROOT.glob("requirements*.lock"))
+LISTS = ROOT / "requirements"
+LOCKS = sorted(LISTS.glob("*.lock"))
 # Parts of the list of the tests.
-BESIDE = {"requirements-train.txt", "requirements-import.txt", "requirements-notebook.txt"}
+BESIDE = {"train.txt", "import.txt", "notebook.txt"}
 TORCH = "torch"  # has other files on other indexes
 NEVER_CALLED = "docopt"  # has no wheel; only the command of num2words needs it
 FOR_CARDS = ("nvidia-", "cuda-", "triton")  # what its builds for graphics cards ask for, and pin themselves
@@ -58,11 +59,12 @@ def versions(path: Path) -> dict[str, set[str]]:
 
 
 def test_each_list_has_its_lock() -> None:
-    assert {path.with_suffix(".txt").name for path in LOCKS} == {
-        path.name for path in ROOT.glob("requirements*.txt")
-    } - BESIDE
-    assert {key(one) for path in BESIDE for one in listed(ROOT / path)} <= {
-        key(one) for one in listed(ROOT / "requirements-dev.txt")
+    assert (ROOT / "requirements.txt").is_file()  # the list of requirements/app.lock, where every tool looks for it
+    assert {path.stem for path in LOCKS} - {"app"} == {
+        path.stem for path in LISTS.glob("*.txt") if path.name not in BESIDE
+    }
+    assert {key(one) for path in BESIDE for one in listed(LISTS / path)} <= {
+        key(one) for one in listed(LISTS / "dev.txt")
     }
 
 
@@ -73,7 +75,7 @@ def test_the_project_asks_for_what_the_lists_pin() -> None:
     asked = {key(one): one for one in map(Requirement, project["dependencies"])}
     assert asked.keys() == pinned.keys()
     for extra, texts in project["optional-dependencies"].items():
-        added = {key(one): one for one in listed(ROOT / f"requirements-{extra}.txt") if key(one) not in pinned}
+        added = {key(one): one for one in listed(LISTS / f"{extra}.txt") if key(one) not in pinned}
         ranges = {key(one): one for one in map(Requirement, texts)}
         assert ranges.keys() == added.keys()
         asked |= ranges
@@ -105,9 +107,9 @@ def test_a_lock_names_no_index(lock: Path) -> None:
     assert not re.search(r"://|index|find-links", re.sub(r"#.*", "", lock.read_text("utf-8")))
 
 
-@pytest.mark.parametrize("other", ["requirements-dev.lock", "requirements-bench.lock"])
+@pytest.mark.parametrize("other", ["requirements/dev.lock", "requirements/bench.lock"])
 def test_who_shares_an_environment_agrees(other: str) -> None:
-    assert versions(ROOT / "requirements.lock").items() <= versions(ROOT / other).items()
+    assert versions(ROOT / "requirements/app.lock").items() <= versions(ROOT / other).items()
 
 
 def asked_by(package: str) -> list[Requirement]:
@@ -116,7 +118,7 @@ def asked_by(package: str) -> list[Requirement]:
     return [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("name", ["requirements/app.lock", "requirements/dev.lock"])
 def test_here_is_installed_what_is_locked_and_it_asks_for_nothing_else(name: str) -> None:
     """`make` installs it; what its packages and torch ask for on this machine is in the lock."""
     requirements = (one for one, _ in locked(ROOT / name) if one.marker is None or one.marker.evaluate())
@@ -144,7 +146,9 @@ def test_what_is_described_to_the_resolver_is_of_the_versions_that_are_installed
     every = tomllib.loads((ROOT / "tools/lock.toml").read_text("utf-8"))["dependency-metadata"]
     assert [one["name"] for one in every] == [TORCH, "inseq"]
     for one in every:
-        lists = [requirement for path in ROOT.glob("requirements*.txt") for requirement in listed(path)]
+        lists = [
+            requirement for path in [ROOT / "requirements.txt", *LISTS.glob("*.txt")] for requirement in listed(path)
+        ]
         pins = {str(requirement.specifier) for requirement in lists if key(requirement) == one["name"]}
         assert pins == {f"=={one['version']}"}
     described = every[0]

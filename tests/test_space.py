@@ -52,7 +52,7 @@ def test_it_has_what_the_container_needs_and_nothing_else(folder: Path) -> None:
     """Of what git tracks: no runs, caches or models of whoever makes it."""
     assert files(folder) == {*space.needed(), *OURS}
     rooms = {name.partition("/")[0] for name in files(folder)}
-    assert {"app.py", "pages", "ui", "headlight", "transformer", "checkpoints", "requirements.lock"} <= rooms
+    assert {"app.py", "pages", "ui", "headlight", "transformer", "checkpoints", "requirements"} <= rooms
     assert not {"tests", "benchmarks", "runs", "models", "classes", ".git"} & rooms
     lines = [line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")]
     for line in lines:  # none names what is no longer there

@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from headlight.checkpoints import Checkpoint
 from headlight.runs import HELP, Evaluator, Recipe
 from tests.small import small_checkpoint
 from transformer import ModelConfig, StackConfig, TrainConfig
 from transformer.batches import BatchStream, Example, collate
+from transformer.checkpoint import Checkpoint
 from transformer.training import Diverged, Trainer, learning_rate, teacher_forcing, train
 from transformer.training.loop import batch_loss, random_seed, scheduled_sampling_inputs
 

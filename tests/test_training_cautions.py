@@ -9,10 +9,11 @@ from typing import Any
 import psutil
 import pytest
 
+from headlight.cli import runs as commands
 from headlight.corpora.corpora import open_parts
 from headlight.corpora.pairs import Pair, Pairs
 from headlight.corpora.preview import preview
-from headlight.runs import RunFolder, commands, steer, work
+from headlight.runs import RunFolder, steer, work
 from headlight.runs.cautions import cautions, shared
 from headlight.runs.preparing import doubled, known_by_heart
 from headlight.runs.recipe import Recipe
@@ -93,7 +94,7 @@ def test_a_second_run_on_the_same_cores_is_cautioned_of(tmp_path: Path, monkeypa
     assert "other is training on the same 4 cores" in shared(recipe.threads, [other])[0]
     assert "2 runs are training" in shared(recipe.threads, [other, other])[0]
     # On the command line too, about the runs beside it but not itself.
-    monkeypatch.setattr("headlight.runs.commands.statuses", lambda root: [replace(other, state="running")])
+    monkeypatch.setattr("headlight.cli.runs.statuses", lambda root: [replace(other, state="running")])
     assert commands._shared(other.folder, recipe) == []
     assert "other is training" in commands._shared(other.folder.parent / "new", recipe)[0]
 

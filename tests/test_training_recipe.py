@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 
-from headlight.checkpoints import load, save
+from headlight.checkpoints import load
+from headlight.cli.runs import _recipe
 from headlight.cli.verbs import command_line
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.encoded import Encoded, learn_tokenizers
 from headlight.corpora.preview import preview
 from headlight.runs import Recipe, differences
-from headlight.runs.commands import _recipe
 from headlight.runs.estimate import Speed, estimate, measure
 from headlight.runs.recipe import flat, usual_values
 from tests.small_run import MODEL, TRAINING, pairs_file, small_recipe
 from transformer import PRESETS, StackConfig, TrainConfig, Transformer, preset
 from transformer.batches import BatchStream
+from transformer.checkpoint import save
 from transformer.model import count_parameters
 from transformer.presets import DIFFERS, RECIPES
 from transformer.pruned import pruned

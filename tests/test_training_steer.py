@@ -20,7 +20,6 @@ import torch
 from safetensors.torch import load_file
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint
 from headlight.runs import (
     Metrics,
     RunFolder,
@@ -41,6 +40,7 @@ from headlight.runs.steer import claim
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tests.small_run import MODEL, finished_run, lines, new_run, small_recipe, wait_until, worker
 from tests.test_training_resume import assert_same_run
+from transformer.checkpoint import Checkpoint
 from transformer.files import write_json
 
 

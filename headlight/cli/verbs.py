@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from headlight import checkpoints, folders
-from headlight.analysis.atlas import commands as atlas
-from headlight.analysis.pruning import commands as pruning
 from headlight.analysis.typical import unlike
-from headlight.analysis.why import commands as why
 from headlight.checkpoints import load_translator
+from headlight.cli import check as exercises
+from headlight.cli import checkpoints as opening
+from headlight.cli import heads as atlas
+from headlight.cli import lesson as lessons
+from headlight.cli import prune as pruning
+from headlight.cli import runs as commands
+from headlight.cli import why
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import FORMS, PARTS, open_split
-from headlight.importers import commands as opening
 from headlight.memory import keep_freed
-from headlight.runs import FEW, Evaluation, Evaluator, commands
-from headlight.teaching.exercises import commands as exercises
-from headlight.teaching.lessons import commands as lessons
+from headlight.runs import FEW, Evaluation, Evaluator
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
 from transformer.files import write_json

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import tokenizers
 
-from headlight.importers import tokenizer_json as foreign
+from headlight import tokenizer_json as foreign
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes
 from transformer.tokenizers import SPACE, UNLIKELY

@@ -175,9 +175,7 @@ def _require_inside(folder: Path, called: str) -> None:
     for number, entry in enumerate(os.scandir(folder), 1):
         path = Path(entry.path).resolve()
         if number > MOST_FILES:
-            raise Refused(
-                f"{called} holds over {MOST_FILES:,} files, which is too many for the folder of one model."
-            )
+            raise Refused(f"{called} holds over {MOST_FILES:,} files, which is too many for the folder of one model.")
         if not any(path.is_relative_to(root) for root in roots):
             raise Refused(f"{entry.name!r} is a link that leads out of the folder {called}.")
         if not path.is_file() and not path.is_dir():

@@ -4,7 +4,7 @@ A page or a script starts a run with `start(Recipe(...), "runs/NAME")`, watches 
 steers it with `pause`, `stop`, `resume`, `extend`, `kill` and `delete`.
 """
 
-from headlight.runs.evaluation import FEW, Evaluation, Evaluator
+from headlight.evaluation import FEW, Evaluation, Evaluator
 from headlight.runs.export import export
 from headlight.runs.folder import RUNS, RunFolder, run_path
 from headlight.runs.metrics import Metrics

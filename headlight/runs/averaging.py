@@ -14,8 +14,8 @@ from pathlib import Path
 
 import torch
 
-from headlight.checkpoints import Checkpoint
 from headlight.runs.folder import RunFolder
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import WEIGHTS, load_weights
 from transformer.files import remove
 from transformer.quoting import short

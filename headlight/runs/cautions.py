@@ -8,7 +8,7 @@ from contextlib import suppress
 from headlight.corpora.corpora import from_hub, open_parts
 from headlight.corpora.held_out import held_out_of
 from headlight.corpora.preview import Preview
-from headlight.runs.evaluation import FEW
+from headlight.evaluation import FEW
 from headlight.runs.folder import RunFolder
 from headlight.runs.preparing import MOST_UNKNOWN, NONE_HELD_OUT, THEREFORE
 from headlight.runs.recipe import Recipe

@@ -12,9 +12,9 @@ from headlight import checkpoints
 from headlight.corpora.corpora import JsonLines, open_parts
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.mixtures import parts_of
+from headlight.evaluation import Evaluator
 from headlight.runs import intact
 from headlight.runs.averaging import averaged, enough
-from headlight.runs.evaluation import Evaluator
 from headlight.runs.folder import VALIDATION, RunFolder, snapshots
 from transformer.access import require_private
 from transformer.checkpoint.native import load_weights, save_weights

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from headlight.runs.evaluation import Evaluation
+from headlight.evaluation import Evaluation
 from headlight.runs.folder import RunFolder
 from transformer.files import open_regular, remove, set_aside
 from transformer.training.loop import StepReport

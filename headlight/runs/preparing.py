@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 import torch
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import Corpus, Splits, open_corpus
 from headlight.corpora.encoded import Encoded, learn_tokenizers
@@ -18,12 +17,13 @@ from headlight.corpora.held_out import FEWEST, IN_BOTH, kept_apart
 from headlight.corpora.packed import pack
 from headlight.corpora.slots import Slots, slot_languages
 from headlight.corpora.varied import Varied
+from headlight.evaluation import Evaluator
 from headlight.runs import intact, state
-from headlight.runs.evaluation import Evaluator
 from headlight.runs.folder import VALIDATION, RunFolder
 from headlight.runs.recipe import Recipe
 from headlight.runs.speaker import Speaker
 from headlight.runs.state import Position
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import WEIGHTS, load_weights
 from transformer.files import read_json, remove, set_aside, write_json, write_text
 from transformer.model import Transformer

@@ -24,10 +24,10 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint
 from headlight.runs import intact
 from headlight.runs.folder import RunFolder, state_flaw
 from headlight.runs.intact import OPTIMIZER, POSITION, RECIPE
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.safetensors_file import write_tensors
 from transformer.files import read_json, remove, set_aside, write_json
 from transformer.model import Transformer

@@ -20,7 +20,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from headlight.checkpoints import Checkpoint
+from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig
 from transformer.model import Transformer
 from transformer.positions import NoPositions

@@ -119,7 +119,7 @@ class SharedCopy:
         if not difference <= (_ROUNDING if self.model.dtype == torch.float32 else _COARSE_ROUNDING):  # NaN is refused
             raise ValueError(
                 f"{self.name} cannot be watched: the code that has its attention weights computes something else, "
-                f"{difference:.0%} off. If it was not opened with attn_implementation=\"eager\", open it so and try "
+                f'{difference:.0%} off. If it was not opened with attn_implementation="eager", open it so and try '
                 "again."
             )
         return output

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headlight.analysis.atlas import Atlas, atlas
-from headlight.checkpoints import Checkpoint
 from headlight.corpora.gold import Pronoun
 from headlight.corpora.truth import Known, Truth
+from transformer.checkpoint import Checkpoint
 
 TEXTS = (
     ("a little girl is sitting on a bench .", "une petite fille & co"),

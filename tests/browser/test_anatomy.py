@@ -23,12 +23,13 @@ from headlight.analysis.anatomy import Walk, walk
 from headlight.analysis.lens import lens
 from headlight.analysis.network import network
 from headlight.analysis.stream import stream
-from headlight.checkpoints import Checkpoint, load_translator
+from headlight.checkpoints import load_translator
 from headlight.importers.examples import examples
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import StackConfig, Trace, Translator
+from transformer.checkpoint import Checkpoint
 from transformer.taps import Site
 from transformer.tokenizers import SPECIALS, Tokenizer
 

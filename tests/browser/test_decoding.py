@@ -20,12 +20,13 @@ from playwright.sync_api import Locator, Page, expect
 from tokenizers import models, pre_tokenizers
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint, load_translator
+from headlight.checkpoints import load_translator
 from headlight.importers.examples import examples
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import Translator
+from transformer.checkpoint import Checkpoint
 from transformer.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.strategy import Strategy

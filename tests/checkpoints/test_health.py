@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint
 from headlight.importers.health import health
 from tests.small import small_checkpoint
 from transformer import Translator
+from transformer.checkpoint import Checkpoint
 from transformer.tokenizers import Tokenizer
 
 SHIPPED = Path(__file__).parents[2] / "checkpoints"

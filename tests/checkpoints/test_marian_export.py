@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 import torch
 
-from headlight.checkpoints import Checkpoint, load_translator
+from headlight.checkpoints import load_translator
 from headlight.importers.importing import import_model
 from headlight.importers.marian_export import export_marian, why_not
 from tests.checkpoints.hugging_face import MARIAN_IDS, random_model, save, transformers
 from tests.small import TEXTS, small_checkpoint
 from transformer import StackConfig, Translator
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.weights import Refused
 from transformer.decoding import finish, greedy
 from transformer.tokenizers import Tokenizer

@@ -14,10 +14,10 @@ import pytest
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
+from headlight import tokenizer_json as foreign
 from headlight.checkpoints import load_tokenizer
-from headlight.importers import tokenizer_json as foreign
-from headlight.importers.tokenizer_json import charsmap, patterns, trial
-from headlight.importers.tokenizer_json.known import is_own
+from headlight.tokenizer_json import charsmap, patterns, trial
+from headlight.tokenizer_json.known import is_own
 from tests.data.limited import fates
 from transformer.tokenizers import SPACE, Tokenizer, TokenizerKind
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from headlight.importers import tokenizer_json as foreign
-from headlight.importers.tokenizer_json import trial
+from headlight import tokenizer_json as foreign
+from headlight.tokenizer_json import trial
 from tests.data.limited import last_before_the_end
 from tests.data.test_foreign import ATTACKS, BPE, FLAGS, SMALL, table
 from tests.fuzzing import SECONDS

@@ -201,9 +201,7 @@ def _check_shapes(due: Mapping[str, tuple[int, ...]], shapes: dict[str, tuple[in
             )
 
 
-def load_tokenizers(
-    folder: Path, config: ModelConfig, parse_tokenizer: ParseTokenizer
-) -> tuple[Tokenizer, Tokenizer]:
+def load_tokenizers(folder: Path, config: ModelConfig, parse_tokenizer: ParseTokenizer) -> tuple[Tokenizer, Tokenizer]:
     """The two, the same object where there is one file.
 
     Each has as many tokens as the embedding has rows: `health` says so where the file has more or fewer.
@@ -215,7 +213,8 @@ def load_tokenizers(
     if not (folder / SOURCE).exists():
         raise ValueError(f"{short(folder / SHARED)} is missing (and so are {SOURCE} and {TARGET}).")
     source, target = (
-        _load_tokenizer(folder / name, config, size, parse_tokenizer) for name, size in zip((SOURCE, TARGET), sizes, strict=True)
+        _load_tokenizer(folder / name, config, size, parse_tokenizer)
+        for name, size in zip((SOURCE, TARGET), sizes, strict=True)
     )
     return source, target
 

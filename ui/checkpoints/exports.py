@@ -10,9 +10,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from headlight.checkpoints import Checkpoint
 from headlight.importers.bundle import one_file, zip_folder
 from headlight.importers.marian_export import export_marian, marian_notes, why_not
+from transformer.checkpoint import Checkpoint
 from ui.checkpoints.health import opened
 from ui.checkpoints.listing import Entry
 from ui.state import models

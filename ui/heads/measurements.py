@@ -13,9 +13,9 @@ from headlight.analysis.atlas import Atlas, atlas
 from headlight.analysis.atlas.report import History
 from headlight.analysis.pruning import Pruning
 from headlight.analysis.pruning.checkpoint import study
-from headlight.checkpoints import Checkpoint
+from headlight.checkpoints import snapshots, step_of
 from headlight.corpora.truth import Known
-from headlight.importers.history import snapshots, step_of
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
 from ui.heads.corpus import Chosen, opened
 from ui.state import atlases, models

@@ -15,10 +15,10 @@ import streamlit as st
 from headlight import checkpoints
 from headlight.analysis.layout import layout, sharpest
 from headlight.analysis.passes import REQUEST_BYTES
-from headlight.checkpoints import Checkpoint
 from headlight.runs.folder import snapshots
 from headlight.viewer.packing import MOST_EXACT, checked, pack
 from transformer import Trace, Translator
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
 from transformer.trace import KINDS, Kind
 from ui.state.cache import kept

@@ -14,11 +14,11 @@ from headlight.analysis.atlas.reading import Left, Reader, batches
 from headlight.analysis.pruning.curve import DRAWS, Pruning, Saved, Score, prune_in_order
 from headlight.analysis.pruning.order import Batch, Head
 from headlight.analysis.sites import all_heads
-from headlight.checkpoints import Checkpoint
 from headlight.corpora.pairs import Pair
 from headlight.corpora.truth import Known
-from headlight.runs.evaluation import Evaluator
+from headlight.evaluation import Evaluator
 from transformer.batches import collate
+from transformer.checkpoint import Checkpoint
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer, count_parameters
 from transformer.pruned import pruned

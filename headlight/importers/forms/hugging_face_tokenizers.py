@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tokenizers import AddedToken
 
+from headlight import tokenizer_json as foreign
 from headlight.checkpoints import load_tokenizer
 from headlight.importers import sentencepiece_file
-from headlight.importers import tokenizer_json as foreign
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import M2M100, MBART, MBART_50, Languages
 from transformer.checkpoint.weights import Refused

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from headlight.importers import tokenizer_json
+from headlight import tokenizer_json
 from headlight.importers.forms.form import Reading
 from headlight.importers.questions import Answers, Question
 from headlight.importers.source import Source
@@ -51,7 +51,12 @@ class Native:
         assert folder is not None  # in which the configuration was found
         tensors = {name: partial(source.weights.tensor, name) for name in source.weights.infos}
         card = read_json(folder / CARD) if (folder / CARD).is_file() else {}
-        return Reading(config, tensors, *load_tokenizers(folder, config, tokenizer_json.opened), card if isinstance(card, dict) else {})
+        return Reading(
+            config,
+            tensors,
+            *load_tokenizers(folder, config, tokenizer_json.opened),
+            card if isinstance(card, dict) else {},
+        )
 
 
 def _values(source: Source) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import torch
 
 from headlight import analysis
 from headlight.analysis.heads import following, sharpness
-from headlight.checkpoints import Checkpoint
-from headlight.importers.history import snapshots, step_of
+from headlight.checkpoints import snapshots, step_of
 from headlight.teaching.lessons.language import Head, Named, Run, Word
 from headlight.teaching.mistakes import break_translator
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
 from transformer.positions import sinusoidal_rows
 from transformer.quoting import quoted

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from headlight.analysis.atlas import Atlas
-from headlight.checkpoints import Checkpoint
 from tests.analysis.measured import measured
 from tests.small import small_checkpoint
+from transformer.checkpoint import Checkpoint
 
 
 @pytest.fixture(scope="session")

@@ -17,13 +17,13 @@ from headlight.analysis.atlas import Atlas, Share
 from headlight.analysis.atlas.batch import MeasuredBatch, prepare
 from headlight.analysis.atlas.reading import Reading
 from headlight.analysis.atlas.roles import FEWEST, roles
-from headlight.checkpoints import Checkpoint
 from headlight.corpora.gold import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.truth import Known, Truth, known
 from tests.analysis.measured import measured, pairs, plain
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer import Translator
+from transformer.checkpoint import Checkpoint
 from transformer.taps import Inputs, Site
 
 

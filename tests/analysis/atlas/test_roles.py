@@ -10,10 +10,10 @@ import pytest
 from headlight.analysis import passes
 from headlight.analysis.atlas import Atlas, faithfulness, parts_of
 from headlight.analysis.atlas.roles import FEWEST, roles, shows, since
-from headlight.checkpoints import Checkpoint
 from tests.analysis.measured import TEXTS, measured, pairs
 from tests.small import small_checkpoint
 from transformer import Translator
+from transformer.checkpoint import Checkpoint
 from transformer.yielding import on_yield
 
 

@@ -12,10 +12,10 @@ from headlight import checkpoints
 from headlight.analysis import all_heads, attention_at
 from headlight.analysis.pruning import Pruning, Score, importance, prune_in_order, removal_order
 from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
-from headlight.checkpoints import Checkpoint
 from headlight.cli.verbs import main
 from headlight.corpora.truth import Known
 from tests.small import TEXTS, small_checkpoint
+from transformer.checkpoint import Checkpoint
 from transformer.model import Transformer
 from transformer.pruned import pruned
 from transformer.taps import Ablate, Site

@@ -10,7 +10,7 @@ import tokenizers
 from tokenizers import models, pre_tokenizers
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint, load_translator
+from headlight.checkpoints import load_translator
 from tests.browser.attention.looking import (
     HOSTILE,
     SENTENCE,
@@ -19,6 +19,7 @@ from tests.browser.attention.looking import (
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from transformer import Trace, Translator
+from transformer.checkpoint import Checkpoint
 from transformer.tokenizers import SPECIALS, Tokenizer
 
 ROOT = Path(__file__).parents[3]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from headlight.cli.runs import _recipe
 from headlight.cli.verbs import command_line
 from headlight.runs import HELP, Recipe
-from headlight.runs.commands import _recipe
 from headlight.runs.recipe import flat
 from transformer import PRESETS
 from ui.training import draft

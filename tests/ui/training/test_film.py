@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from headlight import checkpoints
-from headlight.checkpoints import Checkpoint
 from headlight.runs import RunFolder
 from transformer import Translator
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
 from ui.training import film
 from ui.training.view import TrainingView

@@ -17,9 +17,10 @@ from headlight import checkpoints
 from headlight.analysis import why
 from headlight.analysis.sites import by_kind
 from headlight.charts.why import bars
-from headlight.checkpoints import Checkpoint, load_translator
+from headlight.checkpoints import load_translator
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Trace, Translator
+from transformer.checkpoint import Checkpoint
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
 from ui.why.passes import candidates_of

@@ -72,7 +72,11 @@ def test_no_cell_begins_a_formula_and_nothing_is_lost(rows: list[list[str | floa
 def test_nothing_else_writes_csv() -> None:
     """Neither another room of ours nor Streamlit's own button over each table, which quotes no formula."""
     writes = re.compile(r"csv\.writer|DictWriter|\.to_csv|write_csv")
-    files = [path for room in ("app.py", "pages", "ui", "headlight", "transformer", "tools") for path in python_files(ROOT / room)]
+    files = [
+        path
+        for room in ("app.py", "pages", "ui", "headlight", "transformer", "tools")
+        for path in python_files(ROOT / room)
+    ]
     assert [path.name for path in files if writes.search(path.read_text("utf-8"))] == ["spreadsheet.py"]
     assert tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["client"]["disableDataExport"] is True
 

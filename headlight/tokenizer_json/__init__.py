@@ -13,10 +13,10 @@ from typing import Any
 
 import tokenizers
 
-from headlight.importers.tokenizer_json.fields import shown
-from headlight.importers.tokenizer_json.known import is_own
-from headlight.importers.tokenizer_json.rebuilt import rebuilt
-from headlight.importers.tokenizer_json.trial import tried
+from headlight.tokenizer_json.fields import shown
+from headlight.tokenizer_json.known import is_own
+from headlight.tokenizer_json.rebuilt import rebuilt
+from headlight.tokenizer_json.trial import tried
 
 __all__ = ["opened", "rebuilt", "shown"]
 

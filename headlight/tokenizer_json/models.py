@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from headlight.importers.tokenizer_json.fields import Fields, shown
+from headlight.tokenizer_json.fields import Fields, shown
 from transformer.tokenizers import LONGEST_TOKEN, is_short
 
 MOST_TOKENS = 2_000_000

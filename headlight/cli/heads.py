@@ -17,10 +17,10 @@ from headlight import checkpoints, folders
 from headlight.analysis.atlas import Atlas, Share, atlas
 from headlight.analysis.atlas.aligner import truths
 from headlight.analysis.atlas.report import History, facts, numbers, summary, table
-from headlight.checkpoints import Checkpoint
+from headlight.checkpoints import snapshots, step_of
 from headlight.corpora.corpora import FORMS, PARTS, open_split
 from headlight.corpora.truth import Known
-from headlight.importers.history import snapshots, step_of
+from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import digest, load_weights
 from transformer.files import write_text
 from transformer.training.processes import Processes, several

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headlight.importers.tokenizer_json import charsmap, patterns
-from headlight.importers.tokenizer_json.fields import Fields, shown
+from headlight.tokenizer_json import charsmap, patterns
+from headlight.tokenizer_json.fields import Fields, shown
 
 MOST_STEPS = 100
 DEEPEST = 10  # lists of steps inside lists of steps

@@ -20,9 +20,9 @@ from tqdm import tqdm
 
 from headlight import folders
 from headlight.checkpoints import load
+from headlight.cli.checkpoints import PACKED, pack
 from headlight.corpora.about import about
 from headlight.corpora.corpora import FORMS
-from headlight.importers.commands import PACKED, pack
 from headlight.runs import steer
 from headlight.runs.cautions import cautions, shared
 from headlight.runs.export import best_of

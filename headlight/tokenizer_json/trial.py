@@ -11,8 +11,8 @@ from threading import Lock
 
 import tokenizers
 
-from headlight.importers.tokenizer_json.child import MEMORY, SECONDS
-from headlight.importers.tokenizer_json.fields import shown
+from headlight.tokenizer_json.child import MEMORY, SECONDS
+from headlight.tokenizer_json.fields import shown
 from transformer.access import starting
 
 _CHILD = Path(__file__).with_name("child.py")

@@ -11,12 +11,12 @@ from typing import Any
 import sacrebleu
 import torch
 
-from headlight.checkpoints import Checkpoint
 from headlight.corpora.encoded import Encoded
 from headlight.corpora.gold import GoldCorpus, GoldPair, rightly_shown
 from headlight.corpora.mixtures import Mixture
 from headlight.corpora.pairs import Corpus, Pair, Pairs
 from transformer.batches import Example, bucket, collate
+from transformer.checkpoint import Checkpoint
 from transformer.training.loop import batch_loss
 from transformer.translator import LENGTH_PENALTY, Translator
 from transformer.yielding import yield_turn

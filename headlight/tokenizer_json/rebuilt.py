@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headlight.importers.tokenizer_json.models import added_tokens, model
-from headlight.importers.tokenizer_json.steps import (
-    MOST_GROWTH,
-    MOST_GROWTH_BACK,
-    Effort,
-    decoder,
-    normalizer,
-    pre_tokenizer,
-)
+from headlight.tokenizer_json.models import added_tokens, model
+from headlight.tokenizer_json.steps import MOST_GROWTH, MOST_GROWTH_BACK, Effort, decoder, normalizer, pre_tokenizer
 
 
 def rebuilt(content: Any) -> dict[str, Any]:
