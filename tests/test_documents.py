@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import subprocess
 from fnmatch import filter as fnmatch_filter
 from fnmatch import fnmatch
 from functools import cache
@@ -13,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from tools import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
 SITES = {"github.com", "semver.org"}
@@ -107,3 +110,24 @@ def test_every_document_has_a_place_in_the_navigation() -> None:
             places += [(Path(name).parent / entry).as_posix() for entry in entries]
     assert [name for name in texts if not any(fnmatch(name, place) for place in places)] == []
     assert [place for place in places if not fnmatch_filter(texts, place)] == []
+
+
+def test_the_picture_of_the_layers_is_that_of_the_contracts() -> None:
+    drawn = (ROOT / "docs" / "images" / "architecture.svg").read_text("utf-8")
+    assert drawn == architecture.picture(), "python -m tools.architecture > docs/images/architecture.svg"
+
+
+@pytest.mark.parametrize("document", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_files_that_are_named_exist(document: str) -> None:
+    """Of a bare name, such as `saved.py`, a file of that name has to be somewhere."""
+    names = set(re.findall(r"`([\w./-]+\.(?:py|js|md|toml|svg)|[\w/]+/)`", (ROOT / document).read_text("utf-8")))
+    assert len(names) > 10
+    missing = [name for name in names if not (ROOT / name).exists()]
+    assert [name for name in missing if "/" in name or not any(ROOT.glob(f"*/**/{name}"))] == []
+
+
+def test_the_layout_names_every_directory() -> None:
+    layout = (ROOT / "README.md").read_text("utf-8").partition("## Layout")[2].partition("## ")[0]
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    directories = {name.partition("/")[0] for name in listed if "/" in name and not name.startswith(".")}
+    assert {name for name in directories if f"{name}/" not in layout} == set()
