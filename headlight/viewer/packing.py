@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,32 @@ Scale = Literal["fixed", "row", "sqrt"]
 Captions = Sequence[Sequence[Sequence[str]]]  # [L][H], a text in parts of which those at odd places are tokens
 Held = tuple[int | None, int | None] | None  # the row and the column, from 0, that stay marked
 
+
+class HeadOptions(TypedDict, total=False):
+    """How one head is drawn, large; all of it may be left out."""
+
+    rows_read: Sequence[str] | None  # the tokens read at each row, where `rows` are those written
+    scale: Scale
+    peak: float  # where the scale ends
+    signed: bool  # from -peak to peak
+    name: str  # of what a cell holds
+    title: tuple[str, str] | None  # in bold and in grey
+    shows: Shows | None  # which head of the overview it is, where it may be drawn ahead of the page's answer
+    held: Held
+    beside: Labels | None  # of another picture, whose cells are to be of the same size
+    before: NDArray[np.floating] | None  # of a difference [Q, K], what was subtracted
+
+
 # Four megabytes of float32: beyond that half the bytes are worth half the digits.
 MOST_EXACT = 1_000_000
+
+
+class Labels(TypedDict):
+    """The labels around a pattern; what is read at each row may be missing."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    rows_read: Sequence[str] | None
 
 
 class Shows(TypedDict):
@@ -202,31 +226,24 @@ def head_payload(
     pattern: NDArray[np.floating],
     rows: Sequence[str],
     columns: Sequence[str],
-    *,
-    masked: NDArray[np.bool_] | None,
-    rows_read: Sequence[str] | None,
-    scale: Scale = "fixed",
-    peak: float = 1.0,
-    signed: bool = False,
-    name: str = "weight",
-    title: tuple[str, str] | None = None,
-    shows: Shows | None = None,
-    held: Held = None,
+    masked: NDArray[np.bool_] | None = None,
+    **options: Unpack[HeadOptions],
 ) -> bytes:
-    """What head.js draws; `pattern` and `masked` [Q, K], from -`peak` to `peak` where it is `signed`."""
+    """What head.js draws; `pattern` and `masked` [Q, K]."""
+    signed, name, peak = options.get("signed", False), options.get("name", "weight"), options.get("peak", 1.0)
+    scale, before = options.get("scale", "fixed"), options.get("before")
     weights = checked(pattern, 2, signed)
     hidden = np.zeros(weights.shape, np.uint8) if masked is None else masked.astype(np.uint8)
     header = {
-        **labels_header(weights.shape, rows, columns, rows_read),
+        **labels_header(weights.shape, rows, columns, options.get("rows_read")),
         "scale": scale,
         "peak": peak,
         "signed": signed,
         "bar": f"change in {name}, ±{peak:.2g}" if signed else SCALES[scale].format(name=name, limit=peak),
-        "title": title,
-        "shows": shows,
-        "held": held,
+        **{field: options.get(field) for field in ("title", "shows", "held", "beside")},
     }
-    return pack(header, {"weights": weights, "masked": hidden})
+    arrays: dict[str, NDArray[Any]] = {"weights": weights, "masked": hidden}
+    return pack(header, arrays if before is None else {**arrays, "before": checked(before, 2, signed)})
 
 
 def labels_header(

@@ -21,7 +21,7 @@ from ui.attention.faithful import faithful
 from ui.attention.large import held, hold, large_head
 from ui.attention.picture import SHOWS, Panel, Shown, panel
 from ui.attention.roles import corpus_roles
-from ui.attention.second import checks, in_sentence, side_by_side
+from ui.attention.second import checks, compare
 from ui.attention.view import AttentionView
 from ui.state.view import settle, take, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
@@ -104,14 +104,17 @@ def heads(
     place, measures = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     settle(layer=large.layer + 1, head=large.head + 1)
-    widths = [28, 46, 26] if second is None else [24, 38, 38]
-    left, middle, right = st.container(key="three-views").columns(widths, gap="medium")
-    with middle:  # first, so that it is painted first
+    if second is None:
+        left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
+    else:
+        two = st.container()
+        left, middle = st.columns([28, 72], gap="medium")
+    with two if second is not None else middle:  # first, so that it is painted first
         if second is None:
             large_head(large, view)
         else:
-            both = side_by_side(second, view, large)
-            in_sentence(both[0], view, shown, first=True)
+            compare(shown, second, view, large)
+    with middle:
         same = {name: value for name, value in view.to_query().items() if name in ("model", "text", "target")}
         st.caption(
             f":material/info: {CAUTION} To see what a head is for, [switch it off](#switch-heads-off). "
@@ -121,12 +124,12 @@ def heads(
     with left:
         _overview(shown, view, large)
         roles = st.container()
-    with right:
-        if second is None:
+    if second is None:
+        with right:
             _lines(shown, view, place, large)
             checked = st.container()
-        else:
-            in_sentence(both[1], view, second, first=False)
+    else:
+        with middle:
             st.caption("The lines stand beside one sentence: close the second to see them.")
     with bar:
         _controls(shown, view)

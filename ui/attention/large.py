@@ -10,13 +10,24 @@ import streamlit as st
 from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update
-from ui.viewer import Held, Shows, big_head
+from ui.viewer import Held, Labels, Shows, big_head
 
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
 
 
-def large_head(large: Panel, view: AttentionView, *, key: str = "head", first: bool = True) -> None:
-    """The chosen head with its notes. `first` is the one that is picked in the overview and whose tokens are held."""
+def large_head(
+    large: Panel,
+    view: AttentionView,
+    *,
+    key: str = "head",
+    title: str = "",
+    first: bool = True,
+    beside: Panel | None = None,
+) -> None:
+    """The chosen head with its notes. `first` is the one that is picked in the overview and whose tokens are held.
+
+    `title` is another than which head it is. `beside` is drawn next to it, with cells of the same size.
+    """
     place = large.place
     big_head(
         large.cells,
@@ -29,10 +40,11 @@ def large_head(large: Panel, view: AttentionView, *, key: str = "head", first: b
         peak=large.limit,
         signed=large.signed,
         name=large.name,
-        title=(large.title, large.note),
+        title=(title or large.title, large.note),
         shows=_foreseen(large, view) if first else None,
         held=held(view) if first else None,
         on_held=hold if first else None,
+        beside=None if beside is None else labels_of(beside),
     )
     if SHOW_HELP[large.show]:
         st.caption(SHOW_HELP[large.show])
@@ -49,6 +61,11 @@ def large_head(large: Panel, view: AttentionView, *, key: str = "head", first: b
     if twin.open:
         with twin:
             _twin(large, key)
+
+
+def labels_of(large: Panel) -> Labels:
+    """The labels around a picture."""
+    return {"rows": large.place.rows, "columns": large.place.columns, "rows_read": large.place.reads}
 
 
 def _foreseen(large: Panel, view: AttentionView) -> Shows | None:

@@ -6,19 +6,25 @@ from collections.abc import Iterable
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from headlight.analysis.compared import Compared, Side, compared
 from headlight.importers.examples import examples
 from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, Shown, panel, shown
-from ui.attention.view import AttentionView
-from ui.state.view import reseed, update, widget_key
+from ui.attention.view import MOST_NAMED, AttentionView
+from ui.state.view import reseed, take, update, widget_key
+from ui.viewer import big_head
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence import token_strip
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
+
+COMPARE = {"sides": "Side by side", "difference": "Difference"}
+LARGEST = 6  # differences that are listed
 
 
 def second_sentence(
@@ -69,6 +75,43 @@ def closest(text: str, others: Iterable[str]) -> str:
     return max(different, key=lambda other: SequenceMatcher(None, words, other.split()).ratio(), default=text)
 
 
+def compare(shown: Shown, second: Shown, view: AttentionView, large: Panel) -> None:
+    """The chosen head in both sentences, side by side or as a difference, and where it differs most."""
+    both = side_by_side(second, view, large)
+    sides = [Side(one.cells, one.place.rows, one.place.columns, one.place.masked) for one in both]
+    found = compared(*sides)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{large.title} in both sentences**")
+        st.space("stretch")
+        key = widget_key("compare")
+        st.segmented_control(
+            "Compare",
+            list(COMPARE),
+            default=view.compare,
+            required=True,
+            format_func=COMPARE.__getitem__,
+            key=key,
+            on_change=take,
+            args=("compare", key),
+            label_visibility="collapsed",
+        )
+    if view.compare == "difference":
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _difference(found, large)
+        with right:
+            _largest(found, large.name)
+    else:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            large_head(both[0], view, title="First sentence", beside=both[1])
+            checks(shown)
+        with right:
+            large_head(both[1], view, key="head-second", title="Second sentence", first=False, beside=both[0])
+            checks(second)
+        _largest(found, large.name)
+
+
 def side_by_side(second: Shown, view: AttentionView, large: Panel) -> tuple[Panel, Panel]:
     """The head of the first sentence and the same one of the second, on one scale."""
     same = replace(view, layer=large.layer + 1, head=large.head + 1)
@@ -77,11 +120,45 @@ def side_by_side(second: Shown, view: AttentionView, large: Panel) -> tuple[Pane
     return replace(large, limit=limit), replace(other, limit=limit)
 
 
-def in_sentence(large: Panel, view: AttentionView, of: Shown, *, first: bool) -> None:
-    """One of the two pictures under its sentence."""
-    st.markdown(literal(of.trace.text))
-    large_head(large, view, key="head" if first else "head-second", first=first)
-    checks(of)
+def _difference(found: Compared, large: Panel) -> None:
+    if not found.rows or not found.columns:
+        st.info("The two sentences have no tokens in common, so there is nothing to subtract.")
+        return
+    big_head(
+        found.difference,
+        found.rows,
+        found.columns,
+        found.masked,
+        key="head-difference",
+        peak=float(np.abs(found.difference).max()) or 1.0,
+        signed=True,
+        name=large.name,
+        title=("Second sentence minus first", large.note),
+        before=found.first,
+    )
+    for which, tokens in zip(("first", "second"), found.left_out, strict=True):
+        if tokens:
+            named = ", ".join(literal(token) for token in tokens[:MOST_NAMED])
+            more = f" and {len(tokens) - MOST_NAMED} more" if len(tokens) > MOST_NAMED else ""
+            st.caption(f"Only in the {which} sentence, so not in the picture: {named}{more}.")
+
+
+def _largest(found: Compared, name: str) -> None:
+    """Where the two sentences differ most, in a sentence and as a table."""
+    changes = found.largest(LARGEST)
+    if not changes or not changes[0].difference:
+        return
+    most = changes[0]
+    st.markdown(
+        f"The largest difference: **{literal(most.row)}** looks at **{literal(most.column)}** with a {name} of "
+        f"{most.first:.2f} in the first sentence and {most.second:.2f} in the second."
+    )
+    rows = "\n".join(
+        f"| {literal(one.row)} looks at {literal(one.column)} | {one.first:.3f} | {one.second:.3f} | "
+        f"{one.difference:+.3f} |".replace("-", "−")
+        for one in changes
+    )
+    st.markdown(f"| Largest differences | First | Second | Difference |\n|:---|---:|---:|---:|\n{rows}")
 
 
 def checks(shown: Shown) -> None:

@@ -14,6 +14,7 @@ from ui.state.view import LONGEST_TEXT, View, one_of, whole
 
 Show = Literal["raw", "value", "mean", "max", "rollout", "difference"]
 ScaleName = Literal["fixed", "row", "sqrt"]
+Compare = Literal["sides", "difference"]
 
 LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
 MOST_NAMED = 6  # heads; more are counted
@@ -100,6 +101,7 @@ class AttentionView(View):
     mass: int = 90  # percent of each row that the line view draws
     changes: tuple[Change, ...] = ()
     second: str | None = None  # a sentence to be shown beside the first, with the same head
+    compare: str = "sides"  # both sentences side by side, or the difference of their weights
     row: int | None = None  # the token that looks, from 1, and the one looked at, that are held
     column: int | None = None
     MISTAKES: ClassVar[tuple[str, ...]] = RUNNABLE
@@ -122,6 +124,7 @@ class AttentionView(View):
             "mass": whole(query.get("mass", ""), 50, 100) or cls.mass,
             "changes": tuple(change for change in changes if change),
             "second": query["second"][:LONGEST_TEXT] if "second" in query else None,
+            "compare": one_of(query.get("compare"), get_args(Compare), cls.compare),
             "row": whole(query.get("row", ""), 1, 9999),
             "column": whole(query.get("column", ""), 1, 9999),
             "broken": one_of(query.get("broken"), RUNNABLE, cls.broken),

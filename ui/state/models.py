@@ -70,7 +70,7 @@ def _ended(run: Path) -> bool:
 
 
 def broken_name(name: str, mistake: str) -> str:
-    """The name of a model run with a mistake of `headlight.teaching.mistakes`: known wherever models are, and listed nowhere."""
+    """The name of a model run with one of `MISTAKES`: known wherever models are, and listed nowhere."""
     return f"{name}{MADE}{mistake}"
 
 

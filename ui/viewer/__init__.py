@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import streamlit as st
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from headlight.viewer.packing import (
     EveryHead,
+    HeadOptions,
     Held,
     Kinds,
+    Labels,
     Profile,
-    Scale,
     Shows,
     chosen_payload,
     head_payload,
@@ -30,6 +32,7 @@ __all__ = [
     "EveryHead",
     "Held",
     "Kinds",
+    "Labels",
     "LinesState",
     "Profile",
     "Shows",
@@ -140,35 +143,11 @@ def big_head(
     masked: NDArray[np.bool_] | None = None,
     *,
     key: str,
-    rows_read: Sequence[str] | None = None,
-    scale: Scale = "fixed",
-    peak: float = 1.0,
-    signed: bool = False,
-    name: str = "weight",
-    title: tuple[str, str] | None = None,
-    shows: Shows | None = None,
-    held: Held = None,
     on_held: Callable[[Held], None] | None = None,
+    **options: Unpack[HeadOptions],
 ) -> None:
-    """One head, [Q, K], on a canvas with zoom and pan, under a title in bold and grey.
-
-    `name` is what a cell holds; `shows` says which head of the overview it is, where it may be drawn ahead of the
-    page's answer. `held` and `on_held` are as in `lines`.
-    """
-    data = head_payload(
-        pattern,
-        rows,
-        columns,
-        masked=masked,
-        rows_read=rows_read,
-        scale=scale,
-        peak=peak,
-        signed=signed,
-        name=name,
-        title=title,
-        shows=shows,
-        held=held,
-    )
+    """One head, [Q, K], on a canvas with zoom and pan; `on_held` is as in `lines`."""
+    data = head_payload(pattern, rows, columns, masked, **options)
     _HEAD(data=data, key=key, on_held_change=_holder(key, pattern.shape, on_held))
 
 

@@ -1,4 +1,4 @@
-"""The process in which a student's file runs: `python -m headlight.teaching.exercises.child FILE FOLDER SECONDS [DONE ...]`.
+"""The process of a student's file: `python -m headlight.teaching.exercises.child FILE FOLDER SECONDS [DONE ...]`.
 
 It writes a line of JSON into FOLDER/said.jsonl for each thing that it begins or has judged, so that whoever started it
 knows how far it came, whatever happens to it.

@@ -2,8 +2,10 @@
 //
 // Header: rows, columns, rows_read (or null), given (of these how many rows and columns are a prompt, or null), scale, peak,
 //   signed (weights from -peak to peak), bar (what the colours mean), title [strong, grey] or null, shows { kind, place [layer, head] } of a head that may be drawn ahead of the page's
-//   answer (or null), held [row, column] (either may be null) or null.
-// Arrays: weights float32 [rows, columns], masked uint8 [rows, columns].
+//   answer (or null), held [row, column] (either may be null) or null, beside { rows, columns, rows_read } of another picture
+//   whose cells are to be of the same size, or null.
+// Arrays: weights float32 [rows, columns], masked uint8 [rows, columns]; of a difference, before float32 [rows, columns]:
+//   what was subtracted.
 // Emits "held" [row, column] or null; tells other views which cell is under the pointer, and which is held.
 
 const LARGEST_MAP_CELL = 48; // pixels, as far as one can zoom in
@@ -93,6 +95,7 @@ class Head {
     this.header = header;
     this.weights = arrays.weights;
     this.masked = arrays.masked;
+    this.before = arrays.before;
     this.theme = themeOf(this.root);
     this.colours = header.signed ? PALETTE[this.theme.name].diverging : this.theme.stops;
     this.ramp = header.signed ? shadesOf(this.colours) : this.theme.shades;
@@ -173,14 +176,20 @@ class Head {
   }
 
   resize() {
-    const { rows, columns, rows_read: read } = this.header,
+    const { rows, columns, rows_read: read, beside } = this.header,
       width = this.map.clientWidth,
       before = this.box;
     if (!width) return;
     pixel.font = `650 14px ${this.theme.font}`;
-    const widest = labels => Math.max(24, ...labels.map(label => pixel.measureText(label).width));
-    const labels = { rows: widest(rows), read: read && widest(read), columns: widest(columns) };
-    this.box = mapBox(rows.length, columns.length, labels, width, isFull(this.root) ? innerHeight : null);
+    const widest = (own, other = []) =>
+      Math.max(24, ...[...own, ...other].map(label => pixel.measureText(label).width));
+    const labels = {
+      rows: widest(rows, beside?.rows),
+      read: read && widest(read, beside?.rows_read ?? []),
+      columns: widest(columns, beside?.columns),
+    };
+    const most = { rows: beside?.rows.length ?? 0, columns: beside?.columns.length ?? 0 };
+    this.box = mapBox(rows.length, columns.length, labels, width, isFull(this.root) ? innerHeight : null, most);
     const { box } = this,
       { start } = box;
     // Another width shows the same part again, unless the reader had not moved from where the map begins.
@@ -416,8 +425,10 @@ class Head {
       return this.tip.show(place, names, [el("span", { class: "muted" }, "masked, which is not a weight of zero")]);
     }
     if (signed) {
-      const change = (value < 0 ? "\u2212" : "+") + weightText(Math.abs(value));
-      return this.tip.show(place, names, [el("b", { class: "value" }, change)]);
+      const change = (value < 0 ? "\u2212" : "+") + weightText(Math.abs(value)),
+        from = this.before?.[cell.row * K + cell.column];
+      const both = this.before ? ` from ${weightText(from)} to ${weightText(from + value)}` : "";
+      return this.tip.show(place, names, [el("b", { class: "value" }, change), el("span", { class: "muted" }, both)]);
     }
     let rank = 1;
     for (let j = 0; j < K; j++) if (this.weights[cell.row * K + j] > value) rank++;

@@ -21,8 +21,17 @@ const slantOf = across => ((across >= 21 ? 42 : 62) * Math.PI) / 180;
 // cells' window; high, the canvas's height; strong and muted, the room of the two labels of a row; and two sizes of a cell
 // { across, down }: start, that the map begins with, and whole, with which all of it is in the window.
 //
-// `screen` is the height of a screen that the map fills, or null where it is a part of a page.
-function mapBox(rows, columns, widest, width, screen = null) {
+// `screen` is the height of a screen that the map fills, or null where it is a part of a page. `most` has the rows and
+// columns of another map, of as much width: both have the cells that the larger has.
+function mapBox(rows, columns, widest, width, screen = null, most = { rows, columns }) {
+  const box = sizedBox(Math.max(rows, most.rows), Math.max(columns, most.columns), widest, width, screen);
+  const { across, down } = box.start,
+    w = Math.min(box.w, across * columns),
+    h = Math.min(box.h, down * rows);
+  return { ...box, w, h, high: box.high - box.h + h, whole: { across: w / columns, down: h / rows } };
+}
+
+function sizedBox(rows, columns, widest, width, screen) {
   const largest = screen ? 3 * LARGEST_CELL_AT_FIRST : LARGEST_CELL_AT_FIRST;
   const narrow = width < NARROW,
     titled = narrow ? 0 : 22,

@@ -214,9 +214,9 @@ def test_two_sentences_stand_beside_each_other_with_the_same_head(model: Transla
     layer, head = sharpest(model.trace(one), "cross")
     for place, text in (("head", one), ("head-second", other)):
         drawn, arrays = payload(app, place)
-        assert drawn["title"][0] == f"Layer {layer + 1}, head {head + 1}"
+        assert drawn["title"][0] == ("First sentence" if place == "head" else "Second sentence")
         assert np.allclose(arrays["weights"], model.trace(text).cross[layer, head], atol=1e-6)
-        assert text in texts(app)
+    assert f"**Layer {layer + 1}, head {head + 1} in both sentences**" in texts(app)
     assert any("close the second to see them" in caption.value for caption in app.caption)
     (button,) = (one for one in app.button if one.label == "Close")
     button.click()

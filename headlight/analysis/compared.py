@@ -1,0 +1,106 @@
+"""The same head in two sentences: which tokens correspond, and how its weights differ there.
+
+Q rows and K columns of one sentence, R and C of the other, P and L of the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+import numpy as np
+
+_SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"  # which number a token that occurs more than once
+Pairs = list[tuple[int, int]]
+
+
+def corresponding(first: Sequence[str], second: Sequence[str]) -> Pairs:
+    """The positions of corresponding tokens in two sentences, in order.
+
+    Equal tokens correspond, in the alignment of `difflib`; so do the tokens of a passage that was replaced by another
+    of the same length, one by one: "wide" and "tired".
+    """
+    one, other = ([label.rstrip(_SUBSCRIPTS) or label for label in labels] for labels in (first, second))
+    pairs: Pairs = []
+    for tag, start, end, other_start, other_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        if tag == "equal" or (tag == "replace" and end - start == other_end - other_start):
+            pairs += zip(range(start, end), range(other_start, other_end), strict=True)
+    return pairs
+
+
+class Change(NamedTuple):
+    """The weight of one row and column in the first sentence and in the second."""
+
+    row: str
+    column: str
+    first: float
+    second: float
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two patterns where their tokens correspond."""
+
+    rows: list[str]  # [P]
+    columns: list[str]  # [L]
+    first: np.ndarray  # [P, L]
+    second: np.ndarray  # [P, L]
+    masked: np.ndarray  # [P, L], True where either hides the cell
+    left_out: tuple[list[str], list[str]]  # the rows and columns of each sentence without a counterpart
+
+    @property
+    def difference(self) -> np.ndarray:
+        """Second minus first, [P, L]; no row is rescaled."""
+        return self.second - self.first
+
+    def largest(self, count: int) -> list[Change]:
+        """The `count` cells that differ most, the largest difference first."""
+        sizes = np.where(self.masked, -1.0, np.abs(self.difference)).ravel()
+        order = np.argsort(-sizes, kind="stable")[:count]
+        cells = [np.unravel_index(at, self.masked.shape) for at in order if sizes[at] >= 0]
+        return [
+            Change(self.rows[r], self.columns[c], float(self.first[r, c]), float(self.second[r, c])) for r, c in cells
+        ]
+
+
+class Side(NamedTuple):
+    """One sentence's pattern with its labels."""
+
+    cells: np.ndarray  # [Q, K]
+    rows: Sequence[str]
+    columns: Sequence[str]
+    masked: np.ndarray  # [Q, K]
+
+
+def compared(first: Side, second: Side) -> Compared:
+    """The weights of two sentences at the rows and columns whose tokens correspond."""
+    rows, columns = corresponding(first.rows, second.rows), corresponding(first.columns, second.columns)
+    cells = [np.ix_([pair[side] for pair in rows], [pair[side] for pair in columns]) for side in range(2)]
+    without = tuple(
+        list(dict.fromkeys(_others(one.rows, rows, side) + _others(one.columns, columns, side)))
+        for side, one in enumerate((first, second))
+    )
+    return Compared(
+        [_joined(first.rows[a], second.rows[b]) for a, b in rows],
+        [_joined(first.columns[a], second.columns[b]) for a, b in columns],
+        first.cells[cells[0]],
+        second.cells[cells[1]],
+        first.masked[cells[0]] | second.masked[cells[1]],
+        without,  # type: ignore[arg-type]
+    )
+
+
+def _joined(one: str, other: str) -> str:
+    same = one.rstrip(_SUBSCRIPTS) == other.rstrip(_SUBSCRIPTS)
+    return one if same else f"{one} / {other}"
+
+
+def _others(labels: Sequence[str], pairs: Pairs, side: int) -> list[str]:
+    taken = {pair[side] for pair in pairs}
+    return [label for at, label in enumerate(labels) if at not in taken]
