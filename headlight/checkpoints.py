@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
+import zlib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from headlight import folders, tokenizer_json
 from transformer import Translator
 from transformer.access import require_readable
 from transformer.checkpoint import Checkpoint, native, save
-from transformer.files import read_json
+from transformer.files import read_bytes, read_json
 from transformer.quoting import short
 from transformer.tokenizers import Tokenizer
 from transformer.translator import in_precision
 
-__all__ = ["Checkpoint", "load", "load_tokenizer", "load_translator", "save", "snapshots", "step_of"]
+__all__ = [
+    "Checkpoint",
+    "load",
+    "load_tokenizer",
+    "load_translator",
+    "read_words",
+    "save",
+    "save_words",
+    "snapshots",
+    "step_of",
+]
+
+WORDS = "words.txt.gz"  # the words of the sentences that the model was trained to read
+MOST_PACKED, MOST_UNPACKED = 200_000, 4_000_000  # bytes of that file, and of its text
 
 
 def load(folder: str | Path) -> Checkpoint:
@@ -67,3 +84,41 @@ def step_of(path: Path) -> int:
     """The training step of a snapshot; 0 where its name has no number."""
     number = re.search(r"(\d+)$", path.stem)
     return int(number[1]) if number else 0
+
+
+def save_words(folder: Path, words: Mapping[str, int]) -> int:
+    """Write the words that a model was trained to read, by how often each was read; returns how many are listed.
+
+    The rarest are left out where the file would have more than MOST_PACKED bytes.
+    """
+    frequent = sorted(words, key=lambda word: (-words[word], word))
+    count = len(frequent)
+    while len(packed := _packed(frequent[:count])) > MOST_PACKED:
+        count = int(count * 0.99 * MOST_PACKED / len(packed))
+    temporary = folder / f"{WORDS}.{os.getpid()}.part"
+    temporary.write_bytes(packed)
+    os.replace(temporary, folder / WORDS)
+    return count
+
+
+def _packed(words: Iterable[str]) -> bytes:
+    return gzip.compress("\n".join(sorted(words)).encode(), mtime=0)
+
+
+def read_words(folder: str | Path) -> frozenset[str]:
+    """The words that the model of a folder was trained to read, in lower case; none where there is no such list."""
+    file = folders.model(folder) / WORDS
+    try:
+        return _read_words(file, file.stat().st_mtime_ns)
+    except OSError:
+        return frozenset()
+
+
+@lru_cache(8)
+def _read_words(file: Path, changed: int) -> frozenset[str]:
+    try:
+        unpacked = zlib.decompressobj(wbits=31)  # gzip
+        text = unpacked.decompress(read_bytes(file, MOST_PACKED), MOST_UNPACKED).decode()
+    except (ValueError, zlib.error):  # damaged, or not ours; UnicodeDecodeError is a ValueError
+        return frozenset()
+    return frozenset(text.split("\n")) - {""}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from headlight import checkpoints
-from headlight.analysis.typical import KEY, lowest, threshold_of, unlike
-from headlight.checkpoints import load_translator
-from headlight.cli.verbs import FAR
+from headlight.analysis.typical import KEY, lowest, threshold_of, unlike, unlike_note
+from headlight.analysis.unread import words_of
+from headlight.checkpoints import load_translator, read_words, save_words
 from headlight.cli.verbs import main as command_line
 from headlight.corpora.corpora import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
@@ -56,7 +56,7 @@ def test_the_command_writes_the_threshold_into_the_card(
     monkeypatch.setattr("headlight.analysis.typical.FEWEST", 20)
     folder = tmp_path / "corpus"
     folder.mkdir()
-    pairs(folder / "en-fr.train.tsv", 3)
+    trained = pairs(folder / "en-fr.train.tsv", 30)
     sentences = pairs(folder / "en-fr.validation.tsv", 20)
     before = read_json(small / "card.json")
     with open(folder / "en-fr.validation.tsv", "a") as file:  # nor a source twice, nor one that the model can't read
@@ -69,9 +69,14 @@ def test_the_command_writes_the_threshold_into_the_card(
     (of,) = card[KEY].pop("sentences").values()
     assert of == 20 and "validation" in card[KEY].pop("on")
     assert card == before | {
-        KEY: {"share_below": 0.01, "command": f"python -m tools.typical {small} --data {folder}:en-fr"}
+        KEY: {
+            "share_below": 0.01,
+            "unread_log_prob": 0.0,  # every word of the validation part stands in the training part
+            "command": f"python -m tools.typical {small} --data {folder}:en-fr",
+        }
     }
     assert "from 20 sentences" in capsys.readouterr().out
+    assert read_words(small) == {word for text in trained for word in words_of(text)} == set(words_of(" ".join(TEXTS)))
 
 
 def test_what_cannot_be_measured_is_reported_and_the_card_stays(
@@ -87,10 +92,18 @@ def test_what_cannot_be_measured_is_reported_and_the_card_stays(
 
 def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sure = load_translator(small).translate(TEXTS[0]).log_prob_per_token
-    for threshold, warning in ((sure + 0.01, f"{FAR}\n"), (sure - 0.01, "")):
+    for threshold, warning in ((sure + 0.01, f"{unlike_note()}\n"), (sure - 0.01, "")):
         write_json(small / "card.json", {KEY: {"log_prob_per_token": threshold}})
         assert command_line(["translate", str(small), TEXTS[0]]) == 0
         assert capsys.readouterr().err == warning
+
+
+def test_the_command_line_names_a_word_that_was_never_read(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, *others = words_of(TEXTS[0])
+    write_json(small / "card.json", {KEY: {"log_prob_per_token": -99.0, "unread_log_prob": 0.0}})
+    save_words(small, dict.fromkeys(set(others) - {first}, 1))
+    assert command_line(["translate", str(small), TEXTS[0]]) == 0
+    assert capsys.readouterr().err == f'The model has never read "{first}"; it will guess.\n'
 
 
 def shipped(name: str) -> Translator:
@@ -149,6 +162,6 @@ def test_what_is_said_of_is_counted(small: Path, tmp_path: Path, capsys: pytest.
     below = sum(value < sure[sentences[1]] + 1e-4 for value in sure.values())
     assert noted.main([str(small), "--data", f"{folder}:en-fr", "--strange", str(tmp_path / "strange.txt")]) == 0
     tested, _, strange = capsys.readouterr().out.splitlines()
-    assert f"{below} of 20 " in tested
-    assert f"{1 + (sure[sentences[0]] < sure[sentences[1]] + 1e-4)} of 2 " in strange
+    assert f"0 +{below:>5} of 20 " in tested
+    assert f"+{1 + (sure[sentences[0]] < sure[sentences[1]] + 1e-4):>5} of 2 " in strange
     assert noted.main([str(small), "--data", str(tmp_path / "none.tsv")]) == 1

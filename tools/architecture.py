@@ -1,4 +1,4 @@
-"""Draws the layers of pyproject.toml's import contracts: `python -m tools.architecture > docs/images/architecture.svg`."""
+"""Draws the layers of pyproject.toml's contracts: `python -m tools.architecture > docs/images/architecture.svg`."""
 
 import tomllib
 from pathlib import Path

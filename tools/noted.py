@@ -1,5 +1,5 @@
-"""`python -m tools.noted CHECKPOINT --data CORPUS --strange FILE...`: of how many sentences the app says that they are
-unlike what the model was trained on, by the threshold in its card (tools/typical.py).
+"""`python -m tools.noted CHECKPOINT --data CORPUS --strange FILE...`: in how many sentences the app names a word that
+the model never read, and of how many others it says that they are unlike the training's (tools/typical.py).
 
 CORPUS is what the model was trained on; of its test part there should be few. Of the sentences in each FILE, one a
 line, there should be many, as of the test part's sentences with their words in another order.
@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from headlight.analysis.typical import unlike
-from headlight.checkpoints import load_translator
+from headlight.analysis.unread import guessed, has_unread, unread
+from headlight.checkpoints import load_translator, read_words
 from headlight.corpora.corpora import open_split
 from tools.typical import drawn, readable
 from transformer import Translator
@@ -23,15 +24,25 @@ from transformer.quoting import short
 SALADS = 200
 
 
-def shares(model: Translator, kinds: dict[str, list[str]]) -> dict[str, tuple[int, int]]:
-    """Of how many sentences of each kind it is said, and how many there are; the model writes as the app lets it."""
+def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]) -> dict[str, tuple[int, int, int]]:
+    """Of each kind: in how many sentences a word is named, of how many others it is said that they are unlike the
+    training's, and how many there are; the model writes as the app lets it."""
     return {
         name: (
-            sum(unlike(model.card, one.log_prob_per_token) for one in model.translate_batch(texts, beam_size=5)),
+            sum(bool(named(model, read, text)) for text in texts),
+            sum(
+                unlike(model.card, one.log_prob_per_token) and not named(model, read, text)
+                for text, one in zip(texts, model.translate_batch(texts, beam_size=5), strict=True)
+            ),
             len(texts),
         )
         for name, texts in kinds.items()
     }
+
+
+def named(model: Translator, read: Collection[str], text: str) -> list[str]:
+    """The words of a sentence that the app says the model has never read."""
+    return guessed(model.card, unread(model.trace(text), read)) if read and has_unread(text, read) else []
 
 
 def salads(texts: Sequence[str]) -> list[str]:
@@ -62,8 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    for name, (said, count) in shares(model, kinds).items():
-        print(f"{name:<40}{said:>6} of {count:<6}{said / max(count, 1):>7.1%}")
+    for name, (words, others, count) in shares(model, read_words(given.checkpoint), kinds).items():
+        said = words + others
+        print(f"{name:<40}{words:>6} +{others:>5} of {count:<6}{said / max(count, 1):>7.1%}")
     return 0
 
 

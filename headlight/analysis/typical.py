@@ -40,6 +40,11 @@ def unlike(card: Mapping[str, Any], log_prob_per_token: float) -> bool:
     return threshold is not None and log_prob_per_token < threshold
 
 
+def unlike_note(who: str = "the model") -> str:
+    """What to say of such a sentence."""
+    return f"This sentence is unlike those that {who} learned from, so its translation may be wrong."
+
+
 def threshold_of(card: Mapping[str, Any]) -> float | None:
     """What a card says of it, in nats per token; None where it says nothing of it, or nothing that makes sense."""
     typical = card.get(KEY)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from headlight import checkpoints, folders
-from headlight.analysis.typical import unlike
-from headlight.checkpoints import load_translator
+from headlight.analysis.typical import unlike, unlike_note
+from headlight.analysis.unread import guessed, has_unread, note, unread
+from headlight.checkpoints import load_translator, read_words
 from headlight.cli import check as exercises
 from headlight.cli import checkpoints as opening
 from headlight.cli import heads as atlas
@@ -34,7 +35,6 @@ from transformer.translator import LENGTH_PENALTY, PRECISIONS, Translation, Tran
 
 Verb = Callable[[Callable[[argparse.Namespace], int | None], str], argparse.ArgumentParser]
 MOST_SEEN = 0.05  # share of the pairs to score that were trained on; the same short sentence stands in many corpora
-FAR = "This sentence is unlike what the model was trained on, so its translation may mean little."
 
 
 def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
@@ -190,15 +190,24 @@ def _sentences(options: argparse.Namespace) -> Iterator[str]:
 
 
 def translate(options: argparse.Namespace) -> None:
-    translator = load_translator(options.checkpoint, options.precision)
+    translator, read = load_translator(options.checkpoint, options.precision), read_words(options.checkpoint)
     for sentence in _sentences(options):
         written = _translations(translator, sentence, options)
         for translation in written:
             score = f"{translation.score:9.4f}\t" if options.n_best > 1 else ""
             print(f"{score}{translation.text}", flush=True)
         typed = options.sentence and not options.sample  # sentences from a file may be many, and sampled ones unusual
-        if typed and unlike(translator.card, written[0].log_prob_per_token):
-            print(FAR, file=sys.stderr)
+        if typed and (warning := _warning(translator, sentence, written[0], read)):
+            print(warning, file=sys.stderr)
+
+
+def _warning(translator: Translator, sentence: str, written: Translation, read: frozenset[str]) -> str:
+    """What to say of a sentence that is unlike the training's, or has words that were never read; "" of others."""
+    if read and has_unread(sentence, read):
+        words = guessed(translator.card, unread(translator.trace(sentence, own=written), read))
+        if words:
+            return note(words)
+    return unlike_note() if unlike(translator.card, written.log_prob_per_token) else ""
 
 
 def _translations(translator: Translator, sentence: str, options: argparse.Namespace) -> list[Translation]:

@@ -1,19 +1,15 @@
-"""A note on a sentence that is unlike the training data of the model."""
+"""A note on a sentence that is unlike the training data of the model, or has words that the model never read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import streamlit as st
 
-from headlight.analysis.typical import threshold_of, unlike
+from headlight.analysis.typical import threshold_of, unlike, unlike_note
+from headlight.analysis.unread import guessed, has_unread, note, unread
+from headlight.checkpoints import read_words
 from transformer import Translator
 from ui.state import models
-from ui.state.public import without_places
 from ui.widgets.text import literal
-
-LONGEST = 300  # characters of what a card says of its data
 
 
 def far_note(
@@ -31,19 +27,12 @@ def far_note(
     """
     if threshold_of(model.card) is None or model.card.get("broken"):  # then that is why
         return
+    read = read_words(models.model_folder(name))
+    if read and has_unread(text, read) and (words := guessed(model.card, unread(models.trace(name, text, None), read))):
+        said = note(words, who[:1].upper() + who[1:], "*", literal)
+        st.caption(f":material/info: {said}")
+        return
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
     if unlike(model.card, log_prob_per_token):
-        st.caption(f":material/info: {note(who, model.card)}")
-
-
-def note(who: str, card: Mapping[str, Any]) -> str:
-    """The note as Markdown, with what the model was trained on where its card says so."""
-    text = f"This sentence is unlike what {who} was trained on, so its translation and its attention may mean little."
-    data = card.get("data")
-    if not isinstance(data, str) or not data.strip():
-        return text
-    data = " ".join(without_places(data).split()).rstrip(".")
-    if len(data) > LONGEST:
-        data = f"{data[:LONGEST].rstrip()} …"
-    return f"{text} It was trained on: {literal(data)}."
+        st.caption(f":material/info: {unlike_note(who)}")

@@ -8,13 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
+from headlight.analysis.unread import DROPPED, words_of
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from ui.state import models
-from ui.widgets.far import LONGEST, note
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
-UNUSUAL = "unlike what the model was trained on"
+UNUSUAL = "unlike those that the model learned from"
 UNLIKE, LIKE = TEXTS[:2]  # the small model is surer of the second
 
 
@@ -35,13 +35,17 @@ def notes(page: str, **query: str) -> list[str]:
         app.query_params[name] = value
     app.run()
     assert not app.exception and not app.error
-    return [caption.value for caption in app.caption if "was trained on" in caption.value]
+    return [
+        caption.value
+        for caption in app.caption
+        if "the model learned from" in caption.value or "never read" in caption.value
+    ]
 
 
 @pytest.mark.parametrize("page", ["attention", "anatomy", "decoding"])
 def test_the_note_is_shown_once_where_the_sentence_is_typed(small: Path, page: str) -> None:
     (text,) = notes(page, text=UNLIKE)
-    assert UNUSUAL in text and text.endswith(r"It was trained on: Captions \*of\* dogs.")
+    assert UNUSUAL in text
     assert notes(page, text=LIKE) == []
 
 
@@ -64,9 +68,19 @@ def test_a_model_without_a_threshold_says_nothing(small: Path) -> None:
     assert notes("attention", text=UNLIKE) == []
 
 
-def test_what_a_card_says_of_its_data_is_no_markup_and_not_long() -> None:
-    assert note("the model", {"data": ["x"]}).endswith("may mean little.")
-    assert note("the model", {"data": "<b> [x](javascript:y)\n\n# z"}).endswith(
-        r"trained on: \<b\> \[x\]\(javascript\:y\) \# z."
-    )
-    assert len(note("the model", {"data": "x" * 5000})) < LONGEST + 200
+def test_a_word_that_was_never_read_is_named_where_the_model_is_unsure_of_it(small: Path) -> None:
+    """The threshold is one that every token is below, or none."""
+    first, *others = words_of(LIKE)
+    checkpoint = small_checkpoint()
+    checkpoint.card |= {"typical": {"log_prob_per_token": -99.0, "unread_log_prob": 0.0}}
+    checkpoints.save(checkpoint, small)
+    assert notes("attention", text=LIKE) == []  # without a list of words nothing is said of any
+    checkpoints.save_words(small, dict.fromkeys(set(others) - {first}, 1))
+    (said,) = notes("attention", text=LIKE)
+    assert f"The model has never read *{first}*; it will guess." in said
+    checkpoints.save_words(small, dict.fromkeys([first, *others], 1))
+    assert notes("attention", text=LIKE) == []
+    checkpoint.card["typical"]["unread_log_prob"] = DROPPED - 1
+    checkpoints.save(checkpoint, small)
+    checkpoints.save_words(small, dict.fromkeys(set(others) - {first}, 1))
+    assert notes("attention", text=LIKE) == []
