@@ -7,12 +7,12 @@ from ui.attention.picture import shown
 from ui.attention.second import second_sentence
 from ui.attention.stand_in import make_ready, standing_in
 from ui.attention.switches import changed, switches
+from ui.attention.tour import tour
 from ui.attention.view import AttentionView
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.frame import page
 from ui.widgets.sentence import translation, two_sides
-from ui.widgets.tour import tour
 
 with page(AttentionView, "Attention", "What does each head look at?") as opened:
     view, model = opened.view, opened.model

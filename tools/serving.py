@@ -137,7 +137,7 @@ def launch(playwright: Playwright) -> Browser:
 
 
 def skip_tour(context: BrowserContext) -> BrowserContext:
-    """Make the context a returning visitor's: the first page does not show its tour (ui/widgets/tour.py)."""
+    """Make the context a returning visitor's: the first page does not show its tour (ui/attention/tour.py)."""
     # Some pages, such as about:blank, have no storage: asking throws.
     context.add_init_script("try { localStorage['headlight-tour'] = 'seen'; } catch {}")
     return context
