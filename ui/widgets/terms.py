@@ -49,18 +49,18 @@ def term(name: str, text: str | None = None, *, as_html: bool = False) -> str:
 
 
 def explained(text: str, *names: str) -> str:
-    """Markdown with each of these terms, or its plural, explained at the first place where it stands."""
+    """Markdown with each of these terms, or its plural, explained at the first place where it stands, but in code."""
     waiting = list(names)
     either = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))  # "attention weight" before "weight"
 
     def link(found: re.Match[str]) -> str:
-        name = next((name for name in waiting if name.lower() == found["name"].lower()), None)
+        name = next((name for name in waiting if name.lower() == (found["name"] or "").lower()), None)
         if name is None:
             return found[0]
         waiting.remove(name)
         return term(name, found[0])
 
-    return re.sub(rf"(?<![\w-])(?P<name>{either})s?(?![\w-])", link, text, flags=re.IGNORECASE)
+    return re.sub(rf"`[^`]*`|(?<![\w-])(?P<name>{either})s?(?![\w-])", link, text, flags=re.IGNORECASE)
 
 
 def explain_terms() -> None:

@@ -57,6 +57,7 @@ def test_only_the_first_of_a_term_is_explained_with_its_plural_and_capital() -> 
     text = explained("Heads of one head: a cross-attention head, no crosshead.", "head", "cross-attention")
     assert [link[:2] for link in links(text)] == [("Heads", "#term-head"), ("cross-attention", "#term-cross-attention")]
     assert explained("Nothing of it.", "head") == "Nothing of it."
+    assert explained("Not in `a head`.", "head") == "Not in `a head`."
     with pytest.raises(KeyError):
         term("attention head")
 
