@@ -134,6 +134,18 @@ def test_on_a_phone_it_is_a_sheet_at_the_bottom(visit: Callable[..., Page]) -> N
     expect(button(page)).to_be_visible()
 
 
+def test_what_is_too_high_has_the_coach_mark_at_its_side(visit: Callable[..., Page]) -> None:
+    page = visit("/?text=" + "+".join(["The little girl is eating a red apple and the boy is reading a book."] * 2))
+    wait_until_idle(page)
+    button(page).click()
+    onward(page).click()
+    onward(page).click()
+    expect(coach(page)).to_contain_text(STOPS[2][1])
+    pointed = box(page.locator(STOPS[2][0]))
+    assert pointed["height"] > 720 - 40 - box(coach(page))["height"]
+    assert not overlap(box(coach(page)), pointed)
+
+
 @pytest.mark.parametrize("address", ["/?embed=true", "/?layer=1&head=2"])
 def test_links_to_something_else_are_not_interrupted(visit: Callable[..., Page], address: str) -> None:
     page = visit(address)

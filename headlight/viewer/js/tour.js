@@ -117,25 +117,29 @@ class Tour {
     else if (bottom > this.floor) main.scrollBy({ top: bottom - this.floor, behavior: "instant" });
   }
 
-  // Below what it points at, or at its right; else, as on every phone, at the bottom of the window, and then only the
-  // part that it leaves free is pointed at.
+  // Below what it points at, or at one of its sides; else, as on every phone, at the bottom of the window, and then only
+  // the part that it leaves free is pointed at.
   place() {
     const anchor = anchorOf(this.stops[this.now]),
       { width, height } = this.window,
       card = boxOf(this.card),
-      at = anchor ? boxOf(anchor) : new DOMRect();
-    const narrow = card.width + 2 * TOUR_GAP >= width - 1,
-      seen = !!anchor && !narrow && at.bottom > 0 && at.top < height;
-    const below = seen && at.bottom <= this.floor + 1,
-      beside = seen && !below && at.right + card.width + 2 * TOUR_GAP <= width;
+      at = anchor ? boxOf(anchor) : new DOMRect(),
+      room = card.width + 2 * TOUR_GAP;
+    const seen = !!anchor && room < width - 1 && at.bottom > 0 && at.top < height;
+    const [side, x, y] = [
+      ["below", at.left, at.bottom + TOUR_GAP, seen && at.bottom <= this.floor + 1],
+      ["right", at.right + TOUR_GAP, at.top, seen && at.right + room <= width],
+      ["left", at.left - TOUR_GAP - card.width, at.top, seen && at.left >= room],
+      ["sheet", (width - card.width) / 2, height, true],
+    ].find(([, , , fits]) => fits);
     const within = (value, size, most) => clamp(value, TOUR_GAP, Math.max(TOUR_GAP, most - size - TOUR_GAP));
-    const x = within(below ? at.left : beside ? at.right + TOUR_GAP : (width - card.width) / 2, card.width, width),
-      y = within(below ? at.bottom + TOUR_GAP : beside ? at.top : height, card.height, height);
-    this.card.dataset.side = below ? "below" : beside ? "beside" : "sheet";
-    this.card.style.setProperty("--at", `${clamp(at.left + Math.min(at.width, 80) / 2 - x, 20, card.width - 20)}px`);
-    put(this.card, { left: x, top: y });
+    const left = within(x, card.width, width),
+      top = within(y, card.height, height);
+    this.card.dataset.side = `${side}`;
+    this.card.style.setProperty("--at", `${clamp(at.left + Math.min(at.width, 80) / 2 - left, 20, card.width - 20)}px`);
+    put(this.card, { left, top });
     this.ring.hidden = !anchor;
-    const end = beside ? at.bottom : Math.min(at.bottom, y - TOUR_GAP);
+    const end = side === "sheet" ? Math.min(at.bottom, top - TOUR_GAP) : at.bottom;
     put(this.ring, { left: at.left, top: at.top, width: at.width, height: Math.max(0, end - at.top) });
   }
 
