@@ -11,6 +11,7 @@ warming.wait()  # before the imports below: the thread that warms up is perhaps 
 from ui.state.models import confine_public, prepare  # noqa: E402
 from ui.widgets.pages import PAGES  # noqa: E402
 from ui.widgets.presenting import presenting  # noqa: E402
+from ui.widgets.terms import explain_terms  # noqa: E402
 
 UI = Path(__file__).parent / "ui"
 
@@ -33,6 +34,7 @@ if st.context.theme.type == "dark":
     st.html(UI / "widgets" / "dark.css")
 if not only:
     presenting()
+explain_terms()
 if alone:
     text = "`only=1` shows one step of a lesson alone: name them, as in `/lessons?lesson=it&step=which-word&only=1`."
     st.info(text, icon=":material/info:")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page
 from playwright.sync_api import Error as Broken
 
 from headlight.analysis.layout import descriptions, layout, measures
-from tools.serving import VIEWPORT, wait_until_idle
+from tools.serving import VIEWPORT, skip_tour, wait_until_idle
 from transformer import Trace, Translator
 from transformer.trace import KINDS
 
@@ -24,7 +24,8 @@ _TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(() => {}))"
 
 def opened(browser: Browser, url: str, sign: str = ".thumb") -> Page:
     """The app at an address, once `sign` is there and nothing is left to draw."""
-    page = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce").new_page()
+    context = browser.new_context(viewport=VIEWPORT, color_scheme="light", reduced_motion="reduce")
+    page = skip_tour(context).new_page()
     page.add_init_script(path=SCRIPT)
     page.goto(url)
     page.locator(sign).first.wait_for(timeout=60_000)

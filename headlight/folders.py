@@ -18,6 +18,7 @@ APP = HOUSE if CLONE else HOUSE / "headlight" / "app"  # app.py, with what it ne
 OWN = HOUSE if CLONE else user_data_path("headlight", appauthor=False)
 COMMAND = "python -m headlight" if CLONE else "headlight"  # what a person types
 EXERCISES = APP / "docs" / "exercises"
+GLOSSARY = APP / "docs" / "glossary.md"
 
 
 def _folder(name: str, beside: Path) -> Path:

@@ -7,6 +7,7 @@ from ui.attention.picture import shown
 from ui.attention.second import second_sentence
 from ui.attention.stand_in import make_ready, standing_in
 from ui.attention.switches import changed, switches
+from ui.attention.tour import tour
 from ui.attention.view import AttentionView
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
@@ -15,6 +16,9 @@ from ui.widgets.sentence import translation, two_sides
 
 with page(AttentionView, "Attention", "What does each head look at?") as opened:
     view, model = opened.view, opened.model
+    actions = opened.actions.container(horizontal=True, vertical_alignment="center", gap="small")
+    with actions:
+        tour(view)
     text, below, place = two_sides(model, view)
     compared, middle = st.container(), st.container()
     numbers, off = st.columns([54, 46], gap="large")
@@ -26,7 +30,7 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
             far_note(opened.name, model, text)
         second = second_sentence(opened.name, model, text, view, below, compared)
         with middle:
-            heads(picture, second, opened.actions, numbers)
+            heads(picture, second, actions, numbers)
         with off:
             switches(picture)
         make_ready(opened.name)

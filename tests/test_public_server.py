@@ -110,7 +110,8 @@ class Public:
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
         code = ("server", "pages", "ui", "headlight", "transformer")
         rooms = ("app.py", "navigation.py", *code, "static", ".streamlit")
-        program = [self.program / name for name in (*rooms, "docs/exercises", "lessons")]  # texts that pages show
+        texts = ("docs/exercises", "docs/glossary.md", "lessons")  # that pages show
+        program = [self.program / name for name in (*rooms, *texts)]
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]
         if event == "os.listdir" and real == self.program:  # where Python looks for what is imported
             return True

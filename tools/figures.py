@@ -70,7 +70,7 @@ def files_on_the_path() -> list[str]:
         headlight.show(model.trace(SENTENCE))
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     inside = (Path(name) for name in visited if name.startswith(str(ROOT)))
     return sorted(str(path.relative_to(ROOT)) for path in inside if ".venv" not in path.parts)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tools.serving import VIEWPORT, launch, serve, wait_until_idle
+from tools.serving import VIEWPORT, launch, serve, skip_tour, wait_until_idle
 
 ROOT = Path(__file__).resolve().parents[1]
 # An icon stands before the label as text of its own line, so the last line is the label.
@@ -40,7 +40,7 @@ def shoot(app: Path, folder: Path) -> list[Path]:
         with serve(app, Path(logs) / "log.txt") as address:
             for theme in ("light", "dark"):
                 context = browser.new_context(viewport=VIEWPORT, color_scheme=theme, reduced_motion="reduce")
-                page = context.new_page()
+                page = skip_tour(context).new_page()
                 page.goto(address)
                 wait_until_idle(page)
                 for name, path in page_paths(page, app).items():

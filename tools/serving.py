@@ -20,7 +20,7 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 if TYPE_CHECKING:  # the window of its own needs none of it
-    from playwright.sync_api import Browser, Page, Playwright, ViewportSize
+    from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
@@ -134,6 +134,13 @@ def launch(playwright: Playwright) -> Browser:
     if path is None:
         raise RuntimeError("No Chromium found: run `make browser`, or `apt-get install chromium`.")
     return playwright.chromium.launch(executable_path=path, args=_CHROMIUM_FLAGS)
+
+
+def skip_tour(context: BrowserContext) -> BrowserContext:
+    """Make the context a returning visitor's: the first page does not show its tour (ui/attention/tour.py)."""
+    # Some pages, such as about:blank, have no storage: asking throws.
+    context.add_init_script("try { localStorage['headlight-tour'] = 'seen'; } catch {}")
+    return context
 
 
 def wait_until_idle(page: Page, seconds: float = 60) -> None:

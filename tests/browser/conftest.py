@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -80,12 +81,13 @@ def new_page(browser: Browser, tabs: Tabs, errors: list[str]) -> Iterator[Opener
     """Open pages of 1280 x 720: `new_page(color_scheme="dark")`, `new_page(viewport=...)`.
 
     `new_page(fresh=True)` is for a test that adds listeners, routes or scripts to its page, or that asks what a browser
-    does which has never been here. At the end of the test each page must show no exception and have logged no error.
+    does which has never been here; with `first_visit=True` the first page then shows its tour. At the end of the test
+    each page must show no exception and have logged no error.
     """
     taken: list[Page] = []
     fresh_pages: list[Page] = []
 
-    def opener(fresh: bool = False, **options: object) -> Page:
+    def opener(fresh: bool = False, **options: Any) -> Page:
         if not fresh:
             taken.append(tabs.take(**options))
             return taken[-1]

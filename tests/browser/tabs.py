@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page
 
-from tools.serving import VIEWPORT
+from tools.serving import VIEWPORT, skip_tour
 
 PATIENCE = 30_000  # milliseconds, Playwright's own
 
@@ -56,12 +56,13 @@ class Tabs:
             self._free.append(page)
 
 
-def new_context(browser: Browser, **options: Any) -> BrowserContext:
+def new_context(browser: Browser, first_visit: bool = False, **options: Any) -> BrowserContext:
+    """Without `first_visit`, the context of somebody who has seen the tour of the first page."""
     context = browser.new_context(
         **{"viewport": VIEWPORT, "reduced_motion": "reduce", "accept_downloads": True, **options}
     )
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    return context
+    return context if first_visit else skip_tour(context)
 
 
 def listen(page: Page, to: Tabs) -> None:

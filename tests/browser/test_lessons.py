@@ -91,7 +91,7 @@ def test_what_is_to_be_guessed_is_in_the_browser_only_after_the_guess(fresh_page
     expect(page.get_by_text("A row always shares out 100 %.")).to_be_visible()
     page.evaluate(AXE.read_text("utf-8"))
     assert page.evaluate(FOUND, OPTIONS) == []
-    assert any(step.text.split("\n")[0][:20].encode() in message for message in messages)
+    assert any(b"A row always shares out" in message for message in messages)
     assert not any(shares in message or why in message for message in messages)
     known = page.evaluate(f"({TEXT})(document.documentElement)") + page.url
     assert answer["explanation"][:20] not in known and "what the head does" not in known

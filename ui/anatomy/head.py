@@ -19,6 +19,7 @@ from ui.anatomy.tables import vectors_table
 from ui.anatomy.view import LOOKS, STAGES, AnatomyView
 from ui.state.models import translator
 from ui.state.view import take, update, widget_key
+from ui.widgets.terms import explained
 
 _LOOKS = {"word": "One word", "matrices": "Whole head", "heads": "All heads", "scaling": "Why divide"}
 
@@ -62,8 +63,14 @@ def _one_word(name: str, trace: Trace, chosen: Chosen, view: AnatomyView) -> Non
     steps = walk(passed, chosen.site, chosen.head, chosen.query)
     row = trace.pattern(chosen.part.kind)[chosen.site.layer, chosen.head, chosen.query]
     st.caption(
-        "Rows are keys, the tokens attended to. Follow one row from left to right: from vector to score, to attention "
-        "weight, to weighted value."
+        explained(
+            "Rows are keys, the tokens attended to. Follow one row from left to right: from vector to score, to "
+            "attention weight, to weighted value.",
+            "key",
+            "score",
+            "attention weight",
+            "value",
+        )
     )
     key = widget_key("walk")
     components.walk(

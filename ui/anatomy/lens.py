@@ -15,6 +15,7 @@ from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.state.models import translator
 from ui.state.view import update, widget_key, write_address
+from ui.widgets.terms import explained
 
 
 @st.fragment
@@ -24,7 +25,7 @@ def section(name: str, text: str, target: str | None) -> None:
     trace = models.trace(name, text, target)
     model, predictions = translator(name), lens_of(name, trace)
     st.subheader("What would it predict if it stopped here?", anchor="lens")
-    st.caption(_words(predictions, trace, model.model.config))
+    st.caption(explained(_words(predictions, trace, model.model.config), "residual stream", "final layer norm"))
     components.lens(
         lens_payload(predictions, trace, model, view.lens),
         key=widget_key("lens"),

@@ -14,6 +14,7 @@ from ui.anatomy.view import AnatomyView
 from ui.state import models
 from ui.state.models import translator
 from ui.state.view import settle, update, write_address
+from ui.widgets.terms import explained
 
 
 @st.fragment
@@ -30,8 +31,12 @@ def section(name: str, text: str, target: str | None) -> None:
         st.subheader("The network", anchor="network", width="content")
         twin = st.popover("As a table", icon=":material/table:", type="tertiary", key="parts-twin", on_change="rerun")
     st.caption(
-        "The figure of the paper on its side: each line is a residual stream; each sublayer reads from it and adds to "
-        "it. The small bars are layer norms. Click a part to open it."
+        explained(
+            "The figure of the paper on its side: each line is a residual stream; each sublayer reads from it and adds "
+            "to it. The small bars are layer norms. Click a part to open it.",
+            "residual stream",
+            "layer norm",
+        )
     )
     components.network_map(
         map_payload(parts, model.config, chosen),

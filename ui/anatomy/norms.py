@@ -22,6 +22,7 @@ from ui.state import models
 from ui.state.models import translator
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
+from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 MEASURED = Path(__file__).with_name("gradient_norms.json")
@@ -45,9 +46,12 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: Chosen) -> None:
     model = translator(name)
     others = [example.text for example in examples(model.card) if example.text != trace.text][:2]
     st.caption(
-        "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what "
-        "batch norm makes of a token depends on the sentences beside it, and a sentence alone would get other numbers "
-        "than in training; layer norm gives the same in any company."
+        explained(
+            "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what "
+            "batch norm makes of a token depends on the sentences beside it, and a sentence alone would get other "
+            "numbers than in training; layer norm gives the same in any company.",
+            "layer norm",
+        )
     )
     if len(others) < 2:
         st.caption("To compare, this model needs two examples in its card, and it has fewer.")
@@ -91,9 +95,16 @@ def _before_or_after() -> None:
     depth = len(runs[0]["gradients"]) // 2
     layers = [f"{stack[:3]} {i + 1}" for stack in ("encoder", "decoder") for i in range(depth)]
     st.caption(
-        "Before the block (pre-norm), the residual stream runs through the whole network untouched, and the gradient "
-        "with it. After it (post-norm, as in the paper), every norm on the way scales the gradient again, so that at "
-        "the start layers get very different gradients, and training needs a warm-up (Xiong et al. 2020)."
+        explained(
+            "Before the block (pre-norm), the residual stream runs through the whole network untouched, and the "
+            "gradient with it. After it (post-norm, as in the paper), every norm on the way scales the gradient again, "
+            "so that at the start layers get very different gradients, and training needs a warm-up (Xiong et al. "
+            "2020).",
+            "pre-norm",
+            "residual stream",
+            "post-norm",
+            "warm-up",
+        )
     )
     left, right = st.columns(2, gap="large")
     with left:

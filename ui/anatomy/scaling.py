@@ -16,6 +16,7 @@ from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import against_width, whole_head
 from ui.state.models import translator
 from ui.viewer.plot import plot
+from ui.widgets.terms import explained
 from ui.widgets.text import brief
 
 
@@ -29,9 +30,14 @@ def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     plain, divided = (scores, scores / root) if attention.scale is not None else (scores * root, scores)
     own, random = (spread(plain), spread(divided)), against_width(scores.shape[1])
     st.caption(
-        "A dot product of two vectors sums d_head products. Where the numbers have mean 0 and variance 1, the sum has "
-        "variance d_head: the wider the head, the further apart its scores, until the softmax gives nearly everything "
-        "to one key and hardly any gradient to the others. Divided by √d_head the variance is 1 at every width."
+        explained(
+            "A dot product of two vectors sums d_head products. Where the numbers have mean 0 and variance 1, the sum "
+            "has variance d_head: the wider the head, the further apart its scores, until the softmax gives nearly "
+            "everything to one key and hardly any gradient to the others. Divided by √d_head the variance is 1 at "
+            "every width.",
+            "score",
+            "key",
+        )
     )
     st.caption(_words(own, d_head, is_t5(model.config)))
     theme = st.context.theme.type or "light"
@@ -81,4 +87,4 @@ def _table(rows: list[tuple[str, tuple[Spread, Spread]]]) -> None:
         table[f"Entropy, {name}"] = [pair[i].entropy for _, pair in rows]
     numbers = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(table, hide_index=True, column_config=dict.fromkeys(list(table)[1:], numbers), key="scaling-table")
-    st.caption("Entropy as a share of that of looking at all keys alike.")
+    st.caption(explained("Entropy as a share of that of looking at all keys alike.", "entropy"))

@@ -23,6 +23,7 @@ from ui.state import models
 from ui.state.models import translator
 from ui.state.view import take, update, widget_key
 from ui.widgets.errors import plain_errors
+from ui.widgets.terms import explained
 from ui.widgets.text import literal
 
 _OF = {"sentence": "This sentence", "batch": "A padded batch of two", "tutorial": "I LOVE PYTHON"}
@@ -54,9 +55,15 @@ class Shown:
 def draw(name: str, trace: Trace, chosen: Chosen) -> None:
     view: AnatomyView = st.session_state["view"]
     st.caption(
-        "Each row is a token that asks (query), each column a token that it may look at (key). The scores are what the "
-        "softmax would get without a mask; the mask replaces what is hidden by −∞; the softmax makes weights of each "
-        "row, which sum to 1. A hidden key gets nothing, since e to the power of −∞ is 0."
+        explained(
+            "Each row is a token that asks (query), each column a token that it may look at (key). The scores are what "
+            "the softmax would get without a mask; the mask replaces what is hidden by −∞; the softmax makes weights "
+            "of each row, which sum to 1. A hidden key gets nothing, since e to the power of −∞ is 0.",
+            "query",
+            "key",
+            "score",
+            "mask",
+        )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = widget_key("matrices")

@@ -17,6 +17,7 @@ from ui.state.models import own_taps
 from ui.state.queue import TURNS
 from ui.state.view import widget_key
 from ui.widgets.errors import plain_errors
+from ui.widgets.terms import explained
 from ui.widgets.text import signed
 
 
@@ -66,11 +67,13 @@ def _caption(agreement: Faithfulness | None, shown: Shown) -> str:
     what = f"{len(agreement.words)} {'letters' if letters else 'words'}"
     low, high = np.nanmin(agreement.by_head), np.nanmax(agreement.by_head)
     where = f", with {told(shown.changes)}" if shown.changes else ""
-    return (
+    return explained(
         f"Removing each of the {what} in turn{where}: the effect and the attention that the word gets have a rank "
         f"correlation of {signed(agreement.mean)} (mean of all cross-attention heads; {signed(low)} to {signed(high)} "
         "for single heads). 1 is the same order, 0 is no relation. This compares whole words over the "
-        "whole translation; the Why page compares tokens, for each written token, so its numbers differ."
+        "whole translation; the Why page compares tokens, for each written token, so its numbers differ.",
+        "rank correlation",
+        "cross-attention",
     )
 
 

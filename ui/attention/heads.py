@@ -26,8 +26,10 @@ from ui.attention.view import AttentionView
 from ui.state.view import settle, take, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
+from ui.widgets.terms import explained, term
 from ui.widgets.text import signed
 
+KIND_TERMS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
 SCALES = {"fixed": "Scale 0 to 1", "row": "Scale by row", "sqrt": "Square root"}
 
 
@@ -164,7 +166,7 @@ def _pictures(shown: Shown, view: AttentionView) -> None:
 def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:
     number = len(shown.changes)
     changed = f" [{number} head{'s' if number > 1 else ''} changed](#switch-heads-off)" if number else ""
-    st.markdown(f"**Every head**{changed}")
+    st.markdown(f"**Every {term('head')}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
     overview(
         every_head(shown, view.words, view.hide, view.scale),
         key="overview",
@@ -273,12 +275,12 @@ def over_corpus(name: str) -> str:
         return ""
     measures, best = facts["measures"], facts["best"]
     own, most = measures[ATTENTION], measures[best]
-    compared = f"{best} at {signed(most['mean'])}"
+    compared = f"{explained(best, 'ALTI+')} at {signed(most['mean'])}"
     if ATTENTION in (best, *facts["not_told_apart_from_best"]):
         compared = "no method on the Why page agrees better"
     interval = f"{signed(own['low'])} to {signed(own['high'])}"
     return (
         f"Over {facts['sentences']} sentences of {facts['corpus']}, the mean of all heads orders the tokens behind a "
-        f"written one as leaving them out does at a rank correlation of {signed(own['mean'])} ({interval}); "
+        f"written one as leaving them out does at a {term('rank correlation')} of {signed(own['mean'])} ({interval}); "
         f"{compared}. "
     )

@@ -11,6 +11,7 @@ from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update
 from ui.viewer import Held, Labels, Shows, big_head
+from ui.widgets.terms import explained
 
 FAINT = 0.2  # of the scale: rows that reach no higher look empty
 
@@ -56,7 +57,7 @@ def large_head(
         )
     if place.hidden.any() or place.hidden_rows.any():
         left = "" if large.off else f" {large.hidden:.0%} of the weight of the rows that are left is on hidden columns."
-        st.caption(f"The rows and columns of special tokens are hidden.{left}")
+        st.caption(explained(f"The rows and columns of special tokens are hidden.{left}", "special token"))
     twin = st.expander("As a table", key=f"{key}-twin", on_change="rerun")
     if twin.open:
         with twin:

@@ -14,6 +14,7 @@ from ui.attention.view import told
 from ui.state import models
 from ui.state.cache import kept
 from ui.state.view import widget_key
+from ui.widgets.terms import term
 from ui.widgets.text import signed
 
 MOST_BARS = 8
@@ -98,6 +99,6 @@ def _bars(effects: list[HeadEffect]) -> None:
         f'align-items:center;font-size:0.87rem">{rows}</div>'
     )
     st.caption(
-        f"A full bar is {signed(full)} nats. Orange: the original becomes less likely without the head. Blue (+): more "
-        "likely."
+        f"A full bar is {signed(full)} nats of {term('log-probability')}. Orange: the original becomes less likely "
+        "without the head. Blue (+): more likely."
     )

@@ -23,6 +23,7 @@ from ui.state.models import version
 from ui.state.view import reseed, take, update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
+from ui.widgets.terms import explained
 from ui.widgets.text import minus
 
 
@@ -44,7 +45,12 @@ def section(entry: Entry) -> None:
         with left:
             _table(entry, known)
         if any(name.endswith(TABLE) for name in known) and entry.parameters < sum(sizes(known).values()):
-            st.caption("Stored positional encodings are drawn but not counted above: they are not trained.")
+            st.caption(
+                explained(
+                    "Stored positional encodings are drawn but not counted above: they are not trained.",
+                    "positional encoding",
+                )
+            )
     write_address()
 
 

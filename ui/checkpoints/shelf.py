@@ -12,6 +12,7 @@ from ui.checkpoints.listing import Entry
 from ui.checkpoints.view import CheckpointsView
 from ui.state.public import public
 from ui.state.view import reseed, update
+from ui.widgets.terms import explained
 
 
 def shelf(entries: list[Entry], chosen: Entry | None, view: CheckpointsView) -> None:
@@ -26,8 +27,11 @@ def shelf(entries: list[Entry], chosen: Entry | None, view: CheckpointsView) -> 
     components.models(header, key="shelf", on_pick=_picked)
     if any(entry.score for entry in entries):
         st.caption(
-            "Scores are BLEU or, with %, the share translated exactly right. They compare only on the same test set: "
-            "open a model to see its test set."
+            explained(
+                "Scores are BLEU or, with %, the share translated exactly right. They compare only on the same test "
+                "set: open a model to see its test set.",
+                "BLEU",
+            )
         )
 
 

@@ -18,6 +18,7 @@ from ui.decoding.strategy import Strategy
 from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import update, write_address
 from ui.widgets.errors import plain_errors
+from ui.widgets.terms import explained
 from ui.widgets.text import plural
 
 
@@ -48,7 +49,7 @@ def _twin(model: Translator, found: Search, view: DecodingView) -> None:
     names = node_labels(model, found.tree)
     with twin:
         _step_table(model, found, names, view)
-        st.caption("Every hypothesis")
+        st.caption(explained("Every hypothesis", "hypothesis"))
         _tree_table(found, names, horizon(found, view))
 
 
@@ -103,8 +104,11 @@ def _branches(
     lines: list[tuple[Branch | None, Line]] = [(None, line_in(found, found.tree.winner, model.model.config.eos_id))]
     if not fit:
         st.caption(
-            ":material/alt_route: What if it had written something else? Click another candidate, or point a step at "
-            "another source word: the decode continues from there, beside this one."
+            explained(
+                ":material/alt_route: What if it had written something else? Click another candidate, or point a step "
+                "at another source word: the decode continues from there, beside this one.",
+                "candidate",
+            )
         )
         return lines
     if horizon(found, view) is not None:

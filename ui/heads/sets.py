@@ -24,6 +24,7 @@ from ui.state.jobs import JOBS
 from ui.state.queue import in_turn
 from ui.state.view import update, widget_key, write_address
 from ui.viewer.plot import plot
+from ui.widgets.terms import term
 from ui.widgets.text import signed
 
 HELP = (
@@ -84,7 +85,8 @@ def _curves(name: str, model: Translator, asked: Asked, found: Pruning, view: He
     st.markdown(_sentence(found, point))
     st.caption(
         f"The order comes from {found.measured} sentences and is measured again every {found.every} heads; the scores "
-        f"from {found.scored} others, translated greedily. Log-probability is that of their right translations."
+        f"from {found.scored} others, translated greedily. {term('log-probability', 'Log-probability')} is that of "
+        "their right translations."
     )
     with st.container(horizontal=True, gap="small"):
         facts = {"heads": gone, "measured": found.measured, "every": found.every, "scores": own._asdict()}

@@ -29,6 +29,7 @@ from ui.state.view import reseed, update, widget_key
 from ui.training.view import TrainingView
 from ui.viewer.plot import plot
 from ui.widgets.corpus_upload import upload
+from ui.widgets.terms import term
 from ui.widgets.text import plural
 
 FIRST = "reverse"  # learned in minutes, so that the first run shows something soon
@@ -254,7 +255,7 @@ def show(preview: Preview, max_length: int, spec: str) -> None:
     sizes = " and ".join(f"{size:,}" for size in sorted(sides))
     other = "pairs that it was not learned from" if preview.report.kept >= FEWEST else "these pairs"
     st.caption(
-        f"Vocabulary: {sizes} tokens. In {other}, it covers "
+        f"{term('vocabulary', 'Vocabulary')}: {sizes} tokens. In {other}, it covers "
         f"{_share(preview.source.covered)} of the source tokens and {_share(preview.target.covered)} of the target "
         "tokens."
     )

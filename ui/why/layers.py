@@ -17,6 +17,7 @@ from ui.why.passes import lens_of
 from ui.why.tables import Row, table
 from ui.why.view import WhyView
 from ui.widgets.sentence import difference
+from ui.widgets.terms import explained, term
 from ui.widgets.text import literal, signed
 
 
@@ -24,8 +25,11 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
     """A row for each number of layers; what differs from the whole encoder is struck through and underlined."""
     st.subheader("If the decoder read an earlier layer", anchor="earlier-layers")
     st.caption(
-        "The encoder stops early, and the decoder writes from what is there. Underlined: words that the full model "
-        "does not write; struck through: words of the full model that are missing."
+        explained(
+            "The encoder stops early, and the decoder writes from what is there. Underlined: words that the full model "
+            "does not write; struck through: words of the full model that are missing.",
+            "encoder",
+        )
     )
     lens, decode = lens_of(name, trace), model.checkpoint.target_tokenizer.decode
     written = [decode(list(ids)) for ids in lens.written]
@@ -63,7 +67,7 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
     )
     same = {key: value for key, value in view.to_query().items() if key in ("model", "text", "target")}
     st.markdown(
-        "Which word each layer of the decoder would write is the logit lens: "
+        f"Which word each layer of the decoder would write is the {term('logit lens')}: "
         f"[open it in Anatomy](anatomy?{urlencode(same, quote_via=quote)})."
     )
     with st.expander("As a table"):

@@ -21,6 +21,7 @@ from ui.why.passes import measured_of
 from ui.why.steps import languages
 from ui.why.tables import Row, table
 from ui.why.view import BESIDE, WhyView
+from ui.widgets.terms import explained, term
 from ui.widgets.text import literal, signed
 
 SIZE, SIGNED = "By size", "Signed"  # what a measure is compared with: how much leaving out changes, and which way
@@ -67,7 +68,7 @@ def section(name: str, model: Translator, view: WhyView, trace: Trace, step: int
         table(rows, "why-contributions")
         table(compared.rows, "why-agreement-table")
     with st.expander("How it is measured"):
-        st.markdown(HOW)
+        st.markdown(explained(HOW, "contribution", "log-probability", "cross-attention", "rollout", "value zeroing"))
     return [Picture(f"Where {token} came from", draw, rows), compared]
 
 
@@ -92,7 +93,7 @@ def sentence(found: Measured, model: Translator, trace: Trace, step: int) -> str
     at = int(np.abs(found.left_out[step]).argmax())
     return (
         f"**{part} %** from the {literal(source)}, **{100 - part} %** from the {literal(target)} so far. "
-        f"Leaving out **{literal(trace.source.labels[at])}** changes most: "
+        f"{term('leaving out', 'Leaving out')} **{literal(trace.source.labels[at])}** changes most: "
         f"{signed(-float(found.left_out[step][at]), plus=True)} nats."
     )
 
@@ -136,9 +137,9 @@ def _compared(name: str, found: Measured, steps: int, theme: str) -> Picture:
     )
     drawn(partial(draw, theme), WIDTH, key="why-agreement")
     st.caption(
-        f"Spearman's rank correlation over the source tokens, mean of {steps} steps: 1 is the same order, 0 is no "
-        f"relation. {_over(corpus)} Attention and shares are never negative, so they can't say what speaks against a "
-        "token."
+        f"Spearman's {term('rank correlation')} over the source tokens, mean of {steps} steps: 1 is the same order, 0 "
+        f"is no relation. {_over(corpus)} Attention and shares are never negative, so they can't say what speaks "
+        "against a token."
     )
     return Picture("Which measure agrees with leaving a token out", draw, rows)
 

@@ -21,6 +21,7 @@ from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import candidates_of, contrast_of
 from ui.why.tables import Row, table
 from ui.why.view import WhyView
+from ui.widgets.terms import term
 from ui.widgets.text import literal, signed
 
 NAMES = {
@@ -97,7 +98,7 @@ def section(
     )
     here = _chosen(view, parts, largest)
     heads = Picture("Each head's part", partial(_heads, parts, token, rival, here), _head_rows(parts), 465)
-    st.markdown("**Each head's part**, in logits")
+    st.markdown(f"**Each head's part**, in {term('logit', 'logits')}")
     drawn(partial(heads.draw, theme), heads.across, key="why-heads", on_pick=_pick)
     st.caption(_caption(view, trace, parts, here, step))
     pairs = list(zip(trace.source.labels, gradient.tolist(), strict=True))
@@ -111,8 +112,8 @@ def section(
     with st.expander("Gradient × input of the difference, over the source tokens"):
         drawn(partial(by_gradient, theme), WIDTH, key="why-gradient")
         st.caption(
-            "To first order, in logits. The sum is not the difference: it leaves out the prefix, and all that is not "
-            "linear."
+            "To first order, in logits. The sum is not the difference: it leaves out the "
+            f"{term('prefix')}, and all that is not linear."
         )
     with st.expander("As tables"):
         table(falls.rows, "why-parts")

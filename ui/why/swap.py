@@ -24,6 +24,7 @@ from ui.why.tables import Row, table
 from ui.why.view import STATES, WhyView
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
+from ui.widgets.terms import term
 from ui.widgets.text import literal, plural, signed
 
 KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
@@ -73,7 +74,7 @@ def section(
         )
     found = swapped_of(name, trace, cause.ids, step, instead)
     st.markdown(
-        f"As it is: difference of the logits **{signed(found.patching.true, plus=True)}**. "
+        f"As it is: difference of the {term('logit', 'logits')} **{signed(found.patching.true, plus=True)}**. "
         f"Swapped: **{signed(found.patching.corrupted, plus=True)}**."
     )
     if found.patching.true - found.patching.corrupted < LEAST:
@@ -88,7 +89,10 @@ def section(
     left, right = st.columns([7, 4], gap="large")
     with left:
         drawn(partial(heads.draw, theme), heads.across, key="why-patched")
-        st.caption("Per cent of the difference that returns when this head alone computes as in the true run.")
+        st.caption(
+            f"{term('restored', 'Per cent of the difference')} that returns when this head alone computes as in the "
+            "true run."
+        )
     with right:
         st.markdown(f"**The top {len(found.top)}**")
         drawn(partial(top.draw, theme), top.across, key="why-top")

@@ -17,6 +17,7 @@ from transformer.byte_pieces import SPACE, begins_in_bytes, ends_in_bytes
 from transformer.trace import Tokens
 from ui.state.view import View, reseed, update, widget_key
 from ui.widgets.sentence_box import sentence_box
+from ui.widgets.terms import explained, term
 from ui.widgets.text import literal, signed
 
 MARK = (
@@ -110,7 +111,7 @@ def translation(place: DeltaGenerator, model: Translator, view: View, trace: Tra
 def _written_by(model: Translator, view: View, own: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         who, side = "the model" if view.target is None else "you", model.card.get("target", "Translation")
-        st.caption(f"{side}, written by {who}; bars show token probabilities")
+        st.caption(f"{side}, written by {who}; {explained('bars show token probabilities', 'token')}")
         target_input(model, view, own)
 
 
@@ -135,7 +136,8 @@ def token_strip(trace: Trace, model: Translator, note: str = "") -> None:
         f'<div class="translation" role="group" aria-label="{spoken}" dir="{sentence_dir(trace.writes.labels)}" '
         'style="display:flex;flex-wrap:wrap;align-items:baseline;gap:4px 0.45em;line-height:1.35">'
         f'{"".join(parts)}<span dir="ltr" style="opacity:0.65;font-size:0.87rem;white-space:nowrap">'
-        f"sequence log-probability {signed(trace.log_prob)} nats{html.escape(note)}</span></div>"
+        f"{term('sequence log-probability', as_html=True)} {signed(trace.log_prob)} nats{html.escape(note)}"
+        "</span></div>"
     )
     if not trace.finished:
         st.caption(":material/info: The model reached its length limit before it ended the sentence.")
@@ -155,14 +157,14 @@ def token_notes(source: Tokens, *written: str) -> None:
         st.caption(MARK)
     if any(begins_in_bytes(piece) or ends_in_bytes(piece) for piece in source.pieces):
         st.caption(
-            ":material/info: A character of the sentence is not in the model's vocabulary; it reads "
+            f":material/info: A character of the sentence is not in the model's {term('vocabulary')}; it reads "
             r"the character's bytes, such as \<0xE7>. Joined into words, they are shown as the character."
         )
     unknown = [piece for piece in source.pieces if piece in ("[UNK]", "<unk>")]
     if unknown:
         what = "1 piece of the sentence is" if len(unknown) == 1 else f"{len(unknown)} pieces of the sentence are"
         name = unknown[0].replace("<", r"\<")  # which Markdown would take for a tag
-        st.caption(f":material/info: {what} not in the model's vocabulary; it reads {name} there.")
+        st.caption(f":material/info: {what} not in the model's {term('vocabulary')}; it reads {name} there.")
 
 
 def difference(before: str, after: str) -> None:

@@ -13,6 +13,7 @@ from ui.state.view import View, reseed, update, widget_key
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
+from ui.widgets.terms import explained
 from ui.widgets.text import on_sentences
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -30,7 +31,8 @@ def sidebar(view: View, names: list[str]) -> None:
     with st.sidebar:
         st.selectbox("Model", names, index=names.index(chosen), key=key, on_change=_take_model, args=(key,))
         with plain_errors():
-            st.caption("  \n".join(facts(translator(chosen))))
+            title, *numbers = facts(translator(chosen))
+            st.caption("  \n".join([title, explained("  \n".join(numbers), "layer", "parameter", "BLEU")]))
         copy_link()
 
 

@@ -1,4 +1,5 @@
-// The little Markdown of lessons as elements: paragraphs, lists, **strong**, *emphasis* and `code`.
+// The little Markdown of lessons as elements: paragraphs, lists, **strong**, *emphasis*, `code`, and what explains a term
+// (ui/widgets/terms.py): [text](#term-name "meaning").
 
 function prose(text) {
   const node = el("div", { class: "prose" });
@@ -11,12 +12,16 @@ function prose(text) {
   return node;
 }
 
-const SPAN = /(\*\*.+?\*\*|\*[^*\s](?:[^*]*[^*\s])?\*|`[^`]+`)/;
+const SPAN = /(\*\*.+?\*\*|\*[^*\s](?:[^*]*[^*\s])?\*|`[^`]+`|\[[^\]]+\]\(#term-[\w-]+ "(?:\\.|[^"\\])*"\))/;
 
 function spans(text) {
   return text.split(SPAN).map((part, i) => {
     if (i % 2 === 0) return part;
-    if (part.startsWith("**")) return el("strong", {}, part.slice(2, -2));
+    if (part.startsWith("**")) return el("strong", {}, ...spans(part.slice(2, -2)));
+    if (part.startsWith("[")) {
+      const [, term, href, title] = part.match(/^\[(.+?)\]\((\S+) "(.*)"\)$/);
+      return el("a", { href, title: title.replace(/\\(.)/g, "$1") }, term);
+    }
     return part.startsWith("*") ? el("em", {}, part.slice(1, -1)) : el("code", {}, part.slice(1, -1));
   });
 }

@@ -55,7 +55,9 @@ def ran(app: AppTest) -> AppTest:
 
 
 def texts(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.markdown, *app.caption))
+    """Without what explains a term where it stands."""
+    said = " ".join(element.value for element in (*app.markdown, *app.caption))
+    return re.sub(r'\[([^]]*)]\(#term-[\w-]+ "(?:\\.|[^"\\])*"\)', r"\1", said)
 
 
 def header(app: AppTest, key: str) -> dict[str, Any]:
