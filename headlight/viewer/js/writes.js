@@ -82,10 +82,11 @@ class Writes {
     this.marked = now;
   }
 
-  // Only the box may scroll, not the page.
+  // Only the box may scroll, not the page. The head of the table stays in sight, and wraps where the page is narrow.
   reveal(row) {
     const { box } = this,
-      head = 34;
+      head = box.querySelector("thead").offsetHeight;
+    box.style.scrollPaddingTop = `${head}px`; // for a row that Tab reaches
     if (row.offsetTop < box.scrollTop + head) box.scrollTop = row.offsetTop - head;
     else if (row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight)
       box.scrollTop = row.offsetTop + row.offsetHeight - box.clientHeight;
