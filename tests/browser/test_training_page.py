@@ -225,7 +225,8 @@ def test_on_a_phone_the_head_of_the_translations_covers_none(new_page: Callable[
     """It wraps there, and stays in sight while the box scrolls."""
     page = go(new_page(viewport={"width": 390, "height": 844}), looking, "?run=checkpoints/reverse")
     box, row = page.locator(".writes"), page.locator(".writes tr.on")
-    covered = "box => box.querySelector('th').getBoundingClientRect().bottom - 1 > box.querySelector('.on').getBoundingClientRect().top"
+    covered = """box => box.querySelector('th').getBoundingClientRect().bottom >
+        box.querySelector('.on').getBoundingClientRect().top + 1"""
     box.evaluate("box => box.scrollTop = box.scrollHeight")
     assert box.evaluate("box => box.scrollTop") > 0  # or nothing could be covered
     page.locator(".writes tr button").last.focus()
