@@ -16,8 +16,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 # Inside the library, from the bottom up.
-# What may be opened, how it is, and what is quoted of it; where a text may be cut; where things lie.
-_ANYWHERE = {"access", "quoting", "files", "folders", "graphemes", "yielding"}
+# What may be opened, how it is, and what is quoted of it; how shares are written; where a text may be cut; where things
+# lie.
+_ANYWHERE = {"access", "quoting", "shares", "files", "folders", "graphemes", "yielding"}
 _NETWORK = {"config", "taps", "folded", "cache", "masks", "attention", "positions", "layers", "model"}
 _BELOW_THE_FACE = _NETWORK | _ANYWHERE | {"t5", "pruned", "prepared", "decoding", "presets", "data", "trace"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -27,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cache": {"taps", "folded"},
     "access": set(),
     "quoting": set(),
+    "shares": set(),
     "files": {"access", "quoting"},
     "folders": set(),
     "memory": set(),

@@ -15,6 +15,7 @@ from headlight.viewer.export import KindView, standalone_html
 from transformer.analysis.layout import descriptions
 from transformer.charts.svg import Block, Colours, patterns_svg
 from transformer.data.tokenizers import SPACE
+from transformer.shares import percent
 from transformer.trace import KINDS, Kind
 from ui.attention.picture import SHOWS, Panel, Shown
 from ui.attention.view import AttentionView, Change
@@ -117,7 +118,7 @@ def facts(shown: Shown, view: AttentionView, large: Panel | None) -> dict[str, s
     if any(SPACE in label for label in (*trace.source.labels, *trace.target.labels)):
         about[SPACE] = "a space: a token that begins with it begins a word"
     if view.hide:
-        share = f", and with them {large.hidden:.0%} of the weight" if large else ""
+        share = f", and with them {percent(large.hidden)} of the weight" if large else ""
         about["Left out"] = f"special tokens{share}"
     return about
 

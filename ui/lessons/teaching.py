@@ -24,6 +24,7 @@ from classroom.store import AWAY, Full, Gone, store
 from classroom.tally import in_words, is_right, share_right, split
 from transformer import folders
 from transformer.lessons import Lesson, Step, judge
+from transformer.shares import percent
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
@@ -299,7 +300,7 @@ def _line(asked: Asked) -> dict[str, str]:
     return {
         "Step": literal(asked.question.title),
         "Answered": ", then ".join(str(len(one.guesses)) for one in asked.rounds),
-        "Right": ", then ".join("none answered" if share is None else f"{share:.0%}" for share in shares),
+        "Right": ", then ".join("none answered" if share is None else percent(share) for share in shares),
         "Most said": literal(most),
     }
 

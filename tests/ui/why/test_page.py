@@ -19,6 +19,7 @@ from transformer.analysis import why
 from transformer.analysis.sites import by_kind
 from transformer.charts.why import bars
 from transformer.checkpoints import Checkpoint
+from transformer.shares import percent
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
 from ui.why.passes import candidates_of
@@ -54,7 +55,7 @@ def test_the_numbers_are_the_librarys(model: Translator) -> None:
     trace = model.trace(text, text)
     app = opened(text=text, target=text, step="2")
     shares = why.contributions(model.model, trace.source.ids, trace.target.ids)
-    assert f"**{round(100 * shares.source[1].sum())} %** from the" in texts(app)
+    assert f"**{percent(float(shares.source[1].sum()))}** from the" in texts(app)
     shown = table(app, "Token", "raw attention")
     assert shown["ALTI+"].sum() == pytest.approx(1)
     left_out = why.leave_one_out(model.model, trace.source.ids, trace.target.ids)[1]
