@@ -34,16 +34,16 @@ def far_note(
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
     if unlike(model.card, log_prob_per_token):
-        st.caption(f":material/info: {note(who, model.card)}")
+        text = f"unlike what {who} was trained on, so its translation and its attention may mean little."
+        st.caption(f":material/info: This sentence is {text}", help=trained_on(model.card))
 
 
-def note(who: str, card: Mapping[str, Any]) -> str:
-    """The note as Markdown, with what the model was trained on where its card says so."""
-    text = f"This sentence is unlike what {who} was trained on, so its translation and its attention may mean little."
+def trained_on(card: Mapping[str, Any]) -> str | None:
+    """Return what a model was trained on as Markdown, or None where its card does not say so."""
     data = card.get("data")
     if not isinstance(data, str) or not data.strip():
-        return text
+        return None
     data = " ".join(without_places(data).split()).rstrip(".")
     if len(data) > LONGEST:
         data = f"{data[:LONGEST].rstrip()} …"
-    return f"{text} It was trained on: {literal(data)}."
+    return f"It was trained on: {literal(data)}."

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator, checkpoints
 from ui.state import models
-from ui.widgets.far import LONGEST, note
+from ui.widgets.far import LONGEST, trained_on
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
 UNUSUAL = "unlike what the model was trained on"
@@ -28,19 +28,20 @@ def small(shelves: Path) -> Path:
     return shelves / "checkpoints" / "small"
 
 
-def notes(page: str, **query: str) -> list[str]:
+def notes(page: str, **query: str) -> list[tuple[str, str]]:
+    """Each note with its help."""
     app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
     assert not app.exception and not app.error
-    return [caption.value for caption in app.caption if "was trained on" in caption.value]
+    return [(caption.value, caption.help) for caption in app.caption if "was trained on" in caption.value]
 
 
 @pytest.mark.parametrize("page", ["attention", "anatomy", "decoding"])
 def test_the_note_is_shown_once_where_the_sentence_is_typed(small: Path, page: str) -> None:
-    (text,) = notes(page, text=UNLIKE)
-    assert UNUSUAL in text and text.endswith(r"It was trained on: Captions \*of\* dogs.")
+    ((text, help),) = notes(page, text=UNLIKE)
+    assert UNUSUAL in text and help == r"It was trained on: Captions \*of\* dogs."
     assert notes(page, text=LIKE) == []
 
 
@@ -64,8 +65,7 @@ def test_a_model_without_a_threshold_says_nothing(small: Path) -> None:
 
 
 def test_what_a_card_says_of_its_data_is_no_markup_and_not_long() -> None:
-    assert note("the model", {"data": ["x"]}).endswith("may mean little.")
-    assert note("the model", {"data": "<b> [x](javascript:y)\n\n# z"}).endswith(
-        r"trained on: \<b\> \[x\]\(javascript\:y\) \# z."
-    )
-    assert len(note("the model", {"data": "x" * 5000})) < LONGEST + 200
+    assert trained_on({"data": ["x"]}) is None
+    hostile = {"data": "<b> [x](javascript:y)\n\n# z"}
+    assert trained_on(hostile) == r"It was trained on: \<b\> \[x\]\(javascript\:y\) \# z."
+    assert len(trained_on({"data": "x" * 5000}) or "") < LONGEST + 30
