@@ -15,13 +15,13 @@ import numpy as np
 
 from headlight.analysis.heads import Measures, following, measure, share_by_key, sharpness, strongest_column
 from headlight.analysis.rows import normalise
+from headlight.shares import percent
 from transformer.trace import Kind
 
 HALF = 0.5
 TIMES = 2.0
 FEW = 3  # keys that are named together; where more get the same, they are counted
 APART = 0.05  # what special tokens together must have beyond one of them, to be named as such
-NBSP = "\u00a0"
 OFF = "is off: its measures are not defined"
 PRUNED = "was pruned: the model has no such head any more"
 _NAMED = {
@@ -82,12 +82,12 @@ def _text(
     if sharp is not None:
         count = len(set(pattern.argmax(-1).tolist()))
         tokens = f"{count} different tokens" if count > 1 else "always the same one"
-        return [f"looks mainly at one token in each row, {_percent(sharp)} on average: {tokens} in all"]
+        return [f"looks mainly at one token in each row, {percent(sharp)} on average: {tokens} in all"]
     return _most(pattern, masked, keys)
 
 
 def _doing(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) -> Text:
-    of_weight = f": {_percent(share)} of its weight"
+    of_weight = f": {percent(share)} of its weight"
     if what == "key":
         return ["looks at ", keys[int(strongest_column(pattern)[0])], of_weight]
     return [_NAMED[what] + of_weight]
@@ -106,7 +106,7 @@ def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
     """The keys that get the most, all that read the same."""
     shares, totals = share_by_key(pattern, masked), normalise(pattern.astype(np.float64)).mean(0)
     order = np.argsort(-totals, kind="stable").tolist()
-    read = [(_percent(totals[k]), _percent(shares[k])) for k in order]
+    read = [(percent(totals[k]), percent(shares[k])) for k in order]
     tied = [keys[k] for k, numbers in zip(order, read, strict=True) if numbers == read[0]]
     best = read[0][1]
     if len(tied) > FEW:
@@ -117,7 +117,3 @@ def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
     for key, after in zip(tied, [*between, ending], strict=True):
         text += [key, after]
     return text
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}{NBSP}%"

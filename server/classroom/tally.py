@@ -84,14 +84,13 @@ def share_right(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> float | N
 def split(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
     """What the class said so far, for the teacher alone.
 
-    Returns {"percent": right answers in whole per cent, "cue": "explain", "talk" or "go", "right": how many are right,
-    "bars": [{"label", "count", "right"}]}; percent and cue are None without answers.
+    Returns {"share": of right answers, from 0 to 1, "cue": "explain", "talk" or "go", "right": how many are right,
+    "bars": [{"label", "count", "right"}]}; share and cue are None without answers.
     """
     share = share_right(posed, truth, guesses)
-    percent = None if share is None else round(100 * share)
     return {
-        "percent": percent,
-        "cue": None if percent is None else cue(percent),
+        "share": share,
+        "cue": None if share is None else cue(round(100 * share)),
         "right": sum(is_right(posed, truth, guess) for guess in guesses),
         "bars": _bars(posed, truth, guesses),
     }

@@ -2,6 +2,7 @@
 type, and every letter of the models that ship."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -98,6 +99,20 @@ def test_axe_finds_nothing_and_the_policy_refuses_nothing(fresh_page: Page, app_
         if refused := page.evaluate("refused"):
             found[f"{title}, refused by the policy"] = refused
     assert not found, json.dumps(found, indent=1)
+
+
+def test_on_a_phone_the_header_covers_nothing_that_gets_the_focus(new_page: Callable[..., Page], app_url: str) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    below = """element => element.getBoundingClientRect().top -
+        document.querySelector('.stAppHeader').getBoundingClientRect().bottom"""
+    for link in ("/training?sentence=2", "/anatomy?kind=encoder&layer=1"):
+        page.goto(app_url + link)
+        wait_until_idle(page)
+        button = page.locator(".stMain button:visible").nth(1)
+        button.evaluate("button => document.querySelector('.stMain').scrollBy(0, button.getBoundingClientRect().top)")
+        assert button.evaluate(below) < 0
+        button.focus()
+        assert button.evaluate(below) >= 0, link
 
 
 def test_no_text_of_a_model_that_ships_lacks_a_letter(page: Page, app_url: str) -> None:

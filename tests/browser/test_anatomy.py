@@ -266,6 +266,19 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
 
+def test_on_a_phone_the_first_column_of_the_lens_covers_no_token(new_page: Callable[..., Page], url: str) -> None:
+    page = go(new_page(viewport={"width": 390, "height": 844}), url, TYPED)
+    cells = page.locator('.lens [data-row="1"]')
+    cells.last.focus()
+    assert page.locator(".lens-frame").evaluate("frame => frame.scrollLeft") > 0  # or nothing could be covered
+    beside = """cell => cell.getBoundingClientRect().left -
+        cell.closest("tr").querySelector("th").getBoundingClientRect().right"""
+    for token in reversed(range(cells.count() - 1)):
+        page.keyboard.press("ArrowLeft")
+        expect(cells.nth(token)).to_be_focused()
+        assert cells.nth(token).evaluate(beside) > -1, token
+
+
 def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> None:
     deep = load_translator(folder / "b-deep")
     trace = deep.trace(SENTENCE, target=WRITTEN)

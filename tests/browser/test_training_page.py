@@ -221,6 +221,21 @@ def test_a_shipped_model_has_a_film_too(dark_page: Page, looking: str) -> None:
     expect(dark_page.get_by_text("python -m headlight train --data reverse")).to_be_visible()
 
 
+def test_on_a_phone_the_head_of_the_translations_covers_none(new_page: Callable[..., Page], looking: str) -> None:
+    """It wraps there, and stays in sight while the box scrolls."""
+    page = go(new_page(viewport={"width": 390, "height": 844}), looking, "?run=checkpoints/reverse")
+    box, row = page.locator(".writes"), page.locator(".writes tr.on")
+    covered = """box => box.querySelector('th').getBoundingClientRect().bottom >
+        box.querySelector('.on').getBoundingClientRect().top + 1"""
+    assert box.evaluate("box => box.scrollTop") == 0  # ten rows are seen whole
+    box.evaluate("box => { box.style.maxHeight = '200px'; box.scrollTop = box.scrollHeight; }")
+    page.locator(".writes tr button").last.focus()
+    for step in reversed(box.locator("tbody tr").evaluate_all("rows => rows.map(row => row.dataset.step)")[:-1]):
+        page.keyboard.press("ArrowUp")
+        expect(row).to_have_attribute("data-step", step)
+        assert not box.evaluate(covered), f"step {step} is covered"
+
+
 def test_uploads_are_refused_with_line_and_reason(page: Page, looking: str, tmp_path: Path) -> None:
     (tmp_path / "short.en").write_text("one\ntwo\nthree\n")
     (tmp_path / "short.fr").write_text("un\ndeux\n")

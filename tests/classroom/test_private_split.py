@@ -22,7 +22,7 @@ from tools.streamlit_client import opened
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = read(ROOT / "lessons" / "it.md")
 STEP = LESSON.steps[0]
-SPLIT = (b'"percent"', b'"cue"', b'"bars"', b'"counts"', b'"guesses"', b'"right"', b'"explanation"')
+SPLIT = (b'"share"', b'"cue"', b'"bars"', b'"counts"', b'"guesses"', b'"right"', b'"explanation"')
 POSED = {"ask": "choice", "choices": ["one", "two"]}
 
 
@@ -53,7 +53,7 @@ def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch
 
     async def acts(url: str) -> None:
         mine = await received(url, secret, private="1")
-        assert b'"percent"' in mine and b'"count":2' in mine.replace(b" ", b"")
+        assert b'"share"' in mine and b'"count":2' in mine.replace(b" ", b"")
         pupil = Pupil(url)
         await pupil.join(code)
         following = asyncio.create_task(pupil.follow())

@@ -44,14 +44,14 @@ def test_a_split_says_what_was_chosen_and_how_many_are_right() -> None:
     word = {"ask": "word", "labels": ["the", "cat", "sat"]}
     truth = {"answer": 1, "row": [20.0, 70.0, 10.0]}
     said = split(word, truth, [1, 1, 0])
-    assert (said["percent"], said["cue"], said["right"]) == (67, "talk", 2)
+    assert (said["share"], said["cue"], said["right"]) == (2 / 3, "talk", 2)
     assert said["bars"] == [
         {"label": "the", "count": 1, "right": False},
         {"label": "cat", "count": 2, "right": True},
         {"label": "sat", "count": 0, "right": False},
     ]
     nobody = split(word, truth, [])
-    assert (nobody["percent"], nobody["cue"], nobody["right"]) == (None, None, 0)
+    assert (nobody["share"], nobody["cue"], nobody["right"]) == (None, None, 0)
     heads = split({"ask": "head", "layers": 3, "heads": 4}, {"answer": [2, 3], "values": [[0.0] * 4] * 3}, [[1, 1]])
     assert [bar["label"] for bar in heads["bars"]] == ["layer 1, head 1", "layer 2, head 3"]  # of many, what counts
     number = split({"ask": "number", "least": 0, "most": 100, "step": 1, "unit": "%"}, {"answer": 40.0}, [5, 40, 41])

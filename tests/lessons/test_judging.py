@@ -35,6 +35,16 @@ def test_a_word_is_right_where_no_other_gets_more() -> None:
     assert third["score"] == pytest.approx(10 / 45, abs=1e-4)
 
 
+def test_a_share_is_written_as_beside_the_word() -> None:
+    truth = {"answer": 0, "row": [99.6, 0.3, 0.0, 0.1]}
+    told = [judge(QUESTIONS["word"], truth, guess)["sentence"] for guess in range(3)]
+    assert told == [
+        "“a” gets over 99\u00a0%, the most.",
+        "“b” gets under 1\u00a0%, not the most.",
+        "“c” gets 0\u00a0%, not the most.",
+    ]
+
+
 def test_a_head_is_judged_by_its_place_among_all() -> None:
     truth = {"answer": [2, 1], "values": [[0.1, 0.5, 0.2], [0.9, 0.3, 0.0]], "smallest": False}
     judged = judge(QUESTIONS["head"], truth, [1, 2])

@@ -13,6 +13,7 @@ import streamlit as st
 
 from headlight.analysis.layout import descriptions
 from headlight.charts.svg import Block, Colours, patterns_svg
+from headlight.shares import percent
 from headlight.viewer.export import KindView, standalone_html
 from transformer.tokenizers import SPACE
 from transformer.trace import KINDS, Kind
@@ -117,7 +118,7 @@ def facts(shown: Shown, view: AttentionView, large: Panel | None) -> dict[str, s
     if any(SPACE in label for label in (*trace.source.labels, *trace.target.labels)):
         about[SPACE] = "a space: a token that begins with it begins a word"
     if view.hide:
-        share = f", and with them {large.hidden:.0%} of the weight" if large else ""
+        share = f", and with them {percent(large.hidden)} of the weight" if large else ""
         about["Left out"] = f"special tokens{share}"
     return about
 

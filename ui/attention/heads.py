@@ -26,6 +26,7 @@ from ui.attention.view import AttentionView
 from ui.state.view import settle, take, update, widget_key, write_address
 from ui.state.why_measured import ATTENTION, why_measured
 from ui.viewer import EveryHead, Kinds, LinesState, Profile, lines, overview, pack_kinds
+from ui.widgets.disclosure import behind_button
 from ui.widgets.terms import explained, term
 from ui.widgets.text import signed
 
@@ -80,6 +81,13 @@ def _controls(shown: Shown, view: AttentionView) -> None:
         st.checkbox(label, getattr(view, field), key=key, on_change=_take_others, args=(field, key))
 
 
+def _chosen(view: AttentionView, large: Panel) -> str:
+    """What the controls are set to, in a line: "Cross, layer 2, head 3, whole words"; the usual settings go unsaid."""
+    scale = "" if view.scale == "fixed" else SCALES[view.scale].lower()
+    tokens = ["whole words"] * view.words + ["special tokens hidden"] * view.hide
+    return ", ".join(filter(None, [view.kind.capitalize(), large.title.lower(), large.note, scale, *tokens]))
+
+
 def _take_others(field: str, key: str) -> None:
     """A callback of what puts others in the place of the tokens: those that were held are not held any more."""
     update(**{field: st.session_state[key]}, row=None, column=None)
@@ -102,7 +110,7 @@ def heads(
     if actions is None or numbers is None:
         _pictures(shown, replace(view, row=None, column=None))
         return
-    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    bar = st.container()
     place, measures = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     settle(layer=large.layer + 1, head=large.head + 1)
@@ -133,7 +141,7 @@ def heads(
     else:
         with middle:
             st.caption("The lines stand beside one sentence: close the second to see them.")
-    with bar:
+    with bar, behind_button("attention-controls", _chosen(view, large)):
         _controls(shown, view)
     with numbers:
         _table(shown, view, large, measures)
@@ -149,7 +157,7 @@ def heads(
 
 def _pictures(shown: Shown, view: AttentionView) -> None:
     """The three views alone, each where it will be."""
-    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    bar = st.container()
     place, _ = shown.measured(view.kind, view.words, view.hide)
     large = panel(shown, view, place)
     left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
@@ -159,14 +167,15 @@ def _pictures(shown: Shown, view: AttentionView) -> None:
         _overview(shown, view, large)
     with right:
         _lines(shown, view, place, large)
-    with bar:
+    with bar, behind_button("attention-controls", _chosen(view, large)):
         _controls(shown, view)
 
 
 def _overview(shown: Shown, view: AttentionView, large: Panel) -> None:
     number = len(shown.changes)
     changed = f" [{number} head{'s' if number > 1 else ''} changed](#switch-heads-off)" if number else ""
-    st.markdown(f"**Every {term('head')}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
+    with st.container(key="every-head"):
+        st.markdown(f"**Every {term('head')}** :gray[{term(KIND_TERMS[view.kind])}]{changed}")
     overview(
         every_head(shown, view.words, view.hide, view.scale),
         key="overview",

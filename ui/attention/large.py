@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from headlight.shares import percent
 from ui.attention.picture import SHOW_HELP, Panel
 from ui.attention.view import AttentionView
 from ui.state.view import update
@@ -56,7 +57,8 @@ def large_head(
             "take the square root to see more."
         )
     if place.hidden.any() or place.hidden_rows.any():
-        left = "" if large.off else f" {large.hidden:.0%} of the weight of the rows that are left is on hidden columns."
+        share = percent(large.hidden)
+        left = "" if large.off else f" {share} of the weight of the rows that are left is on hidden columns."
         st.caption(explained(f"The rows and columns of special tokens are hidden.{left}", "special token"))
     twin = st.expander("As a table", key=f"{key}-twin", on_change="rerun")
     if twin.open:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.roles import named
+from headlight.shares import percent
 from transformer.trace import Kind
 from ui.widgets.text import minus
 
@@ -83,7 +84,7 @@ def present(atlas: Atlas, kind: Kind) -> list[Measure]:
 
 def value_text(measure: Measure, value: float) -> str:
     if measure.unit == "share":
-        return f"{100 * value:.0f}\u00a0%"
+        return percent(value)
     digits = 4 if measure.name == "importance" else 2
     return minus(f"{value:z.{digits}f}")
 

@@ -17,6 +17,7 @@ import segno
 import streamlit as st
 
 from headlight import folders
+from headlight.shares import percent
 from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
 from server.classroom.addresses import whose
@@ -299,7 +300,7 @@ def _line(asked: Asked) -> dict[str, str]:
     return {
         "Step": literal(asked.question.title),
         "Answered": ", then ".join(str(len(one.guesses)) for one in asked.rounds),
-        "Right": ", then ".join("none answered" if share is None else f"{share:.0%}" for share in shares),
+        "Right": ", then ".join("none answered" if share is None else percent(share) for share in shares),
         "Most said": literal(most),
     }
 

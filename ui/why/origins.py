@@ -11,6 +11,7 @@ import streamlit as st
 
 from headlight.analysis.why import ALTI, Agreement, Measured, agreements
 from headlight.charts.why import Drawing, Group, bars, shares
+from headlight.shares import percent
 from transformer import Trace, Translator
 from ui.state.view import take, widget_key
 from ui.state.why_measured import why_measured
@@ -88,11 +89,12 @@ HOW = (
 
 def sentence(found: Measured, model: Translator, trace: Trace, step: int) -> str:
     """ "68 % from the English, 32 % from the French so far. Leaving out X changes most." """
-    part = round(100 * float(found.by_measure[ALTI].source[step].sum()))
+    from_source = float(found.by_measure[ALTI].source[step].sum())
     source, target = languages(model)
     at = int(np.abs(found.left_out[step]).argmax())
     return (
-        f"**{part} %** from the {literal(source)}, **{100 - part} %** from the {literal(target)} so far. "
+        f"**{percent(from_source)}** from the {literal(source)}, "
+        f"**{percent(1 - from_source)}** from the {literal(target)} so far. "
         f"{term('leaving out', 'Leaving out')} **{literal(trace.source.labels[at])}** changes most: "
         f"{signed(-float(found.left_out[step][at]), plus=True)} nats."
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from headlight.analysis.typical import threshold_of, unlike, unlike_note
@@ -9,7 +12,10 @@ from headlight.analysis.unread import guessed, has_unread, note, unread
 from headlight.checkpoints import read_words
 from transformer import Translator
 from ui.state import models
+from ui.state.public import without_places
 from ui.widgets.text import literal
+
+LONGEST = 300  # characters of what a card says of its data
 
 
 def far_note(
@@ -30,9 +36,20 @@ def far_note(
     read = read_words(models.model_folder(name))
     if read and has_unread(text, read) and (words := guessed(model.card, unread(models.trace(name, text, None), read))):
         said = note(words, who[:1].upper() + who[1:], "*", literal)
-        st.caption(f":material/info: {said}")
+        st.caption(f":material/info: {said}", help=trained_on(model.card))
         return
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
     if unlike(model.card, log_prob_per_token):
-        st.caption(f":material/info: {unlike_note(who)}")
+        st.caption(f":material/info: {unlike_note(who)}", help=trained_on(model.card))
+
+
+def trained_on(card: Mapping[str, Any]) -> str | None:
+    """Return what a model was trained on as Markdown, or None where its card does not say so."""
+    data = card.get("data")
+    if not isinstance(data, str) or not data.strip():
+        return None
+    data = " ".join(without_places(data).split()).rstrip(".")
+    if len(data) > LONGEST:
+        data = f"{data[:LONGEST].rstrip()} …"
+    return f"It was trained on: {literal(data)}."

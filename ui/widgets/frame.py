@@ -91,7 +91,7 @@ def page_without_model(view_class: type[V], title: str, question: str) -> Iterat
 
 def heading(title: str, question: str) -> DeltaGenerator:
     """The title with its question; returns the place at the right of both."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="page-heading"):
         st.title(title, anchor=False, width="content")
         st.markdown(f":gray[{question}]", width="stretch")
         return st.container(width="content")

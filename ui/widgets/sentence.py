@@ -20,10 +20,7 @@ from ui.widgets.sentence_box import sentence_box
 from ui.widgets.terms import explained, term
 from ui.widgets.text import literal, signed
 
-MARK = (
-    f":material/space_bar: {SPACE} marks a space: a token that begins with it begins a word, and one without it "
-    "goes on where the token before ends."
-)
+MARK = f":material/space_bar: {SPACE} marks a space: a token without it continues the previous token."
 
 
 def source_input(model: Translator, view: View) -> str:
@@ -86,7 +83,7 @@ def two_sides(model: Translator, view: View) -> tuple[str, DeltaGenerator, Delta
 
     Returns what is to be translated, the place below its box, and the one for `translation`.
     """
-    source, target = st.columns([5, 6], gap="medium")
+    source, target = st.container(key="two-sides").columns([5, 6], gap="medium")
     with source:
         text = source_input(model, view)
         below = st.container()
@@ -109,7 +106,9 @@ def translation(place: DeltaGenerator, model: Translator, view: View, trace: Tra
 
 
 def _written_by(model: Translator, view: View, own: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="written-by"
+    ):
         who, side = "the model" if view.target is None else "you", model.card.get("target", "Translation")
         st.caption(f"{side}, written by {who}; {explained('bars show token probabilities', 'token')}")
         target_input(model, view, own)

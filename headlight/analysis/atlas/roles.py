@@ -17,6 +17,7 @@ from typing import NamedTuple
 from headlight.analysis.atlas.guesses import OF_PRONOUNS, RULES
 from headlight.analysis.atlas.over_corpus import Atlas
 from headlight.analysis.description import HALF, TIMES
+from headlight.shares import percent
 from transformer.trace import Kind
 
 FEWEST = 30
@@ -27,7 +28,6 @@ RULE = (
     f"comparison is with the better of two simple rules on the same pronouns: the nearest noun before the pronoun, and "
     f"the first noun of the sentence. A noun is a word that a pronoun of the grammar can stand for."
 )
-NBSP = "\u00a0"
 
 
 class RoleKind(NamedTuple):
@@ -79,7 +79,7 @@ class Compared(NamedTuple):
     value: float
 
     def __str__(self) -> str:
-        return f"{self.what} {_percent(self.value)}"
+        return f"{self.what} {percent(self.value)}"
 
 
 class Role(NamedTuple):
@@ -97,7 +97,7 @@ class Role(NamedTuple):
 
     def __str__(self) -> str:
         does, counted = (named(text, self.of, self.units) for text in (self.what.does, self.what.counted))
-        return f"{does}: {_percent(self.value)} {counted}; {self.against}"
+        return f"{does}: {percent(self.value)} {counted}; {self.against}"
 
 
 def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
@@ -163,7 +163,3 @@ def since(steps: Sequence[int], names: Sequence[set[str]], name: str) -> int | N
         elif first is None:
             first = step
     return first
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}{NBSP}%"

@@ -20,6 +20,8 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
+from headlight.shares import percent
+
 ASKS = ("word", "row", "head", "number", "choice", "order")
 CLOSE = 0.1  # of a slider's range: a number so near counts as right
 SAME_ROW = 75  # per cent of overlap from which a drawn row counts as right
@@ -121,7 +123,7 @@ def _judge_word(posed: Given, truth: Given, guess: int) -> Json:
     row, labels = truth["row"], posed["labels"]
     most = max(row)
     right = row[guess] == most
-    words = f"“{labels[guess]}” gets {row[guess]:.0f} %"
+    words = f"“{labels[guess]}” gets {percent(row[guess] / 100)}"
     return _judged(right, row[guess] / most, f"{words}, the most." if right else f"{words}, not the most.")
 
 

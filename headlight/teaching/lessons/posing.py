@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from headlight.shares import percent
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.language import Named, Run
 from headlight.teaching.lessons.measuring import Extreme, Measuring, Row, comparable, plain
@@ -62,16 +63,9 @@ def written(named: Named, value: Any) -> str:
     if isinstance(value, str | Row):
         return str(comparable(value))
     if named.share:
-        return _percent(100 * value)
+        return percent(value)
     number = f"{value:.0f}" if value == int(value) else f"{value:.2g}" if abs(value) < 1 else f"{value:.3g}"
     return number.replace("-", "−")
-
-
-def _percent(value: float) -> str:
-    """Never all or nothing where it is only nearly so."""
-    if 0 < value < 0.5:
-        return "less than 1 %"
-    return "more than 99 %" if 99.5 <= value < 100 else f"{value:.0f} %"
 
 
 def _answer(step: Step, measuring: Measuring) -> Any:

@@ -2,7 +2,7 @@
 // advises at that share, and the split.
 //
 // Header: code, number and of (the step), question, ask, right (the right answer in words; empty for a row or a number), joined, answered,
-// round, locked, revealed, split {percent, cue, right, bars [{label, count, right}]} (server/classroom/tally.py).
+// round, locked, revealed, split {share, cue, right, bars [{label, count, right}]} (server/classroom/tally.py).
 
 function mountSplit(root, payload, emit) {
   return mounted(ClassSplit, root, payload, emit);
@@ -41,7 +41,7 @@ class ClassSplit {
     const parts = [bar, el("h1", {}, ...spans(question))];
     if (round > 1) parts.push(el("p", { class: "muted" }, `Asked for the ${ordinal(round)} time.`));
     parts.push(count, rail);
-    if (split.percent === null) parts.push(el("p", { class: "muted" }, "Nobody has answered yet."));
+    if (split.share === null) parts.push(el("p", { class: "muted" }, "Nobody has answered yet."));
     else parts.push(this.share(), ...this.scale(), this.advice());
     this.root.replaceChildren(el("div", { class: "split" }, ...parts, this.bars(), this.buttons()));
   }
@@ -55,11 +55,11 @@ class ClassSplit {
       }[ask] ?? `${split.right} answered \u201c${right}\u201d`;
     const where = revealed ? "It is revealed." : "The projector does not show it.";
     const said = el("span", {}, `right so far: ${what}.`, el("br"), where);
-    return el("div", { class: "split-share" }, bold(`${split.percent}${NBSP}%`), said);
+    return el("div", { class: "split-share" }, bold(percent(split.share)), said);
   }
 
   scale() {
-    const { percent, cue } = this.header.split;
+    const { share, cue } = this.header.split;
     const marks = el("div", { class: "split-marks", "aria-hidden": "true" });
     for (const at of [30, 70]) {
       const mark = el("span", {}, `${at}${NBSP}%`);
@@ -67,7 +67,7 @@ class ClassSplit {
       marks.append(mark);
     }
     const needle = el("u", {});
-    needle.style.left = `${percent}%`;
+    needle.style.left = `${100 * share}%`;
     const gauge = el("div", { class: "split-gauge", "aria-hidden": "true" }),
       names = el("div", { class: "split-names", "aria-hidden": "true" });
     for (const [name, [label]] of Object.entries(CUES)) {

@@ -123,6 +123,7 @@ class Lens {
       node.tabIndex = -1;
       next.tabIndex = 0;
       next.focus();
+      next.scrollIntoView({ block: "nearest", inline: "nearest" }); // the focus alone is content with a part of it
     } else return;
     event.preventDefault();
   }

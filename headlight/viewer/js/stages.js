@@ -36,9 +36,6 @@ function scoreCell(w, pen, value, largest, x, y, width) {
   pen.cell(x, y, width, plain(value), colour);
 }
 
-// Rounded, but never to all where it is not all.
-const shareText = share => (share > 0.995 && share < 1 ? `over 99${NBSP}%` : percent(share));
-
 const isFollowed = (w, j) => (j === w.key ? "strong" : "");
 
 // What the scores become: a bar and a number, or hatched where the query may not look.
@@ -482,7 +479,7 @@ const STAGES = [
         ];
       const share = w.hidden(w.key)
         ? [bold(w.follows), " is hidden from ", bold(w.asks), "."]
-        : [bold(w.asks), " gives ", shareText(weights[w.key]), " of its attention to ", bold(w.follows), "."];
+        : [bold(w.asks), " gives ", percent(weights[w.key]), " of its attention to ", bold(w.follows), "."];
       return [
         ...share,
         " The visible weights sum to 1. High weight is what the head reads from, not proof of what determines the output.",

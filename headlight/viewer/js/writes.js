@@ -20,9 +20,11 @@ class Writes {
     );
     root.replaceChildren(this.box);
     this.body.onkeydown = event => this.key(event);
+    this.stop = onWidth(root, () => this.measure());
   }
 
   dispose() {
+    this.stop();
     this.shared.dispose();
   }
 
@@ -32,6 +34,7 @@ class Writes {
     this.shared.answered(header.step, header.of);
     this.rows = header.lines.map((line, n) => this.row(line, n));
     this.body.replaceChildren(...this.rows);
+    this.measure();
     this.marked = null;
     this.mark();
   }
@@ -82,10 +85,15 @@ class Writes {
     this.marked = now;
   }
 
+  // The head of the table stays in sight while the box scrolls, and wraps where the page is narrow.
+  measure() {
+    this.head = this.box.querySelector("thead").offsetHeight;
+    this.box.style.setProperty("--head", `${this.head}px`);
+  }
+
   // Only the box may scroll, not the page.
   reveal(row) {
-    const { box } = this,
-      head = 34;
+    const { box, head } = this;
     if (row.offsetTop < box.scrollTop + head) box.scrollTop = row.offsetTop - head;
     else if (row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight)
       box.scrollTop = row.offsetTop + row.offsetHeight - box.clientHeight;

@@ -5,10 +5,12 @@ What the page answers to a text or an address is in tests/ui/attention/test_page
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.attention.looking import (
@@ -64,6 +66,75 @@ def test_the_pictures_keep_a_size_that_can_be_read(new_page: Callable[..., Page]
     boxes = [page.locator(place).first.bounding_box() for place in (".thumb", HEAD, ".side.left")]
     tops = [box["y"] for box in boxes if box]
     assert len(tops) == 3 and tops == sorted(tops)
+
+
+PHONE, ZOOMED = {"width": 390, "height": 844}, {"width": 853, "height": 480}  # 1280 x 720 at 150 %
+UNUSUAL = "Zxcvb qwerty photosynthesis blockchain."
+
+
+@pytest.mark.parametrize("size", [PHONE, ZOOMED])
+@pytest.mark.parametrize("text", ["", f"?text={quote(UNUSUAL)}"])
+def test_the_first_screen_has_a_picture(
+    new_page: Callable[..., Page], app_url: str, size: dict[str, int], text: str
+) -> None:
+    """Below the sentence, what is said of it, and its translation."""
+    page = go(new_page(viewport=size), f"{app_url}/{text}")
+    said = page.get_by_text("unlike what the model was trained on" if text else "cross-attention leaves the diagonal")
+    for above in (page.get_by_role("textbox").first, said, page.locator(".translation")):
+        expect(above).to_be_in_viewport(ratio=1)
+    assert visible(page) >= 120
+
+
+def test_so_has_that_of_large_type(page: Page, app_url: str) -> None:
+    go(page, app_url)
+    page.keyboard.press("l")
+    expect(page.locator(":root[data-large-type]")).to_have_count(1)
+    wait_until_idle(page)
+    assert visible(page) >= 120 * 1.5
+
+
+def visible(page: Page) -> float:
+    """How many of the window's pixels the pictures of the heads reach into the first screen."""
+    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
+    below = "thumb => innerHeight - thumb.getBoundingClientRect().top"
+    return float(page.locator(".thumb").first.evaluate(below))
+
+
+def test_on_a_phone_one_button_opens_the_controls(new_page: Callable[..., Page], odd_url: str) -> None:
+    page = go(new_page(viewport=PHONE), f"{odd_url}/?kind=cross&layer=2&head=1&words=1")
+    button = page.get_by_role("button", name="Change")
+    controls = [
+        page.get_by_role("radio", name="Decoder"),
+        page.get_by_label("Show", exact=True),
+        page.get_by_label("Scale", exact=True),
+        page.get_by_role("checkbox", name="Whole words"),
+        page.get_by_role("checkbox", name="Hide special"),
+        page.get_by_role("button", name="Compare with a second sentence"),
+        page.get_by_text("Type your own"),
+    ]
+    expect(button).to_contain_text("Cross, layer 2, head 1, whole words")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    for control in controls:
+        expect(control).to_be_hidden()
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    for control in controls:
+        expect(control).to_be_visible()
+    button.press("Tab")
+    expect(page.get_by_role("radio", name="Encoder")).to_be_focused()
+    controls[0].click()
+    expect(button).to_contain_text("Decoder, layer 2, head 1, whole words")
+    expect(page).to_have_url(re.compile("kind=decoder"))
+    controls[3].press("Space")
+    expect(button).not_to_contain_text("whole words")
+    expect(controls[1]).to_be_visible()  # they stay open while they are used
+    button.click()
+    expect(controls[1]).to_be_hidden()
+    # Where there is room for them, they need no button.
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(button).to_be_hidden()
+    for control in controls:
+        expect(control).to_be_visible()
 
 
 def can_be_read(page: Page, width: int) -> None:

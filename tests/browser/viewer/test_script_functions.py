@@ -13,6 +13,7 @@ from headlight.analysis.combine import merge
 from headlight.charts.colours import THEMES, lookup
 from headlight.notebook.payload import STEPS as STEPS_SENT
 from headlight.notebook.payload import in_steps
+from headlight.shares import percent
 from headlight.viewer.packing import pack
 from headlight.viewer.scripts import SCRIPTS, viewer_script
 
@@ -319,6 +320,11 @@ def test_a_step_of_positions_is_one_rotation(call: Call) -> None:
 # ---- numbers as text -------------------------------------------------------------------------------
 
 
+def test_scripts_write_shares_as_python_does(call: Call) -> None:
+    written = [0, 1e-6, 1e-5, 2e-5, 0.004999, 0.005, 0.125, 0.345, 0.5, 0.994999, 0.995, 0.99998, 0.999999, 1]
+    assert call("it.map(percent)", written) == [percent(share) for share in written]
+
+
 @pytest.mark.parametrize(
     ("expression", "text"),
     [
@@ -326,8 +332,9 @@ def test_a_step_of_positions_is_one_rotation(call: Call) -> None:
         ("percent(0.0049)", f"under 1{NBSP}%"),
         ("percent(0.005)", f"1{NBSP}%"),
         ("percent(0.994)", f"99{NBSP}%"),
-        ("shareText(0.996)", f"over 99{NBSP}%"),
-        ("shareText(1)", f"100{NBSP}%"),
+        ("percent(0.996)", f"over 99{NBSP}%"),
+        ("percent(0.999995)", f"100{NBSP}%"),
+        ("percent(1)", f"100{NBSP}%"),
         ("weightText(0)", "0.000"),
         ("weightText(0.0005)", "0.001"),
         ("weightText(0.00049)", "0.00049"),

@@ -10,6 +10,7 @@ import pytest
 
 from headlight.analysis import check
 from headlight.analysis.layout import layout, sharpest
+from headlight.shares import percent
 from tests.small import small_translator
 from transformer import Trace
 from transformer.taps import Ablate, Site
@@ -163,7 +164,7 @@ def test_a_figure_says_what_it_shows() -> None:
         f"Source (Words): {TRACE.text}",
         f"Target (Words): {TRACE.translation}",
         "Heads changed: cross layer 1, head 2 off; encoder layer 1, head 1 × 0.5",
-        f"Left out: special tokens, and with them {large.hidden:.0%} of the weight",
+        f"Left out: special tokens, and with them {percent(large.hidden)} of the weight",
         "token that looks (query)",
         "looks at (key)",
         "square root of the weight",

@@ -108,7 +108,7 @@ def test_the_private_view_has_the_split_and_the_cue(classes: Classes) -> None:
     assert "teacher" not in private.query_params and private.query_params["private"] == "1"
     shown = screen(private, "headlight_class_split")
     assert shown["number"] == 3  # it follows the class, not its own address
-    assert (shown["split"]["percent"], shown["split"]["cue"], shown["revealed"]) == (50, "talk", False)
+    assert (shown["split"]["share"], shown["split"]["cue"], shown["revealed"]) == (0.5, "talk", False)
     counted = {bar["label"]: (bar["count"], bar["right"]) for bar in shown["split"]["bars"]}
     assert counted == {"The": (1, False), "tired": (1, True)}
     projected = screen(app.run())

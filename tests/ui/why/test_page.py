@@ -18,6 +18,7 @@ from headlight.analysis import why
 from headlight.analysis.sites import by_kind
 from headlight.charts.why import bars
 from headlight.checkpoints import load_translator
+from headlight.shares import percent
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
@@ -56,7 +57,7 @@ def test_the_numbers_are_the_librarys(model: Translator) -> None:
     trace = model.trace(text, text)
     app = opened(text=text, target=text, step="2")
     shares = why.contributions(model.model, trace.source.ids, trace.target.ids)
-    assert f"**{round(100 * shares.source[1].sum())} %** from the" in texts(app)
+    assert f"**{percent(float(shares.source[1].sum()))}** from the" in texts(app)
     shown = table(app, "Token", "raw attention")
     assert shown["ALTI+"].sum() == pytest.approx(1)
     left_out = why.leave_one_out(model.model, trace.source.ids, trace.target.ids)[1]

@@ -12,6 +12,7 @@ from headlight.analysis.unread import DROPPED, words_of
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from ui.state import models
+from ui.widgets.far import LONGEST, trained_on
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
 UNUSUAL = "unlike those that the model learned from"
@@ -29,14 +30,15 @@ def small(shelves: Path) -> Path:
     return shelves / "checkpoints" / "small"
 
 
-def notes(page: str, **query: str) -> list[str]:
+def notes(page: str, **query: str) -> list[tuple[str, str]]:
+    """Each note with its help."""
     app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
     for name, value in query.items():
         app.query_params[name] = value
     app.run()
     assert not app.exception and not app.error
     return [
-        caption.value
+        (caption.value, caption.help)
         for caption in app.caption
         if "the model learned from" in caption.value or "never read" in caption.value
     ]
@@ -44,8 +46,8 @@ def notes(page: str, **query: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ["attention", "anatomy", "decoding"])
 def test_the_note_is_shown_once_where_the_sentence_is_typed(small: Path, page: str) -> None:
-    (text,) = notes(page, text=UNLIKE)
-    assert UNUSUAL in text
+    ((text, help),) = notes(page, text=UNLIKE)
+    assert UNUSUAL in text and help == r"It was trained on: Captions \*of\* dogs."
     assert notes(page, text=LIKE) == []
 
 
@@ -76,7 +78,7 @@ def test_a_word_that_was_never_read_is_named_where_the_model_is_unsure_of_it(sma
     checkpoints.save(checkpoint, small)
     assert notes("attention", text=LIKE) == []  # without a list of words nothing is said of any
     checkpoints.save_words(small, dict.fromkeys(set(others) - {first}, 1))
-    (said,) = notes("attention", text=LIKE)
+    ((said, _),) = notes("attention", text=LIKE)
     assert f"The model has never read *{first}*; it will guess." in said
     checkpoints.save_words(small, dict.fromkeys([first, *others], 1))
     assert notes("attention", text=LIKE) == []
@@ -84,3 +86,10 @@ def test_a_word_that_was_never_read_is_named_where_the_model_is_unsure_of_it(sma
     checkpoints.save(checkpoint, small)
     checkpoints.save_words(small, dict.fromkeys(set(others) - {first}, 1))
     assert notes("attention", text=LIKE) == []
+
+
+def test_what_a_card_says_of_its_data_is_no_markup_and_not_long() -> None:
+    assert trained_on({"data": ["x"]}) is None
+    hostile = {"data": "<b> [x](javascript:y)\n\n# z"}
+    assert trained_on(hostile) == r"It was trained on: \<b\> \[x\]\(javascript\:y\) \# z."
+    assert len(trained_on({"data": "x" * 5000}) or "") < LONGEST + 30

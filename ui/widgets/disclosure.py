@@ -1,0 +1,52 @@
+"""Controls that stand behind one button where the page is narrow, and in a row where it is wide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+# The browser alone knows how wide the page is, so page.css shows either the button or the row.
+_BUTTON = st.components.v2.component(
+    "headlight_disclosure",
+    html="""
+<button type="button"><span></span><b>Change</b>
+  <svg viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" stroke-width="2"
+    stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M6 9l6 6l6-6"/></svg>
+</button>
+""",
+    css="""
+button { all: unset; box-sizing: border-box; cursor: pointer; width: 100%; min-height: 2.4rem; padding: 0.3rem 0.75rem;
+  display: flex; gap: 0.4rem; align-items: center; font-size: 0.93rem; line-height: 1.3; color: var(--st-text-color);
+  border: 1px solid var(--st-border-color); border-radius: var(--st-base-radius); }
+button:hover { border-color: var(--st-primary-color); }
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+span { flex: 1; }
+b { font-weight: 400; color: var(--st-primary-color); }
+svg { flex: none; color: var(--st-primary-color); }
+button[aria-expanded="true"] svg { transform: rotate(180deg); }
+""",
+    js="""
+export default function ({ data, parentElement }) {
+  const button = parentElement.querySelector("button");
+  const box = () => document.querySelector(`.st-key-${data.key}`);
+  const show = (open) => {
+    box().toggleAttribute("data-open", open);
+    button.setAttribute("aria-expanded", open);
+  };
+  button.querySelector("span").textContent = data.chosen;
+  button.onclick = () => show(!box().hasAttribute("data-open"));
+  show(box().hasAttribute("data-open"));
+}
+""",
+)
+
+
+@contextmanager
+def behind_button(key: str, chosen: str) -> Iterator[None]:
+    """Draw what is drawn within as a row, or behind a button that says what is `chosen`. `key` is a CSS name."""
+    with st.container(key=key, gap=None):
+        _BUTTON(data={"key": key, "chosen": chosen}, key=f"{key}-button")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}-row"):
+            yield
