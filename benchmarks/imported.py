@@ -123,7 +123,7 @@ def with_more_words(small: Tokenizer) -> Tokenizer:
 
 OPENING = """
 import sys, time, torch
-from transformer import Translator
+from headlight.checkpoints import load_translator
 torch.set_num_threads(1)
 start = time.perf_counter()
 load_translator(sys.argv[1], shares=True).prepared

@@ -244,7 +244,7 @@ def test_a_model_in_memory_does_not_depend_on_its_file(tmp_path: Path) -> None:
     """A file that is cut off under a mapping of it would end the process."""
     folder = shutil.copytree(ROOT / "checkpoints" / "reverse", tmp_path / "model")
     code = (
-        "import sys; from transformer import Translator; m = load_translator(sys.argv[1]); "
+        "import sys, headlight; m = headlight.load(sys.argv[1]); "
         "open(sys.argv[1] + '/model.safetensors', 'r+b').truncate(100); print(m.translate('abc').text)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)

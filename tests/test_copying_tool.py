@@ -57,7 +57,7 @@ def test_the_counts_are_written_into_the_card(
 
         return SimpleNamespace(card={"source": "English", "target": "French"}, translate_batch=translate_batch)
 
-    monkeypatch.setattr(copying.Translator, "load", load)
+    monkeypatch.setattr(copying, "load_translator", load)
     assert copying.main([str(folder)]) == 0
     assert read_json(folder / "card.json") == before
     assert copying.main([str(folder), "--card"]) == 0

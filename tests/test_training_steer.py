@@ -83,7 +83,7 @@ def test_a_finished_run_is_a_folder_that_opens(finished: RunFolder) -> None:
     assert evaluated[60]["watched"][0]["text"] == "one two"
     assert metrics[-1]["epoch"] > metrics[0]["epoch"] == 0
     last, best = (checkpoints.load(run.checkpoints / name) for name in ("last", "best"))
-    assert last.card["step"] == 60 and "transformer train" in last.card["command"]
+    assert last.card["step"] == 60 and "headlight train" in last.card["command"]
     assert best.card["step"] == max(evaluated, key=lambda step: (evaluated[step]["chrf"], -step))
     assert run.steps() == sorted({56, 60, best.card["step"]})
     recipe = run.recipe()

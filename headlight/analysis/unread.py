@@ -22,14 +22,13 @@ from transformer.trace import Trace
 
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: "didn't" is two
 MOST_NAMED, LONGEST_NAMED = 3, 60  # words that are named, and characters of each; more are counted, and cut
-DROPPED = -100.0  # nats: stands for a word that nothing was written for
 
 
 class Unread(NamedTuple):
     """A word that is not among those of the training."""
 
     word: str
-    log_prob: float  # in nats, of the least probable token that was written for it; DROPPED where none was
+    log_prob: float  # in nats, of the least probable token that was written for it
 
 
 def words_of(text: str) -> list[str]:
@@ -50,15 +49,18 @@ def unread(trace: Trace, read: Collection[str]) -> list[Unread]:
     if trace.cross is None or not has_unread(trace.text, read):
         return []
     copied = set(words_of(trace.translation))
-    looked_at = trace.cross.mean((0, 1)).argmax(-1)  # [T]: the source token that most weight is on
+    weights = trace.cross.mean((0, 1))  # [T, S]
+    looked_at = weights.argmax(-1)  # [T]
     found: dict[str, float] = {}
     for group in trace.source.words:
         written_as = "".join(trace.source.pieces[at] for at in group if not trace.source.special[at])
         for word in WORD.findall(written_as.replace(SPACE, "")):
             if word.casefold() in read or word.casefold() in copied:
                 continue
-            written = trace.log_probs[np.isin(looked_at, group)]
-            found[word] = min(found.get(word, 0.0), float(written.min(initial=0.0)) if written.size else DROPPED)
+            written = np.isin(looked_at, group)
+            if not written.any():  # then the one that looked more at it than all others did
+                written[weights[:, group].sum(-1).argmax()] = True
+            found[word] = min(found.get(word, 0.0), float(trace.log_probs[written].min()))
     return [Unread(word, log_prob) for word, log_prob in found.items()]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from headlight import checkpoints
-from headlight.analysis.unread import DROPPED, LONGEST_NAMED, Unread, guessed, note, threshold_of, unread, words_of
+from headlight.analysis.unread import LONGEST_NAMED, Unread, guessed, note, threshold_of, unread, words_of
 from headlight.checkpoints import MOST_PACKED, WORDS, load_translator, read_words, save_words
 from tests.small import small_checkpoint
 from transformer import Translator
@@ -46,7 +46,18 @@ def test_what_was_written_for_a_word_is_what_looked_most_at_it(model: Translator
                         sums[at] += float(trace.cross[layer, head, step, at])
             if sums.index(max(sums)) in group:
                 due.append(float(log_prob_of_step))
-        assert log_prob == pytest.approx(min(due, default=DROPPED))
+        assert due and log_prob == pytest.approx(min(due))
+
+
+def test_a_word_that_nothing_looked_at_most_is_that_of_the_token_that_looked_most_at_it(model: Translator) -> None:
+    trace = model.trace("Yes bliffle.")
+    assert trace.cross is not None
+    cross = np.full_like(trace.cross, 0.01)
+    (group,) = [g for g in trace.source.words if "".join(trace.source.pieces[at] for at in g).strip("▁") == "bliffle"]
+    cross[..., 0] = 0.9
+    cross[..., 1, group[0]] = 0.05
+    (one,) = unread(replace(trace, cross=cross, translation="Oui."), {"yes"})
+    assert one == ("bliffle", pytest.approx(trace.log_probs[1]))
 
 
 def test_a_word_that_is_copied_needs_no_note(model: Translator) -> None:
@@ -65,7 +76,7 @@ CARDS: list[dict[str, Any]] = [
 
 
 def test_the_card_says_how_unsure_is_unsure() -> None:
-    words = [Unread("a", -1.0), Unread("b", -3.0), Unread("c", DROPPED)]
+    words = [Unread("a", -1.0), Unread("b", -3.0), Unread("c", -100.0)]
     assert guessed({"typical": {"unread_log_prob": -2.0}}, words) == ["b", "c"]
     assert [guessed(card, words) for card in CARDS] == [[]] * len(CARDS)
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
-from headlight.analysis.unread import DROPPED, words_of
+from headlight.analysis.unread import words_of
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from ui.state import models
@@ -82,7 +82,7 @@ def test_a_word_that_was_never_read_is_named_where_the_model_is_unsure_of_it(sma
     assert f"The model has never read *{first}*; it will guess." in said
     checkpoints.save_words(small, dict.fromkeys([first, *others], 1))
     assert notes("attention", text=LIKE) == []
-    checkpoint.card["typical"]["unread_log_prob"] = DROPPED - 1
+    checkpoint.card["typical"]["unread_log_prob"] = -1000.0
     checkpoints.save(checkpoint, small)
     checkpoints.save_words(small, dict.fromkeys(set(others) - {first}, 1))
     assert notes("attention", text=LIKE) == []
