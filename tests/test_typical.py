@@ -71,7 +71,7 @@ def test_the_command_writes_the_threshold_into_the_card(
     assert card == before | {
         KEY: {
             "share_below": 0.01,
-            "unread_log_prob": 0.0,  # every word of the validation part stands in the training part
+            "unread_log_prob_per_token": 0.0,  # every word of the validation part stands in the training part
             "command": f"python -m tools.typical {small} --data {folder}:en-fr",
         }
     }
@@ -100,7 +100,7 @@ def test_the_command_line_says_it_of_a_sentence_that_was_typed(small: Path, caps
 
 def test_the_command_line_names_a_word_that_was_never_read(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, *others = words_of(TEXTS[0])
-    write_json(small / "card.json", {KEY: {"log_prob_per_token": -99.0, "unread_log_prob": 0.0}})
+    write_json(small / "card.json", {KEY: {"log_prob_per_token": -99.0, "unread_log_prob_per_token": 0.0}})
     save_words(small, dict.fromkeys(set(others) - {first}, 1))
     assert command_line(["translate", str(small), TEXTS[0]]) == 0
     assert capsys.readouterr().err == f'The model has never read "{first}"; it will guess.\n'

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from headlight.analysis.typical import unlike
-from headlight.analysis.unread import guessed, has_unread, unread
+from headlight.analysis.unread import guessed, unread
 from headlight.checkpoints import load_translator, read_words
 from headlight.corpora.corpora import open_split
 from tools.typical import drawn, readable
@@ -27,22 +27,15 @@ SALADS = 200
 def shares(model: Translator, read: Collection[str], kinds: dict[str, list[str]]) -> dict[str, tuple[int, int, int]]:
     """Of each kind: in how many sentences a word is named, of how many others it is said that they are unlike the
     training's, and how many there are; the model writes as the app lets it."""
-    return {
-        name: (
-            sum(bool(named(model, read, text)) for text in texts),
-            sum(
-                unlike(model.card, one.log_prob_per_token) and not named(model, read, text)
-                for text, one in zip(texts, model.translate_batch(texts, beam_size=5), strict=True)
-            ),
-            len(texts),
-        )
-        for name, texts in kinds.items()
-    }
-
-
-def named(model: Translator, read: Collection[str], text: str) -> list[str]:
-    """The words of a sentence that the app says the model has never read."""
-    return guessed(model.card, unread(model.trace(text), read)) if read and has_unread(text, read) else []
+    found = {}
+    for name, texts in kinds.items():
+        words = others = 0
+        for text, one in zip(texts, model.translate_batch(texts, beam_size=5), strict=True):
+            named = guessed(model.card, unread(text, one.text, read) if read else [], one.log_prob_per_token)
+            words += bool(named)
+            others += not named and unlike(model.card, one.log_prob_per_token)
+        found[name] = words, others, len(texts)
+    return found
 
 
 def salads(texts: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from headlight import checkpoints, folders
 from headlight.analysis.typical import unlike, unlike_note
-from headlight.analysis.unread import guessed, has_unread, note, unread
+from headlight.analysis.unread import guessed, note, unread
 from headlight.checkpoints import load_translator, read_words
 from headlight.cli import check as exercises
 from headlight.cli import checkpoints as opening
@@ -203,10 +203,9 @@ def translate(options: argparse.Namespace) -> None:
 
 def _warning(translator: Translator, sentence: str, written: Translation, read: frozenset[str]) -> str:
     """What to say of a sentence that is unlike the training's, or has words that were never read; "" of others."""
-    if read and has_unread(sentence, read):
-        words = guessed(translator.card, unread(translator.trace(sentence, own=written), read))
-        if words:
-            return note(words)
+    words = unread(sentence, written.text, read) if read else []
+    if words := guessed(translator.card, words, written.log_prob_per_token):
+        return note(words)
     return unlike_note() if unlike(translator.card, written.log_prob_per_token) else ""
 
 

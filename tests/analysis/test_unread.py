@@ -1,8 +1,7 @@
-"""Words that a model never read: which are named, by a second way to the tokens that were written for them."""
+"""Words that a model never read: which are found, when they are named, and the list of those that it read."""
 
 import gzip
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,10 @@ import numpy as np
 import pytest
 
 from headlight import checkpoints
-from headlight.analysis.unread import LONGEST_NAMED, Unread, guessed, note, threshold_of, unread, words_of
+from headlight.analysis.unread import LONGEST_NAMED, guessed, has_unread, note, unread, words_of
 from headlight.checkpoints import MOST_PACKED, WORDS, load_translator, read_words, save_words
 from tests.small import small_checkpoint
+from tools.typical import SHARE_NOTED, threshold_of_unread
 from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,67 +28,43 @@ def test_words_are_letters_in_lower_case() -> None:
     assert words_of("Don't PAY 12 €, café!") == ["don", "t", "pay", "café"]
 
 
-def test_what_was_written_for_a_word_is_what_looked_most_at_it(model: Translator) -> None:
-    trace = model.trace(SENTENCE)
-    read = {"the", "eats", "a", "in", "kitchen"}
-    found = dict(unread(trace, read))
-    assert found and set(found) == {"bliffle", "zorgon"} - set(words_of(trace.translation))
-    assert trace.cross is not None
-    layers, heads = trace.cross.shape[:2]
-    for word, log_prob in found.items():
-        (group,) = [g for g in trace.source.words if "".join(trace.source.pieces[at] for at in g).strip("▁") == word]
-        due = []
-        for step, log_prob_of_step in enumerate(trace.log_probs):
-            sums = [0.0] * len(trace.source)
-            for layer in range(layers):
-                for head in range(heads):
-                    for at in range(len(sums)):
-                        sums[at] += float(trace.cross[layer, head, step, at])
-            if sums.index(max(sums)) in group:
-                due.append(float(log_prob_of_step))
-        assert due and log_prob == pytest.approx(min(due))
-
-
-def test_a_word_that_nothing_looked_at_most_is_that_of_the_token_that_looked_most_at_it(model: Translator) -> None:
-    trace = model.trace("Yes bliffle.")
-    assert trace.cross is not None
-    cross = np.full_like(trace.cross, 0.01)
-    (group,) = [g for g in trace.source.words if "".join(trace.source.pieces[at] for at in g).strip("▁") == "bliffle"]
-    cross[..., 0] = 0.9
-    cross[..., 1, group[0]] = 0.05
-    (one,) = unread(replace(trace, cross=cross, translation="Oui."), {"yes"})
-    assert one == ("bliffle", pytest.approx(trace.log_probs[1]))
+def test_words_that_were_never_read_are_found_once_as_they_are_typed() -> None:
+    read = {"the", "eats", "a"}
+    assert unread("The Zorgon eats a bliffle, a Zorgon!", "rien", read) == ["Zorgon", "bliffle"]
+    assert has_unread("a zorgon", read) and not has_unread("The a, EATS 12.", read)
 
 
 def test_a_word_that_is_copied_needs_no_note(model: Translator) -> None:
-    trace = model.trace(SENTENCE)
+    written = model.translate(SENTENCE)
     read = set(words_of(SENTENCE)) - {"zorgon"}
-    assert [word for word, _ in unread(replace(trace, translation="rien"), read)] == ["zorgon"]
-    assert unread(replace(trace, translation="Il mange un Zorgon."), read) == []
-    assert unread(trace, set(words_of(SENTENCE))) == []
+    assert unread(SENTENCE, "rien", read) == ["zorgon"]
+    assert unread(SENTENCE, "Il mange un Zorgon.", read) == []
+    assert unread(SENTENCE, written.text, set(words_of(SENTENCE))) == []
 
 
 CARDS: list[dict[str, Any]] = [
     {},
     {"typical": []},
-    *({"typical": {"unread_log_prob": value}} for value in (None, "-2", True, math.nan)),
+    *({"typical": {"unread_log_prob_per_token": value}} for value in (None, "-2", True, math.nan)),
 ]
 
 
 def test_the_card_says_how_unsure_is_unsure() -> None:
-    words = [Unread("a", -1.0), Unread("b", -3.0), Unread("c", -100.0)]
-    assert guessed({"typical": {"unread_log_prob": -2.0}}, words) == ["b", "c"]
-    assert [guessed(card, words) for card in CARDS] == [[]] * len(CARDS)
+    card = {"typical": {"unread_log_prob_per_token": -0.5}}
+    assert guessed(card, ["a", "b"], -0.6) == ["a", "b"] and guessed(card, ["a"], -0.5) == guessed(card, [], -2.0) == []
+    assert [guessed(card, ["a"], -9.0) for card in CARDS] == [[]] * len(CARDS)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.5, 1.0])
-def test_no_more_than_the_share_is_named(share: float) -> None:
-    draw = np.random.default_rng(0)
-    scores = [*draw.normal(-2, 1, 60).round(1).tolist(), *[math.inf] * 140]
-    limit = threshold_of(scores, share)
-    assert sum(score <= limit for score in scores) <= share * 200
-    if share >= 0.5:
-        assert limit == 0.0  # all that there are
+@pytest.mark.parametrize("seed", range(5))
+def test_as_many_are_named_as_may_be(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    every = draw.normal(-0.4, 0.2, 1000).tolist()
+    new, below = every[::20], sorted(every)[10]
+    limit = threshold_of_unread(every, new, below)
+    noted = {n for n, value in enumerate(every) if value < below or (n % 20 == 0 and value < limit)}
+    assert len(noted) == SHARE_NOTED * 1000
+    assert threshold_of_unread(every, new[:3], below) == 0.0  # so few that all may be named
+    assert threshold_of_unread(every, new, sorted(every)[100]) == min(one for one in new if one >= sorted(every)[100])
 
 
 def test_a_note_names_three_words_and_counts_the_others() -> None:

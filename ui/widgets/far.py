@@ -33,15 +33,18 @@ def far_note(
     """
     if threshold_of(model.card) is None or model.card.get("broken"):  # then that is why
         return
-    read = read_words(models.model_folder(name))
-    if read and has_unread(text, read) and (words := guessed(model.card, unread(models.trace(name, text, None), read))):
-        said = note(words, who[:1].upper() + who[1:], "*", literal)
-        st.caption(f":material/info: {said}", help=trained_on(model.card))
-        return
+    words: list[str] = []
+    if (read := read_words(models.model_folder(name))) and has_unread(text, read):
+        words = unread(text, models.trace(name, text, None).translation, read)
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
-    if unlike(model.card, log_prob_per_token):
-        st.caption(f":material/info: {unlike_note(who)}", help=trained_on(model.card))
+    if words := guessed(model.card, words, log_prob_per_token):
+        said = note(words, who[:1].upper() + who[1:], "*", literal)
+    elif unlike(model.card, log_prob_per_token):
+        said = unlike_note(who)
+    else:
+        return
+    st.caption(f":material/info: {said}", help=trained_on(model.card))
 
 
 def trained_on(card: Mapping[str, Any]) -> str | None:

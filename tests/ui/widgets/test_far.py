@@ -74,7 +74,7 @@ def test_a_word_that_was_never_read_is_named_where_the_model_is_unsure_of_it(sma
     """The threshold is one that every token is below, or none."""
     first, *others = words_of(LIKE)
     checkpoint = small_checkpoint()
-    checkpoint.card |= {"typical": {"log_prob_per_token": -99.0, "unread_log_prob": 0.0}}
+    checkpoint.card |= {"typical": {"log_prob_per_token": -99.0, "unread_log_prob_per_token": 0.0}}
     checkpoints.save(checkpoint, small)
     assert notes("attention", text=LIKE) == []  # without a list of words nothing is said of any
     checkpoints.save_words(small, dict.fromkeys(set(others) - {first}, 1))
@@ -82,7 +82,7 @@ def test_a_word_that_was_never_read_is_named_where_the_model_is_unsure_of_it(sma
     assert f"The model has never read *{first}*; it will guess." in said
     checkpoints.save_words(small, dict.fromkeys([first, *others], 1))
     assert notes("attention", text=LIKE) == []
-    checkpoint.card["typical"]["unread_log_prob"] = -1000.0
+    checkpoint.card["typical"]["unread_log_prob_per_token"] = -1000.0
     checkpoints.save(checkpoint, small)
     checkpoints.save_words(small, dict.fromkeys(set(others) - {first}, 1))
     assert notes("attention", text=LIKE) == []
