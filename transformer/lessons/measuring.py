@@ -222,7 +222,8 @@ class Measuring:
         return np.array(lost)
 
     def _probability(self, named: Named) -> float:
-        return math.exp(self._word_log_prob(*named.words, named.run))
+        word, at = named.words
+        return math.exp(self._word_log_prob(word, at, named.run))
 
     def _word_log_prob(self, word: Word, at: Word, run: Run) -> float:
         """Of `word`, where the whole model's own translation has `at`, after the words before it."""
