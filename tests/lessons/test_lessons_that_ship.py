@@ -1,6 +1,7 @@
 """Every step of every lesson is computed from the shipped models, and what its texts claim holds."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from transformer import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = shelf(ROOT / "lessons")
+CAUSAL = re.compile(r"\b(because|so|without|why|therefore|decides?|needed|matters?|copies|copied)\b", re.IGNORECASE)
 STEPS = [pytest.param(lesson, step, id=f"{lesson.name}-{step.name}") for lesson in LESSONS for step in lesson.steps]
 
 
@@ -53,6 +55,14 @@ def test_a_step_is_computed_and_its_claims_hold(lesson: Lesson, step: Step) -> N
     judged = judge(posed, truth, check_guess(posed, right))
     assert judged["right"]
     assert judged["score"] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_every_causal_sentence_of_an_explanation_has_a_claim(lesson: Lesson, step: Step) -> None:
+    """What a step says of a model is checked by a claim: one for each sentence with a causal word, and at least one."""
+    prose = re.sub(r"\{[^}]*\}|“[^”]*”", "", step.explanation)  # no expressions, and no sentences that are quoted
+    causal = [sentence for sentence in re.split(r"(?<=[.?!])\s", prose) if CAUSAL.search(sentence)]
+    assert len(step.claims) >= max(1, len(causal)), causal
 
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)

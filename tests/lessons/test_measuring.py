@@ -63,6 +63,22 @@ def test_probabilities_are_of_the_words_before(measuring: Measuring, translator:
     assert measured == pytest.approx(float(logits[2].softmax(-1)[there]), rel=1e-4)
 
 
+def test_heads_are_counted_by_what_a_word_loses_without_them(measuring: Measuring, translator: Translator) -> None:
+    source, target = translator.encode(TEXT), translator.encode_target("the dogs are running .")
+
+    def log_prob(*taps: Ablate) -> float:
+        with torch.inference_mode():
+            logits = translator.model(torch.tensor([source]), torch.tensor([target[:-1]]), *taps)[0]
+        return float(logits[2].log_softmax(-1)[target[3]])
+
+    layers, heads = translator.trace(TEXT).cross.shape[:2]
+    sites = [Ablate(Site("decoder", layer, "cross"), head) for layer in range(layers) for head in range(heads)]
+    lost = sorted(log_prob() - log_prob(tap) for tap in sites)
+    between = (lost[-2] + lost[-1]) / 2
+    assert measuring(parse(f'number of heads with effect on "are" above {between:.9f} in cross')) == 1
+    assert measuring(parse('number of heads with effect on "are" above -100 in cross')) == len(sites)
+
+
 @pytest.mark.parametrize("measure", [name for name in MEASURES if name not in ("following", "previous")])
 def test_every_measure_has_a_value(measuring: Measuring, measure: str) -> None:
     assert np.isfinite(measuring(parse(f"{measure} of decoder 1.1")))

@@ -6,6 +6,7 @@
     previous of decoder 1.3                             a measure of a head; MEASURES has them all
     head with the largest previous in decoder           or smallest; also "largest weight from .. to .. in .."
     number of heads with previous above 0.5 in encoder
+    number of heads with effect on "elle" above 0.7 in cross   how much less probable without that head, in nats
     probability of "elle" at "elle"                     of a token, where the model wrote the second one
     log-probability                                     of the whole translation, in nats
     translation                                         also: translation by greedy, translation by beam 4
@@ -164,10 +165,11 @@ class _Parser:
         if self.take("head", "with", "the"):
             return self.extreme()
         if self.take("number", "of", "heads", "with"):
-            measure = self.measure()
+            words = (self.word(),) if self.take("effect", "on") else ()
+            measure = "effect" if words else self.measure()
             self.need("above")
             least = float(self.next(r"-?\d+(\.\d+)?", "a number"))
-            return self.with_run(Named("count", measure=measure, number=least, kind=self.kind()))
+            return self.with_run(Named("count", words=words, measure=measure, number=least, kind=self.kind()))
         if self.take("probability", "of"):
             return self.with_run(Named("probability", words=(self.word(), self.after("at"))))
         if self.take("log-probability"):

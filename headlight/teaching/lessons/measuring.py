@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -200,12 +201,33 @@ class Measuring:
         return Extreme([int(layer) + 1, int(head) + 1], exact, not named.largest)
 
     def _count(self, named: Named) -> float:
-        return float((self._measures(named.measure, named.kind, named.run) > named.number).sum())
+        if named.words:
+            values = self._head_effects(named.words[0], named.kind, named.run)
+        else:
+            values = self._measures(named.measure, named.kind, named.run)
+        return float((values > named.number).sum())
+
+    def _head_effects(self, word: Word, kind: Any, run: Run) -> np.ndarray:
+        """How much the log-probability of a written word falls without each head of a kind, in nats [L, H]."""
+        layers, heads = self.trace(run).pattern(kind).shape[:2]
+
+        def log_probability(*without: Head) -> float:
+            return self._word_log_prob(word, word, replace(run, without=run.without + without))
+
+        everything = log_probability()
+        lost = [
+            [everything - log_probability(Head(kind, layer + 1, head + 1)) for head in range(heads)]
+            for layer in range(layers)
+        ]
+        return np.array(lost)
 
     def _probability(self, named: Named) -> float:
-        """Of the first word, where the whole model's own translation has the second, after the words before it."""
         word, at = named.words
-        run = self._whole(named.run)
+        return math.exp(self._word_log_prob(word, at, named.run))
+
+    def _word_log_prob(self, word: Word, at: Word, run: Run) -> float:
+        """Of `word`, where the whole model's own translation has `at`, after the words before it."""
+        run = self._whole(run)
         plain_run = Run(text=run.text, target=run.target, model=run.model)
         written = self.trace(plain_run)
         step = self.words(at, written.writes)
@@ -213,7 +235,7 @@ class Measuring:
         id = translator.checkpoint.target_tokenizer.named(word.text, ids[step + 1])
         tap = chain(*self._interventions(run))
         log_probs = translator.log_probs([written.source.ids], [ids[: step + 1]], tap)
-        return float(log_probs[0, -1, id].exp())
+        return float(log_probs[0, -1, id])
 
     def _log_probability(self, named: Named) -> float:
         return self.trace(named.run).log_prob
