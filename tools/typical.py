@@ -103,8 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     count = sum(values["sentences"].values())
     print(
-        f"{values['log_prob_per_token']:.6f} per token, {values['unread_log_prob_per_token']:.6f} with words never read, "
-        f"from {count:,} sentences; {listed:,} words."
+        f"{values['log_prob_per_token']:.6f} per token, "
+        f"{values['unread_log_prob_per_token']:.6f} with words never read, from {count:,} sentences; {listed:,} words."
     )
     return 0
 

@@ -2,8 +2,8 @@
 
 A model's folder lists the words of its training sources (`headlight/checkpoints.py`). Most words that are not in the
 list are inflections and compounds of words that are, and are translated well by their pieces. So words are named only
-where the model's own translation of the sentence has a lower mean log-probability per token than a threshold in the card,
-which is set so that few held-out sentences are below it (`tools/typical.py`).
+where the model's own translation of the sentence has a lower mean log-probability per token than a threshold in the
+card, which is set so that few held-out sentences are below it (`tools/typical.py`).
 """
 
 from __future__ import annotations
