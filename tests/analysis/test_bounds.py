@@ -43,7 +43,7 @@ PROGRAM = """
 import random, sys
 import numpy as np
 import torch
-from transformer import Translator
+from headlight.checkpoints import load_translator
 from headlight.analysis import check, head_importance, value_weighted_patterns, why
 from headlight.analysis.atlas import faithfulness
 from headlight.analysis.lens import lens

@@ -57,7 +57,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     go(page, atlas_url, "?model=reverse&pairs=200")
     # The clearest head is open, with its number, and since when.
     expect(
-        page.get_by_text(re.compile(r"Looks at what it is translating: \d+.% of [\d,]+ letters; chance"))
+        page.get_by_text(re.compile(r"Looks at what it is translating: (over )?\d+.% of [\d,]+ letters; chance"))
     ).to_be_visible()
     expect(page.get_by_text(re.compile(r"Measured on 200 sentences on \d+ \w+ \d{4}"))).to_be_visible()
     rail = page.get_by_role("slider", name="Snapshot of the training")
@@ -112,7 +112,7 @@ def test_the_heads_of_a_grammar(page: Page, atlas_url: str) -> None:
     role = r"Looks at the antecedent: \d+.% of [\d,]+ pronouns; (nearest|first) noun \d+.%; since step [\d,]+"
     expect(page.get_by_text(re.compile(role))).to_be_visible(timeout=PATIENCE)
     expect(
-        page.get_by_text(re.compile(r"Looks at what it is translating: \d+.% of [\d,]+ words; chance \d+.%"))
+        page.get_by_text(re.compile(r"Looks at what it is translating: (over )?\d+.% of [\d,]+ words; chance \d+.%"))
     ).to_be_visible()
     expect(page.get_by_text(re.compile(r"Measured on 1,000 sentences on \d+ \w+ \d{4}"))).to_be_visible()
     names = page.locator(".panel").evaluate_all("panels => panels.map(panel => panel.dataset.measure)")

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-CHILD = ROOT / "headlight" / "importers" / "tokenizer_json"
+CHILD = ROOT / "headlight" / "tokenizer_json"
 MEMORY, SECONDS = 4 * 2**30, 40
 
 # Each case in a fork of its own, so that one import serves them all.
 _OPENING = """
 import json, os, resource, signal, sys
-from transformer.tokenizers import Tokenizer
+from headlight.checkpoints import load_tokenizer
 
 for path in sys.argv[3:]:
     child = os.fork()

@@ -79,7 +79,7 @@ def test_the_first_screen_has_a_picture(
 ) -> None:
     """Below the sentence, what is said of it, and its translation."""
     page = go(new_page(viewport=size), f"{app_url}/{text}")
-    said = page.get_by_text("unlike what the model was trained on" if text else "cross-attention leaves the diagonal")
+    said = page.get_by_text("has never read" if text else "cross-attention leaves the diagonal")
     for above in (page.get_by_role("textbox").first, said, page.locator(".translation")):
         expect(above).to_be_in_viewport(ratio=1)
     assert visible(page) >= 120
