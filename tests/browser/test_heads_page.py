@@ -100,7 +100,9 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     assert query["target"] == query["text"][::-1]
     # And there, how far attention agrees with leaving each letter out.
     page.get_by_role("button", name="Does attention agree with removing words?").click()
-    expect(page.get_by_text(re.compile(r"^Removing each of the .* rank correlation of −?\d\.\d\d"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile(r"^Removing each of the .* rank correlation of −?\d\.\d\d"))).to_be_visible(
+        timeout=PATIENCE
+    )
     expect(
         page.get_by_text(re.compile(r"Over 30 sentences of reverse, with all heads on, it is −?\d\.\d+ ± \d\.\d\d"))
     ).to_be_visible()
