@@ -1,6 +1,6 @@
 """Headlight: see what every head of a transformer looks at. `streamlit run app.py` opens it.
 
-What it shows begins in navigation.py. Here stands who is answered, before Streamlit hears of a request.
+What it shows begins in ui/navigation.py. Here stands who is answered, before Streamlit hears of a request.
 """
 
 from collections.abc import AsyncIterator
@@ -13,7 +13,6 @@ from server import guards, open_browser, routes
 from server.process import prepare_process
 from ui.state import warming
 from ui.state.public import public
-from ui.state.streamlit_internals import ignore_pages_folder
 
 
 def imports() -> None:
@@ -43,5 +42,4 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
 
 
 prepare_process()
-ignore_pages_folder()
-app = st.App("navigation.py", routes=routes(), middleware=guards(public()), lifespan=lifespan)
+app = st.App("ui/navigation.py", routes=routes(), middleware=guards(public()), lifespan=lifespan)

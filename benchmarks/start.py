@@ -47,7 +47,6 @@ from headlight.checkpoints import load_translator
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = (
     "app.py",
-    "navigation.py",
     "pages",
     "server",
     "ui",

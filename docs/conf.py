@@ -57,7 +57,7 @@ python_use_unqualified_type_names = True
 maximum_signature_line_length = 90
 
 # Documents outside of this folder that have a page here.
-ELSEWHERE = {"../benchmarks/README.md": "benchmarks.md", "../CHANGELOG.md": "changelog.md"}
+ELSEWHERE = {"../benchmarks/README.md": "benchmarks.md"}
 
 
 def lead_inside(app: Sphinx, name: str, text: list[str]) -> None:

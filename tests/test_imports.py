@@ -69,7 +69,7 @@ def forbidden_in_a_page(source: str) -> list[str]:
     """What a page may not import: torch, the entry points, other pages, and of `ui` two pages' folders."""
     modules = list(imported_modules(source, "pages"))
     folders = {module.split(".")[1] for module in modules if module.startswith("ui.")} - SHARED
-    above = [module for module in modules if module.split(".")[0] in ("torch", "app", "navigation", "pages")]
+    above = [module for module in modules if module.split(".")[0] in ("torch", "app", "pages")]
     return above + sorted(folders) * (len(folders) > 1)
 
 

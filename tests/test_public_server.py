@@ -109,7 +109,7 @@ class Public:
         real = Path(os.path.realpath(self.program / path))
         ours = [self.folder / name for name in ("checkpoints", "runs", "models", "tmp", "multi30k")]
         code = ("server", "pages", "ui", "headlight", "transformer")
-        rooms = ("app.py", "navigation.py", *code, "static", ".streamlit")
+        rooms = ("app.py", *code, ".streamlit")
         texts = ("docs/exercises", "docs/glossary.md", "lessons")  # that pages show
         program = [self.program / name for name in (*rooms, *texts)]
         python = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), ROOT / "tests" / "watched"]

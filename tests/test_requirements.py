@@ -162,7 +162,7 @@ def test_what_is_described_to_the_resolver_is_of_the_versions_that_are_installed
 
 
 def test_what_installs_uses_the_locks_and_one_index_at_a_time() -> None:
-    make, container = ((ROOT / path).read_text("utf-8") for path in ("Makefile", "Dockerfile"))
+    make, container = ((ROOT / path).read_text("utf-8") for path in ("Makefile", "deploy/Dockerfile"))
     assert all(len(re.findall(rf"\$\(LOCKED\) requirements/{lock.name}\b", make)) == 1 for lock in LOCKS)
     for text in (make, container):
         assert "extra-index-url" not in text

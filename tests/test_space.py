@@ -54,7 +54,7 @@ def test_it_has_what_the_container_needs_and_nothing_else(folder: Path) -> None:
     rooms = {name.partition("/")[0] for name in files(folder)}
     assert {"app.py", "pages", "ui", "headlight", "transformer", "checkpoints", "requirements"} <= rooms
     assert not {"tests", "benchmarks", "runs", "models", "classes", ".git"} & rooms
-    lines = [line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")]
+    lines = [line for line in space.IGNORED.read_text("utf-8").splitlines() if line.startswith("!")]
     for line in lines:  # none names what is no longer there
         assert any(name == line[1:] or name.startswith(f"{line[1:]}/") for name in files(folder)), line
 
@@ -112,7 +112,7 @@ def test_a_space_answers_to_the_hub_in_its_frame_and_to_nobody_else(folder: Path
     answers = access(given["HOST"], given, [], public=True)
     assert answers.allows("me-headlight.hf.space") and not answers.allows("headlight.example")
     assert "frame-ancestors 'self' https://huggingface.co" in policy(given["HEADLIGHT_FRAME_ANCESTORS"])
-    plain = settings((ROOT / "Dockerfile").read_text("utf-8"))
+    plain = settings((ROOT / "deploy" / "Dockerfile").read_text("utf-8"))
     assert not {"HEADLIGHT_PUBLIC", "HEADLIGHT_HOSTS", "HEADLIGHT_FRAME_ANCESTORS"} & plain.keys()
 
 

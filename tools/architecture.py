@@ -54,7 +54,7 @@ def frame(x: float, y: float, width: float, package: str, about: str) -> tuple[s
 
 
 def picture() -> str:
-    drawn = box(10, 10, WIDTH - 20, "app.py, navigation.py")
+    drawn = box(10, 10, WIDTH - 20, "app.py")
     drawn += box(10, 10 + ROW + GAP, WIDTH - 20, "pages/: a short script for each page")
     top: float = 10 + 2 * (ROW + GAP)
     for package, about in PACKAGES.items():

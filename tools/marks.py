@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 # Typst, which draws PNG and PDF, reads no WOFF.
-FONTS = {"woff2": ROOT / "static/fonts/marks.woff2", None: ROOT / "headlight/charts/fonts/marks.ttf"}
+FONTS = {"woff2": ROOT / "ui/static/fonts/marks.woff2", None: ROOT / "headlight/charts/fonts/marks.ttf"}
 MARK, WIDE_HYPHEN = 0x2581, 0xFF0D
 # In thousandths of the font size: a tray of thin lines, below the letters.
 WIDTH, LEFT, RIGHT, BOTTOM, TOP, LINE = 340, 50, 290, -110, 10, 45

@@ -13,11 +13,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SPACE = ROOT / "deploy" / "space"
+IGNORED = ROOT / "deploy" / "Dockerfile.dockerignore"
 
 
 def needed() -> list[str]:
-    """The files of the container, by .dockerignore: of all that git tracks, what its lines with ! name."""
-    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    """The files of the container, by the .dockerignore: of all that git tracks, what its lines with ! name."""
+    lines = IGNORED.read_text("utf-8").splitlines()
     places = [line.removeprefix("!") for line in lines if line.startswith("!")]
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     return [name for name in names.split("\0") if any(fnmatch(name, at) or name.startswith(f"{at}/") for at in places)]
@@ -34,9 +35,9 @@ def build(folder: Path) -> None:
     for name in needed():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
-    container = (ROOT / "Dockerfile").read_text("utf-8") + (SPACE / "settings").read_text("utf-8")
+    container = (ROOT / "deploy" / "Dockerfile").read_text("utf-8") + (SPACE / "settings").read_text("utf-8")
     (folder / "Dockerfile").write_text(container, "utf-8")
-    shutil.copy2(ROOT / ".dockerignore", folder)
+    shutil.copy2(IGNORED, folder / ".dockerignore")
     shutil.copy2(SPACE / "README.md", folder)
     shutil.copy2(SPACE / "gitattributes", folder / ".gitattributes")
 

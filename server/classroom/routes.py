@@ -43,7 +43,7 @@ SWEEPS = 600.0  # seconds
 
 _HERE = Path(__file__).parent
 _SCRIPTS = "prose", "question_head", "question_row", "question_order", "question", "pupil"
-_FONTS = _HERE.parents[1] / "static" / "fonts"
+_FONTS = _HERE.parents[1] / "ui" / "static" / "fonts"
 
 
 class Attempts(Protocol):

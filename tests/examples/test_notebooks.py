@@ -1,4 +1,4 @@
-"""The notebooks of examples/: committed without outputs, and what their text says of the outputs is so."""
+"""The notebooks of docs/examples/: committed without outputs, and what their text says of the outputs is so."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("transformers")
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "docs" / "examples").glob("*.ipynb"))
 # The pictures of each, and lines among what it prints.
 DUE: dict[str, tuple[int, list[str]]] = {
     "1-first-look": (1, ["'La petite fille mange une pomme rouge.'", "99%  ▁apple", "94%  ▁red"]),
@@ -66,7 +66,8 @@ def test_they_run_and_their_text_is_true_of_them(tmp_path: Path, monkeypatch: py
         for cell in cells:
             cell.metadata.notebook = path.stem
             cell.id = f"{path.stem}-{cell.id}"
-    client = nbclient.NotebookClient(together, timeout=120, resources={"metadata": {"path": str(ROOT / "examples")}})
+    folder = {"metadata": {"path": str(ROOT / "docs" / "examples")}}
+    client = nbclient.NotebookClient(together, timeout=120, resources=folder)
     client.execute(env=environment)
     for name, (pictures, lines) in DUE.items():
         outputs = [out for cell in together.cells if cell.metadata.get("notebook") == name for out in cell.outputs]

@@ -1,4 +1,4 @@
-"""Makes examples/tutorial: what a student has after "Coding a transformer from scratch on PyTorch", of a small task.
+"""Makes docs/examples/tutorial: the files of a student of "Coding a transformer from scratch on PyTorch".
 
 It reads number words in English and writes them in French, from the last to the first. The forward pass is the one
 that the importer's tests compare with the tutorial's own; run this as `python -m tests.examples.tutorial_checkpoint`.
@@ -17,7 +17,7 @@ from tests.checkpoints.tutorial_code import Model, kept
 from tests.checkpoints.tutorials import facts, file
 
 NAME = "pytorch-transformer"
-FOLDER = Path(__file__).resolve().parents[2] / "examples" / "tutorial"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "examples" / "tutorial"
 SPECIALS = ["[UNK]", "[PAD]", "[SOS]", "[EOS]"]
 ENGLISH = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 FRENCH = ["zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf"]

@@ -311,7 +311,7 @@ def test_the_browser_opens_as_it_starts_unless_nobody_sits_there(
     monkeypatch.setattr(cli_util, "open_browser", opened.append)
 
     async def start() -> None:
-        async with open_browser(App(ROOT / "navigation.py")):
+        async with open_browser(App(ROOT / "ui" / "navigation.py")):
             assert opened == ([] if headless else ["http://localhost:8511"])
 
     asyncio.run(start())

@@ -18,8 +18,8 @@ from transformer.trace import Kind
 from ui.heads.measures import Measure, head_name, present, value_text
 from ui.heads.view import HeadsView
 from ui.state.view import reseed, update
+from ui.widgets.pages import PAGES
 
-ATTENTION = "pages/attention.py"
 LONGEST = 90  # columns of a sentence
 STYLE = "font-size:0.87rem;line-height:1.3;overflow-wrap:anywhere"
 
@@ -102,7 +102,7 @@ def _examples(atlas: Atlas, kind: Kind, place: tuple[int, int], measure: str) ->
             )
     if st.session_state.pop("heads-go", False):
         try:
-            st.switch_page(ATTENTION)
+            st.switch_page(PAGES[0].script)
         except StreamlitAPIException:  # the app was started with other pages
             st.info("Choose Attention in the menu.", icon=":material/info:")
 

@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from streamlit.runtime import Runtime, get_instance
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-
-def ignore_pages_folder() -> None:
-    """Keeps Streamlit from running the scripts in pages/ by itself, as it did before there was st.navigation.
-
-    Otherwise it would until a script of this process has called st.navigation: the first visitor who follows a link to
-    a page would get that page without what navigation.py puts around it.
-    """
-    PagesManager.uses_pages_directory = False
 
 
 def in_session() -> bool:

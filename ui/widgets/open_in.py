@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
@@ -18,7 +20,7 @@ def open_in(model: str) -> None:
                 _open(page.script, model)
 
 
-def _open(page: str, model: str) -> None:
+def _open(page: Path, model: str) -> None:
     update(model=model, text=None, target=None)
     reseed()
     try:

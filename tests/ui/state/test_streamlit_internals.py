@@ -7,8 +7,6 @@ from types import SimpleNamespace
 import pytest
 import streamlit
 from streamlit.runtime import Runtime
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from ui.state import streamlit_internals
@@ -25,14 +23,6 @@ def test_the_version_is_the_one_that_was_read() -> None:
 def test_streamlits_runtime_still_has_what_is_asked_of_it() -> None:
     assert callable(Runtime._get_async_objs)
     assert "self._session_mgr" in inspect.getsource(Runtime.__init__)
-
-
-def test_the_flag_for_the_pages_folder_is_the_one_that_scripts_are_run_by(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "PagesManager.uses_pages_directory" in inspect.getsource(ScriptRunner)
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    streamlit_internals.ignore_pages_folder()
-    PagesManager(str(ROOT / "navigation.py"))
-    assert PagesManager.uses_pages_directory is False
 
 
 def test_a_run_that_was_superseded_ends_where_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from ui.widgets.pages import PAGES  # noqa: E402
 from ui.widgets.presenting import presenting  # noqa: E402
 from ui.widgets.terms import explain_terms  # noqa: E402
 
-UI = Path(__file__).parent / "ui"
+UI = Path(__file__).parent
 
 confine_public()
 st.set_page_config("Headlight", str(UI / "assets" / "icon.svg"), layout="wide", initial_sidebar_state=248)
