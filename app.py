@@ -22,16 +22,16 @@ def imports() -> None:
 
     confine_public()
     prepare()
-    import_module("ui.attention.stand_in")
+    import_module("ui.attention.waiting_example")
 
 
 def example() -> None:
     """What the first page shows while a visitor's own sentence is in line."""
-    from ui.attention.stand_in import make_ready
+    from ui.attention.waiting_example import prepare_example
     from ui.state.models import model_names
 
     for first in model_names()[:1]:
-        make_ready(first)
+        prepare_example(first)
 
 
 @asynccontextmanager

@@ -5,10 +5,10 @@ import streamlit as st
 from ui.attention.heads import heads
 from ui.attention.picture import shown
 from ui.attention.second import second_sentence
-from ui.attention.stand_in import make_ready, standing_in
 from ui.attention.switches import changed, switches
 from ui.attention.tour import tour
 from ui.attention.view import AttentionView
+from ui.attention.waiting_example import example_while_waiting, prepare_example
 from ui.widgets.errors import plain_errors
 from ui.widgets.far import far_note
 from ui.widgets.frame import page
@@ -23,7 +23,7 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
     compared, middle = st.container(), st.container()
     numbers, off = st.columns([54, 46], gap="large")
     with plain_errors():
-        with standing_in(opened.name, view, place, middle):
+        with example_while_waiting(opened.name, view, place, middle):
             picture = shown(opened.name, text, view)
         translation(place, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
@@ -33,4 +33,4 @@ with page(AttentionView, "Attention", "What does each head look at?") as opened:
             heads(picture, second, actions, numbers)
         with off:
             switches(picture)
-        make_ready(opened.name)
+        prepare_example(opened.name)

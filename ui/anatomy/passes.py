@@ -10,7 +10,7 @@ from headlight.analysis.several_heads import SeveralHeads, several_heads
 from headlight.analysis.stream import Stream, stream
 from transformer import Trace
 from transformer.taps import Site
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.models import translator, version
 
 Ids = tuple[int, ...]
@@ -38,7 +38,7 @@ def heads_alone(name: str, trace: Trace, site: Site) -> SeveralHeads:
     return _heads_alone(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids), site)
 
 
-@kept(40, "Computing the head's matrices")
+@cached(40, "Computing the head's matrices")
 def _whole_head(
     name: str,
     version: tuple[int, ...],
@@ -51,23 +51,23 @@ def _whole_head(
     return tuple(masks.whole_head(translator(name).model, sources, reads, site, head, mask))
 
 
-@kept(40, "Leaving one head at a time")
+@cached(40, "Leaving one head at a time")
 def _heads_alone(name: str, version: tuple[int, ...], source: Ids, target: Ids, site: Site) -> SeveralHeads:
     return several_heads(translator(name).model, source, target, site)
 
 
-@kept(20, "Drawing random queries and keys")
+@cached(20, "Drawing random queries and keys")
 def against_width(keys: int) -> list[tuple[Spread, Spread]]:
     """The random half of the picture of the scaling; the same for every model."""
     return scaling.against_width(keys)
 
 
-@kept(20, "Following the residual stream")
+@cached(20, "Following the residual stream")
 def _stream(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Stream:
     return stream(translator(name).model, source, target)
 
 
-@kept(20, "Reading every layer")
+@cached(20, "Reading every layer")
 def _lens(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Lens:
     predictions = lens(_stream(name, version, source, target))
     for array in predictions:

@@ -12,7 +12,7 @@ from transformer.taps import Intervention
 from ui.attention.picture import Shown
 from ui.attention.view import told
 from ui.state import models
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.view import widget_key
 from ui.widgets.terms import term
 from ui.widgets.text import signed
@@ -56,7 +56,7 @@ def baseline(shown: Shown) -> str:
     return f"with {told(shown.changes)}" if shown.changes else "with all other heads on"
 
 
-@kept(40, "Switching off one head at a time")
+@cached(40, "Switching off one head at a time")
 def _effects(
     model: str,
     version: tuple[int, ...],

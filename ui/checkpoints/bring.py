@@ -18,6 +18,7 @@ from transformer.checkpoint.weights import Refused
 from ui.checkpoints import examined, keeping, refusal, uploads
 from ui.checkpoints.uploads import Brought
 from ui.state import models
+from ui.state.cache import cached
 from ui.state.jobs import Cancelled, Job
 from ui.state.public import private_only
 from ui.state.view import reseed, update
@@ -241,6 +242,6 @@ def examination(path: Path, answers: Answers) -> Examination:
     return _examination(str(path), changed, answers)
 
 
-@st.cache_resource(max_entries=100, ttl=600, show_spinner="Examining the file")
+@cached(100, "Examining the file", turn=False)
 def _examination(path: str, changed: tuple[int, ...], answers: Answers) -> Examination:
     return examine(Path(path), answers)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from headlight.importers.health import health
 from transformer import Translator
 from ui.checkpoints.listing import without_folder
 from ui.state import models
+from ui.state.cache import cached
 
 
 def opened(name: str) -> Translator:
@@ -24,6 +23,6 @@ def warnings(name: str) -> tuple[str, ...]:
     return _warnings(name, models.version(name))
 
 
-@st.cache_resource(max_entries=50, ttl=3600, show_spinner="Checking the weights")
+@cached(50, "Checking the weights", seconds=3600, turn=False)
 def _warnings(name: str, version: tuple[int, ...]) -> tuple[str, ...]:
     return health(models.translator(name).checkpoint)

@@ -8,8 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from headlight.analysis.blocks import sizes
 from headlight.analysis.weights import shapes
 from headlight.runs import RunFolder
@@ -17,6 +15,7 @@ from headlight.runs.metrics import COUNT
 from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, from_json
 from transformer.files import read_json
 from ui.state import models
+from ui.state.cache import cached
 from ui.state.public import without_places
 from ui.state.records import card as read_card
 from ui.state.records import latest_scores
@@ -100,7 +99,7 @@ def _files(folder: Path) -> Files:
     return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
-@st.cache_resource(max_entries=1000, show_spinner=False)
+@cached(1000, seconds=3600, turn=False)
 def _entry(name: str, folder: str, files: Files) -> Entry:
     path = Path(folder)
     changed = max((time for _, time, _ in files), default=0) / 1e9

@@ -19,6 +19,7 @@ from transformer.checkpoint.native import WEIGHTS
 from ui.checkpoints import components
 from ui.checkpoints.listing import TABLE, Entry
 from ui.checkpoints.view import CheckpointsView
+from ui.state.cache import cached
 from ui.state.models import version
 from ui.state.view import reseed, take, update, widget_key, write_address
 from ui.viewer.plot import plot
@@ -282,16 +283,16 @@ def number_text(value: float) -> str:
 # ---- what is read from the file, once for all sessions -------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=50, ttl=3600, show_spinner=False)
+@cached(50, seconds=3600, turn=False)
 def _shapes(folder: str, version: tuple[int, ...]) -> dict[str, Shape]:
     return shapes(Path(folder) / WEIGHTS)
 
 
-@st.cache_resource(max_entries=50, ttl=3600, show_spinner="Reading the weights")
+@cached(50, "Reading the weights", seconds=3600, turn=False)
 def _measured(folder: str, version: tuple[int, ...]) -> dict[str, Numbers]:
     return measure_file(Path(folder) / WEIGHTS)
 
 
-@st.cache_resource(max_entries=200, ttl=3600, show_spinner="Reading the weight")
+@cached(200, "Reading the weight", seconds=3600, turn=False)
 def _histogram(folder: str, version: tuple[int, ...], names: tuple[str, ...], numbers: Numbers) -> Histogram:
     return histogram(pieces(Path(folder) / WEIGHTS, names), numbers)

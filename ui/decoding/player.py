@@ -17,7 +17,7 @@ from ui.decoding.search import Line, Search, line_in, search
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import MOST_BRANCHES, UNDER, Branch, DecodingView
 from ui.state import models
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.view import settle, update
 from ui.viewer.component import component
 
@@ -58,7 +58,7 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     )
 
 
-@kept(12)
+@cached(12)
 def _payload(
     name: str,
     version: tuple[int, ...],

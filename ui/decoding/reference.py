@@ -15,7 +15,7 @@ from ui.decoding.player import horizon
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
 from ui.state import models
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.view import update, widget_key
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
@@ -56,7 +56,7 @@ def _take(typed: str) -> None:
     update(reference=typed.strip() or None)
 
 
-@kept(100, "Reading the reference")
+@cached(100, "Reading the reference")
 def _read(
     name: str, version: tuple[int, ...], text: str, reference: str, output: str
 ) -> tuple[list[TokenRead], Similarity]:

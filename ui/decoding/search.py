@@ -26,7 +26,7 @@ from transformer.yielding import yield_turn
 from ui.decoding.strategy import Strategy
 from ui.decoding.view import Branch
 from ui.state import models
-from ui.state.cache import kept
+from ui.state.cache import cached
 
 _NONE = np.empty(0, np.float32)
 TOP = 6  # candidates that are shown of each distribution, in addition to those that the search kept
@@ -153,7 +153,7 @@ def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]
     return [branch for branch in branches if branch.fits(model.model.config, len(source), bound)]
 
 
-@kept(20, "Decoding")
+@cached(20, "Decoding")
 def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) -> Search:
     model = models.translator(name)
     source = model.encode(text)
@@ -164,13 +164,13 @@ def _search(name: str, version: tuple[int, ...], text: str, strategy: Strategy) 
     return searched(model, source, strategy, steps)
 
 
-@kept(20)
+@cached(20)
 def _kept(name: str, version: tuple[int, ...], text: str) -> Kept:
     model = models.translator(name)
     return Kept(model.prepared, model.source_batch([model.encode(text)]))
 
 
-@kept(60, "Continuing from there")
+@cached(60, "Continuing from there")
 def _line(name: str, version: tuple[int, ...], text: str, strategy: Strategy, branch: Branch) -> Line:
     model = models.translator(name)
     source = model.encode(text)

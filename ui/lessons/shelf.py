@@ -8,7 +8,7 @@ from typing import Any
 
 from headlight.teaching.lessons import Lesson, Measuring, Step, base, introduction, pose, read, truth
 from ui.state import models
-from ui.state.cache import kept
+from ui.state.cache import cached
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def measuring(step: Step) -> Measuring:
     return Measuring(models.translator, models.model_folder, base(step))
 
 
-@kept(100, turn=False, seconds=3600)
+@cached(100, turn=False, seconds=3600)
 def _read(path: Path, changed: int) -> Lesson:
     return read(path)
 
 
-@kept(100, "Asking the model", seconds=3600)
+@cached(100, "Asking the model", seconds=3600)
 def _asked(path: Path, changed: int, name: str, version: tuple[int, ...]) -> Asked:
     lesson = _read(path, changed)
     step = lesson.steps[lesson.step(name)]

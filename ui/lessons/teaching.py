@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -29,6 +29,7 @@ from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
 from ui.lessons.view import LessonsView
 from ui.state import class_secrets
+from ui.state.cache import cached
 from ui.state.public import public
 from ui.state.view import update
 from ui.widgets.copy_link import copy_link
@@ -192,7 +193,7 @@ def _split(classes: Classes, lesson: Lesson, code: str, secret: str) -> None:
     class_split(header, key="class-split", on_pick=partial(_picked, lesson, step, code, secret))
 
 
-@lru_cache(maxsize=100)
+@cached(100, turn=False)
 def _qr(link: str) -> str:
     """The link as an image, in an address of its own; every screen is drawn again each second."""
     return str(segno.make(link, error="m").svg_data_uri(scale=4, border=2))

@@ -16,7 +16,7 @@ from transformer.translator import describe_tokens
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.state import models
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.view import take, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
@@ -94,7 +94,7 @@ def _caption(parts: Embedded, config: ModelConfig) -> str:
     return caption
 
 
-@kept(20)
+@cached(20)
 def _embedded(name: str, version: tuple[int, ...], ids: tuple[int, ...]) -> Embedded:
     parts = embedded(models.translator(name).model, ids)
     for part in parts:

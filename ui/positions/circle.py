@@ -9,6 +9,7 @@ from headlight.analysis.positions import frequencies, rotation_residual
 from headlight.viewer.scripts import style, viewer_script
 from ui.positions.numbers import small
 from ui.positions.view import MOST_SHIFT, PositionsView
+from ui.state.cache import cached
 from ui.state.view import update, write_address
 
 CHECKED = 10_000  # positions over which the largest residual is looked for
@@ -104,6 +105,6 @@ def read_shown(value: object) -> dict[str, int] | None:
     return None
 
 
-@st.cache_data(max_entries=200, show_spinner=False)
+@cached(200, seconds=3600, turn=False)
 def _single(k: int, d_model: int, base: float) -> float:
     return rotation_residual(k, frequencies(d_model, base), CHECKED, np.float32)

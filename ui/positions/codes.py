@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from headlight.analysis.positions import Properties, encoding, frequencies, properties, widths_of
 from transformer import ModelConfig, Translator
@@ -19,6 +18,7 @@ from transformer.positions import LearnedPositions, SinusoidalPositions, StoredP
 from transformer.t5 import T5Config
 from ui.positions.view import SCHEMES, PositionsView
 from ui.state import models
+from ui.state.cache import cached
 
 MEASURED = 1_000  # positions that the properties are measured over,
 MEASURED_WIDTH = 256  # and the most dimensions: fitting a shift costs the cube of them
@@ -26,7 +26,7 @@ _UNTRAINED = 512  # positions of a table that no model has trained
 _SPREAD = 0.02  # how an untrained table is drawn: as `LearnedPositions` draws it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one object a table, which keys a cache
 class Learned:
     """A learned table, or what one is before training; of a model from elsewhere, the table that came with it."""
 
@@ -93,14 +93,10 @@ def chosen(view: PositionsView, name: str, model: Translator) -> Code:
 
 def learned(name: str, model: Translator, width: int) -> Learned:
     """The table of this model, else the learned one of the first other that has any, else an untrained one."""
-    if model.model.config.positions == "stored":
-        return Learned(_table_of(name, models.version(name)), name, stored=True)
     others = [other for other in models.model_names() if other != name and _has_learned(other)]
-    owner = name if model.model.config.positions == "learned" else others[0] if others else None
-    if owner is None:
-        return Learned(_untrained(width), None, _untrained(width, seed=1))
-    version = models.version(owner)
-    return Learned(_table_of(owner, version), owner, _table_of(owner, version, "decoder"))
+    own = model.model.config.positions in ("learned", "stored")
+    owner = name if own else others[0] if others else None
+    return _learned(owner, models.version(owner) if owner else (), width)
 
 
 def _has_learned(name: str) -> bool:
@@ -111,9 +107,16 @@ def _has_learned(name: str) -> bool:
     return isinstance(config, dict) and config.get("positions") == "learned"
 
 
-@st.cache_resource(max_entries=8)
-def _table_of(name: str, version: tuple[int, ...], stack: str = "encoder") -> np.ndarray:
-    return _frozen(learned_table(models.translator(name).model, stack))
+@cached(8, seconds=3600, turn=False)
+def _learned(owner: str | None, version: tuple[int, ...], width: int) -> Learned:
+    if owner is None:
+        untrained, again = (np.random.default_rng(seed).normal(0, _SPREAD, (_UNTRAINED, width)) for seed in (0, 1))
+        return Learned(_frozen(untrained), None, _frozen(again))
+    model = models.translator(owner).model
+    encoder = _frozen(learned_table(model))
+    if model.config.positions == "stored":
+        return Learned(encoder, owner, stored=True)
+    return Learned(encoder, owner, _frozen(learned_table(model, "decoder")))
 
 
 def learned_table(model: Transformer, stack: str = "encoder") -> np.ndarray:
@@ -121,11 +124,6 @@ def learned_table(model: Transformer, stack: str = "encoder") -> np.ndarray:
     positions = (model.encoder if stack == "encoder" else model.decoder).embedding.positions
     assert isinstance(positions, LearnedPositions | StoredPositions)
     return positions.table.detach().double().cpu().numpy()
-
-
-@st.cache_resource(max_entries=8)
-def _untrained(width: int, seed: int = 0) -> np.ndarray:
-    return _frozen(np.random.default_rng(seed).normal(0, _SPREAD, (_UNTRAINED, width)))
 
 
 def table_difference(model: Transformer, width: int, base: float) -> float | None:
@@ -145,23 +143,20 @@ def shown_frequencies(view: PositionsView, model: Translator) -> np.ndarray:
 def measured(scheme: str, width: int, base: float, known: Learned) -> Properties:
     """The properties of a scheme; of the learned table, over as many positions as it has."""
     if scheme == "learned":
-        version = models.version(known.model) if known.model else (width,)
-        return _measured_learned(known.model, version, known.table, known.again)
+        return _measured_learned(known)
     return _measured(scheme, min(width, MEASURED_WIDTH), base)
 
 
-@st.cache_resource(max_entries=64, show_spinner="Measuring")
+@cached(64, "Measuring", seconds=3600, turn=False)
 def _measured(scheme: str, width: int, base: float) -> Properties:
     table, again = (encoding(scheme, MEASURED, width, base) for _ in range(2))
     return properties(table, encoding(scheme, 2 * MEASURED, width, base), again, widths_of(scheme))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Measuring")
-def _measured_learned(
-    name: str | None, version: tuple[int, ...], _table: np.ndarray, _again: np.ndarray | None
-) -> Properties:
-    again = None if _again is None else _again[:MEASURED, :MEASURED_WIDTH]
-    return properties(_table[:MEASURED, :MEASURED_WIDTH], None, again)
+@cached(8, "Measuring", seconds=3600, turn=False)
+def _measured_learned(known: Learned) -> Properties:
+    again = None if known.again is None else known.again[:MEASURED, :MEASURED_WIDTH]
+    return properties(known.table[:MEASURED, :MEASURED_WIDTH], None, again)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from ui.positions.codes import own_scheme
 from ui.positions.numbers import small
 from ui.positions.view import PositionsView
 from ui.state import models
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.view import update, widget_key, write_address
 from ui.viewer.plot import plot
 from ui.widgets.errors import plain_errors
@@ -132,7 +132,7 @@ def _kept(name: str, one: str, other: str) -> Orders:
     return _compare(name, models.version(name), one, other)
 
 
-@kept(20, "Reading both sentences")
+@cached(20, "Reading both sentences")
 def _compare(name: str, version: tuple[int, ...], one: str, other: str) -> Orders:
     orders = compare(models.translator(name), one, other)
     for states in (*orders.without, *orders.having):

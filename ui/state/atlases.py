@@ -15,8 +15,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from headlight.analysis.atlas import EDITION, Atlas
 from headlight.analysis.atlas.aligner import installed
 from headlight.analysis.atlas.report import places
@@ -25,6 +23,7 @@ from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_text
 from transformer.trace import Kind
 from ui.state import models
+from ui.state.cache import cached
 
 log = logging.getLogger("headlight")
 FILE = "heads.json"
@@ -42,7 +41,7 @@ def shipped(name: str) -> Facts | None:
     return _shipped(file, file.stat().st_mtime_ns, models.version(name))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@cached(8, seconds=3600, turn=False)
 def _shipped(file: Path, written: int, version: tuple[int, ...]) -> Facts | None:
     facts = _read(file)
     if facts is None or facts.get("edition") != EDITION or facts.get("model") != digest(file.parent):
@@ -87,7 +86,7 @@ def _written(file: Path) -> int:
     return file.stat().st_mtime_ns
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@cached(16, seconds=3600, turn=False)
 def _roles(file: Path, written: int) -> Roles | None:
     facts = _read(file) or {}
     try:
@@ -142,7 +141,7 @@ def digest_of(name: str) -> str:
     return _digest(models.model_folder(name), models.version(name))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@cached(32, seconds=3600, turn=False)
 def _digest(folder: Path, version: tuple[int, ...]) -> str:
     return digest(folder)
 

@@ -1,6 +1,6 @@
-"""A cache for all sessions: each value is computed once and kept while it is used.
+"""A cache for all sessions: each value is computed once, and cached for as long as it is used.
 
-`kept` is the decorator; a value is computed when its request has its turn in the queue.
+`cached` is the decorator; a value is computed when its request has its turn in the queue.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import torch
 
 from transformer import Translator
 from transformer.yielding import on_yield
-from ui.state.queue import LOOK, TURNS, noted
+from ui.state.queue import POLL_SECONDS, TURNS, waiting_note
 from ui.state.streamlit_internals import end_superseded_run, in_session
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LARGEST = 500_000_000  # bytes of all caches together; models are limited by their number
+MAX_BYTES = 500_000_000  # of all caches together; models are limited by their number
 
 
 def weight(value: object) -> int:
-    """The bytes of a value: its arrays, and the objects that hold them. A model counts as 0, since many values share
-    it."""
+    """Return the bytes of a value: its arrays, and the objects that hold them. A model counts as 0, since many values
+    share it."""
     seen, total, left = set[int](), 0, [value]
     while left:
         one = left.pop()
@@ -50,141 +50,137 @@ def weight(value: object) -> int:
     return total
 
 
-class Entry(NamedTuple):
-    asked: float  # when it was last used
+class CacheEntry(NamedTuple):
+    last_used: float
     value: Any
     weight: int
 
 
-class Kept(Generic[T]):
-    """The latest `most` values by key, fewer where all caches together hold too much. A value that was not used for
-    `seconds` is dropped by a sweep."""
+class Cache(Generic[T]):
+    """The latest `max_entries` values by key, fewer where all caches together exceed their limit.
 
-    def __init__(self, most: int, seconds: float):
-        self.most, self.seconds = most, seconds
+    A sweep drops a value that was not used for `seconds`.
+    """
+
+    def __init__(self, max_entries: int, seconds: float):
+        self.max_entries, self.seconds = max_entries, seconds
         self._changed = threading.Condition()
-        self._values: OrderedDict[Hashable, Entry] = OrderedDict()  # the latest at the end
-        self._making: set[Hashable] = set()
+        self._entries: OrderedDict[Hashable, CacheEntry] = OrderedDict()  # the latest at the end
+        self._computing: set[Hashable] = set()
         _ALL.append(self)
 
-    def __len__(self) -> int:
-        return len(self._values)
-
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._values
+        return key in self._entries
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made once, however many ask for it at the same time."""
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the value of a key, computed once, however many threads ask for it at the same time."""
         while True:
             with self._changed:
-                if key in self._values:
-                    entry = self._values.pop(key)
+                if key in self._entries:
+                    entry = self._entries.pop(key)
                     grown = getattr(entry.value, "nbytes", entry.weight)  # some values grow, and tell their size
-                    self._values[key] = entry._replace(asked=time.monotonic(), weight=grown)
+                    self._entries[key] = entry._replace(last_used=time.monotonic(), weight=grown)
                     return entry.value
-                if key not in self._making:
-                    self._making.add(key)
+                if key not in self._computing:
+                    self._computing.add(key)
                     break
             self._wait_for(key)
         try:
-            value = make()
+            value = compute()
         except BaseException:  # the next one that waits for it tries again
             self._settle(key)
             raise
-        self._settle(key, Entry(time.monotonic(), value, weight(value)))
-        bound()
+        self._settle(key, CacheEntry(time.monotonic(), value, weight(value)))
+        enforce_limit()
         return value
 
     def _wait_for(self, key: Hashable) -> None:
-        """Waits until no other thread computes it, without a turn, for which that thread may be waiting."""
-        with TURNS.aside(), noted() as note:
-            while key in self._making:
+        """Waits for the thread that computes the value, and releases the turn for which that thread may be waiting."""
+        with TURNS.released(), waiting_note() as note:
+            while key in self._computing:
                 with self._changed:
-                    self._changed.wait_for(lambda: key not in self._making, LOOK)
+                    self._changed.wait_for(lambda: key not in self._computing, POLL_SECONDS)
                 note("Another page is computing the same result")
 
-    def _settle(self, key: Hashable, *made: Entry) -> None:
+    def _settle(self, key: Hashable, entry: CacheEntry | None = None) -> None:
         with self._changed:
-            self._making.discard(key)
-            for entry in made:
-                self._values[key] = entry
-            while len(self._values) > self.most:
-                self._values.popitem(last=False)
+            self._computing.discard(key)
+            if entry is not None:
+                self._entries[key] = entry
+            while len(self._entries) > self.max_entries:
+                self._entries.popitem(last=False)
             self._changed.notify_all()
 
     @property
     def weight(self) -> int:
         with self._changed:
-            return sum(entry.weight for entry in self._values.values())
+            return sum(entry.weight for entry in self._entries.values())
 
     @property
     def oldest(self) -> float:
         """When the least recently used value was used; infinite where no value has a weight."""
         with self._changed:
-            return next((entry.asked for entry in self._values.values() if entry.weight), math.inf)
+            return next((entry.last_used for entry in self._entries.values() if entry.weight), math.inf)
 
-    def drop(self, asked: float) -> None:
-        """Drops the values last used at that time or before."""
+    def drop(self, last_used: float) -> None:
+        """Drops the values that were last used at that time or before."""
         with self._changed:
-            while self._values and next(iter(self._values.values())).asked <= asked:
-                self._values.popitem(last=False)
+            while self._entries and next(iter(self._entries.values())).last_used <= last_used:
+                self._entries.popitem(last=False)
 
     def clear(self) -> None:
-        with self._changed:
-            self._values.clear()
-
-    def sweep(self) -> None:
-        """Drops what was not used in time."""
-        self.drop(time.monotonic() - self.seconds)
+        self.drop(math.inf)
 
 
-_ALL: list[Kept[Any]] = []
+_ALL: list[Cache[Any]] = []
 
 
-def bound() -> None:
+def enforce_limit() -> None:
     """Drops the least recently used values of all caches until they are within the limit."""
-    while sum(values.weight for values in _ALL) > LARGEST:
-        oldest = min(values.oldest for values in _ALL)
-        for values in _ALL:
-            values.drop(oldest)
+    while sum(cache.weight for cache in _ALL) > MAX_BYTES:
+        oldest = min(cache.oldest for cache in _ALL)
+        for cache in _ALL:
+            cache.drop(oldest)
 
 
 def sweep() -> None:
-    """Drops, in every cache, what was not used in time."""
-    for values in _ALL:
-        values.sweep()
+    """Drops, in every cache, the values that were not used in time."""
+    for cache in _ALL:
+        cache.drop(time.monotonic() - cache.seconds)
 
 
-class Ask(Generic[P, T]):
-    """A function whose values are cached."""
+class CachedFunction(Generic[P, T]):
+    """A function whose values are cached by its arguments."""
 
-    def __init__(self, function: Callable[P, T], values: Kept[T], doing: str | None, turn: bool):
-        self.function, self.values, self.doing, self.turn = function, values, doing, turn
+    def __init__(self, function: Callable[P, T], cache: Cache[T], activity: str | None, turn: bool):
+        self.function, self.cache, self.activity, self.turn = function, cache, activity, turn
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        def make() -> T:
-            said = st.spinner(self.doing) if self.doing and in_session() else nullcontext()
-            with TURNS.turn(self.doing) if self.turn else on_yield(end_superseded_run), said:
+        def compute() -> T:
+            spinner = st.spinner(self.activity) if self.activity and in_session() else nullcontext()
+            with TURNS.turn(self.activity) if self.turn else on_yield(end_superseded_run), spinner:
                 return self.function(*args, **kwargs)
 
-        return self.values.get(_key(args, kwargs), make)
+        return self.cache.get(_key(args, kwargs), compute)
 
     def has(self, *args: P.args, **kwargs: P.kwargs) -> bool:
-        """Whether that value is there, so that nobody waits for it."""
-        return _key(args, kwargs) in self.values
+        """Return whether that value is cached, so that nobody waits for it."""
+        return _key(args, kwargs) in self.cache
 
     def clear(self) -> None:
-        self.values.clear()
+        self.cache.clear()
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
     return args, tuple(sorted(kwargs.items()))
 
 
-def kept(
-    most: int, doing: str | None = None, *, seconds: float = 600, turn: bool = True
-) -> Callable[[Callable[P, T]], Ask[P, T]]:
-    """Keeps what a function returns by its arguments, which must be hashable: the latest `most`, for `seconds` after
-    they were last asked for. It runs when it is its turn, unless it does not need the processor for itself;
-    `doing` is what the page says meanwhile."""
-    return lambda function: Ask(function, Kept(most, seconds), doing, turn)
+def cached(
+    max_entries: int, activity: str | None = None, *, seconds: float = 600, turn: bool = True
+) -> Callable[[Callable[P, T]], CachedFunction[P, T]]:
+    """Caches what a function returns by its arguments, which must be hashable, for all sessions.
+
+    The cache holds the latest `max_entries` values, each for `seconds` after its last use. The function waits for its
+    turn in the queue unless `turn` is false; `activity` is what the page says while it computes.
+    """
+    return lambda function: CachedFunction(function, Cache(max_entries, seconds), activity, turn)

@@ -64,7 +64,7 @@ class Job(Generic[T]):
 
 
 @dataclass
-class _Kept:
+class _JobEntry:
     job: Job[object]
     brought: bool
     seen: float = field(default_factory=time.monotonic)
@@ -74,7 +74,7 @@ class Jobs:
     """The requested jobs, the latest seen last; a running one that is dropped is cancelled."""
 
     def __init__(self) -> None:
-        self._jobs: OrderedDict[tuple[str, Hashable], _Kept] = OrderedDict()
+        self._jobs: OrderedDict[tuple[str, Hashable], _JobEntry] = OrderedDict()
         self._lock, self._one = Lock(), Lock()
 
     def get(
@@ -89,7 +89,7 @@ class Jobs:
         with self._lock:
             if (what, asked) not in self._jobs:
                 job = Job(partial(self._kept_or_made, what, find, do))
-                self._jobs[what, asked] = _Kept(job, brought)
+                self._jobs[what, asked] = _JobEntry(job, brought)
                 self._give_way()
             self._mark(what, asked)
             return self._jobs[what, asked].job

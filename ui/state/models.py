@@ -29,22 +29,22 @@ from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, 
 from transformer.files import read_json
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
-from ui.state.cache import kept
+from ui.state.batcher import RequestBatcher
+from ui.state.cache import cached
 from ui.state.public import card_without_places, public
 from ui.state.sweep import sweep_forever
-from ui.state.together import Together
 
 log = logging.getLogger("headlight")
 CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
 FIRST = "en-fr"  # what the app opens with, where it is there
 # Seconds for which a thread keeps Python's lock from another. A decode asks for it hundreds of times a step, and would
 # wait that long each time beside a page that is being drawn; at the usual 5 ms it takes nearly twice as long as at 1.
-SWITCH = 0.001
+SWITCH_SECONDS = 0.001
 UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
 RUN = "runs/"  # what the name of a run's best checkpoint begins with
 IMPORTED = "models/"  # and that of an imported model
-LONGEST = 64  # tokens of a sentence that is translated with others, which would wait for a longer one
-MADE = "+"  # between the name of a model and that of a mistake which it is run with
+MAX_BATCHED_TOKENS = 64  # tokens of a sentence that is translated with others, which would wait for a longer one
+MISTAKE_SEPARATOR = "+"  # between the name of a model and that of the mistake that it is run with
 FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
 
 
@@ -71,13 +71,13 @@ def _ended(run: Path) -> bool:
 
 def broken_name(name: str, mistake: str) -> str:
     """The name of a model run with one of `MISTAKES`: known wherever models are, and listed nowhere."""
-    return f"{name}{MADE}{mistake}"
+    return f"{name}{MISTAKE_SEPARATOR}{mistake}"
 
 
 def _parted(name: str) -> tuple[str, str | None]:
     """The name of the model as it is, and the mistake that it is run with."""
-    whole, made, mistake = name.rpartition(MADE)
-    return (whole, mistake) if made and mistake in RUNNABLE else (name, None)
+    whole, separator, mistake = name.rpartition(MISTAKE_SEPARATOR)
+    return (whole, mistake) if separator and mistake in RUNNABLE else (name, None)
 
 
 def own_taps(model: Translator) -> tuple[Tap, ...]:
@@ -86,7 +86,7 @@ def own_taps(model: Translator) -> tuple[Tap, ...]:
 
 
 def model_folder(name: str) -> Path:
-    """The folder of a model of `model_names`, or of such a one that is broken."""
+    """Return the folder of a model of `model_names`, or of its broken variant."""
     name, _ = _parted(name)
     if name.startswith(RUN):
         run = RunFolder(RUNS / name.removeprefix(RUN))
@@ -123,7 +123,7 @@ def _prepared() -> None:
     keep_few_products()
     return_large_blocks()
     torch.set_num_threads(1)
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_SECONDS)
     for late in ("pandas", "pyarrow"):
         import_module(late)
     go.Figure(go.Heatmap(z=[[0.0]])).to_json()
@@ -152,7 +152,7 @@ def _changed(file: Path) -> int:
         return 0
 
 
-@kept(8, "Loading the model", seconds=3600, turn=False)
+@cached(8, "Loading the model", seconds=3600, turn=False)
 def _translator(name: str, version: tuple[int, ...]) -> Translator:
     whole, mistake = _parted(name)
     if mistake is not None:
@@ -163,14 +163,14 @@ def _translator(name: str, version: tuple[int, ...]) -> Translator:
 
 
 def trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> Trace:
-    """The trace of a sentence, shared by the sessions that ask for the same; its arrays can't be written to."""
-    asked = name, version(name), text, target, interventions
-    with _in_line(*asked):
-        return _trace(*asked)
+    """Return the trace of a sentence, which sessions share; its arrays can't be written to."""
+    key = name, version(name), text, target, interventions
+    with _in_line(*key):
+        return _trace(*key)
 
 
 def has_trace(name: str, text: str, target: str | None, interventions: tuple[Intervention, ...] = ()) -> bool:
-    """Whether that trace is there, so that nobody waits for it."""
+    """Return whether that trace is cached, so that nobody waits for it."""
     return _trace.has(name, version(name), text, target, interventions)
 
 
@@ -185,9 +185,9 @@ def checks(
 
     `as_of` is the version of the model that gave it, where its files may have changed since.
     """
-    asked = name, as_of or version(name), text, target, interventions
-    with _in_line(*asked):
-        return _checks(*asked)
+    key = name, as_of or version(name), text, target, interventions
+    with _in_line(*key):
+        return _checks(*key)
 
 
 def forced_trace(name: str, source: list[int], target: list[int], interventions: tuple[Intervention, ...]) -> Trace:
@@ -200,15 +200,14 @@ def _translated(model: tuple[str, tuple[int, ...]], texts: list[str]) -> list[Tr
 
 
 # What sessions wait to have translated. One that nobody has typed a translation for, and with every head as it is.
-_TRANSLATIONS = Together(_translated)
+_TRANSLATIONS = RequestBatcher(_translated)
 
 
 def _in_line(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> AbstractContextManager[None]:
     """Within it the sentence may be translated together with those of others, where it waits to be."""
-    asked = name, version, text, target, interventions
-    if target is not None or interventions or _trace.has(*asked):
+    if target is not None or interventions or _trace.has(name, version, text, target, interventions):
         return nullcontext()
     # What cannot be read is refused here, and keeps nobody up.
     return _TRANSLATIONS.waiting((name, version), text, _alone(_translator(name, version), text))
@@ -216,11 +215,11 @@ def _in_line(
 
 def _alone(translator: Translator, text: str) -> bool:
     """Whether a sentence is not translated with others: a long one, or where a mistake may see a batch's padding."""
-    return len(translator.encode(text)) > LONGEST or bool(own_taps(translator))
+    return len(translator.encode(text)) > MAX_BATCHED_TOKENS or bool(own_taps(translator))
 
 
-# Kept for ten minutes, longer than anybody studies one sentence.
-@kept(40, "Translating")
+# Cached for ten minutes, longer than anybody studies one sentence.
+@cached(40, "Translating")
 def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
@@ -233,7 +232,7 @@ def _trace(
     return _frozen(translator.trace(text, own=own))
 
 
-@kept(40, "Computing with the changed heads")
+@cached(40, "Computing with the changed heads")
 def _forced_trace(
     name: str,
     version: tuple[int, ...],
@@ -244,7 +243,7 @@ def _forced_trace(
     return _frozen(_translator(name, version).trace_ids(source, target, interventions))
 
 
-@kept(40)
+@cached(40)
 def _checks(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> list[Check]:

@@ -26,35 +26,35 @@ from ui.state.streamlit_internals import current_run, end_if_closed, end_superse
 
 T = TypeVar("T")
 
-SLICE = 0.5  # seconds that a request may compute before newer ones go first, and again before the next
-EARNED = 0.5  # seconds of computing that a second of waiting makes up for: who comes late does not keep others out
-LOOK = 0.2  # seconds between two checks that a waiting session is still there
-SILENT = 0.3  # seconds of waiting before the page says so
+SLICE_SECONDS = 0.5  # for which a request may compute before newer ones go first, and again before the next
+WAITING_CREDIT = 0.5  # seconds of computing that a second of waiting makes up for, so that newer ones keep no one out
+POLL_SECONDS = 0.2  # between two checks that a waiting session is still there
+NOTE_DELAY_SECONDS = 0.3  # of waiting before the page says so
 BUDGET_SECONDS = 10.0  # of computing that one request has on a public server: one run of a page, or one file
 MAX_QUEUE_LENGTH = 60  # requests that wait; to one more the server says at once that it is busy
 LONG_SECONDS = 2.0  # of computing, after which a request lets every new one go first, however long it has waited
 MAX_SUSPENDED = 4  # long requests that wait: each holds memory, so a fifth goes on to its end instead
-PLACE = "waits"  # the key of the note's place in the session state
+NOTE_KEY = "waits"  # where the session state has the container of the note
 
 
-def at_once(cores: int) -> int:
-    """How many sessions use the model at the same time: half of the cores, since pages and training need them too; and
+def concurrent_requests(cores: int) -> int:
+    """Return how many sessions use the model at once: half of the cores, since pages and training need them too; and
     few, since small models wait for Python's lock more than they compute."""
     return max(1, min(4, cores // 2))
 
 
 class Request:
-    """One that waits: how long it has computed, and since when it waits, in seconds, and whether it is a long one."""
+    """A request that waits: the seconds that it has computed, since when it waits, and whether it is a long one."""
 
     def __init__(self, used: float, long: bool):
         self.used, self.since, self.long = used, time.monotonic(), long
 
-    def spent(self) -> float:
-        """How long it has computed, less what it earned by waiting; of a long one at least a slice is left."""
-        return max(SLICE if self.long else 0.0, self.used - EARNED * (time.monotonic() - self.since))
+    def charged_seconds(self) -> float:
+        """Return its seconds of computing less its credit for waiting; of a long request at least a slice is left."""
+        return max(SLICE_SECONDS if self.long else 0.0, self.used - WAITING_CREDIT * (time.monotonic() - self.since))
 
-    def slices(self) -> int:
-        return int(self.spent() / SLICE)
+    def used_slices(self) -> int:
+        return int(self.charged_seconds() / SLICE_SECONDS)
 
 
 class ServerBusyError(ValueError):
@@ -97,8 +97,8 @@ class Turns:
             self._give()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Gives up the turn of this thread, if it has one, and waits for it again afterwards."""
+    def released(self) -> Iterator[None]:
+        """Releases the turn of this thread, if it has one, and waits for another afterwards."""
         if not self.held:
             yield
             return
@@ -108,14 +108,17 @@ class Turns:
         self._take(used)
 
     def yield_turn(self) -> None:
-        """Between two steps of long work: end it if its session moved on, and let those go first that had less."""
+        """Ends long work whose session moved on, and lets requests go first that have had fewer slices."""
         if not self.held:
             return
         end_superseded_run()
         self._require_budget()
-        long = self._computed() > LONG_SECONDS
-        if self._used() // SLICE > self._least() and not (long and self._suspended() >= MAX_SUSPENDED):
-            with self.aside():
+        with self._changed:
+            fewest_slices = min(map(Request.used_slices, self._queue), default=math.inf)
+            suspended = sum(request.long for request in self._queue)
+        may_wait = self._computed() <= LONG_SECONDS or suspended < MAX_SUSPENDED
+        if may_wait and self._used() // SLICE_SECONDS > fewest_slices:
+            with self.released():
                 pass
 
     def _computed(self) -> float:
@@ -133,7 +136,7 @@ class Turns:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody computes, or waits to."""
+        """Whether a request computes or waits."""
         return self._free < self._places or bool(self._queue)
 
     @property
@@ -144,16 +147,6 @@ class Turns:
         """Seconds that the request of this thread has computed."""
         return self._mine.used + time.monotonic() - self._mine.since
 
-    def _least(self) -> float:
-        """The slices of time that the next one in the queue has had; infinitely many where nobody waits."""
-        with self._changed:
-            return min(map(Request.slices, self._queue), default=math.inf)
-
-    def _suspended(self) -> int:
-        """How many long requests wait."""
-        with self._changed:
-            return sum(request.long for request in self._queue)
-
     def _take(self, used: float = 0.0) -> None:
         own = Request(used, self._computed() > LONG_SECONDS)
         with self._changed:
@@ -163,7 +156,7 @@ class Turns:
                 )
             self._queue.append(own)
         try:
-            with noted() as note:
+            with waiting_note() as note:
                 while (before := self._before(own)) > 0:
                     note(f"{before} request{'s' if before > 1 else ''} ahead of yours")
         except BaseException:
@@ -174,22 +167,23 @@ class Turns:
                     self._free += 1
                 self._changed.notify_all()
             raise
-        self._mine.used, self._mine.since, self._mine.began = own.spent(), time.monotonic(), time.thread_time()
+        self._mine.used = own.charged_seconds()
+        self._mine.since, self._mine.began = time.monotonic(), time.thread_time()
 
     def _before(self, own: Request) -> int:
         """How many are ahead after a short wait; with 0 it has a place and is out of the queue."""
         with self._changed:
             if not self._next(own):
-                self._changed.wait(LOOK)
+                self._changed.wait(POLL_SECONDS)
             if self._next(own):
                 self._queue.remove(own)
                 self._free -= 1
                 self._changed.notify_all()
                 return 0
-            return sorted(self._queue, key=Request.slices).index(own) + self._places - self._free
+            return sorted(self._queue, key=Request.used_slices).index(own) + self._places - self._free
 
     def _next(self, own: Request) -> bool:
-        return self._free > 0 and min(self._queue, key=Request.slices) is own
+        return self._free > 0 and min(self._queue, key=Request.used_slices) is own
 
     def _give(self) -> None:
         if not self.held:
@@ -201,7 +195,7 @@ class Turns:
             self._changed.notify_all()
 
 
-TURNS = Turns(at_once(cores()))
+TURNS = Turns(concurrent_requests(cores()))
 
 
 def in_turn(make: Callable[[], T], doing: str) -> Callable[[], T]:
@@ -216,44 +210,44 @@ def in_turn(make: Callable[[], T], doing: str) -> Callable[[], T]:
     return made
 
 
-class Meanwhile(threading.local):
-    """What a thread's page can show while it waits, and whether it did."""
+class WaitPlaceholder(threading.local):
+    """Draws what a thread's page shows while it waits, and says whether that was drawn."""
 
     draw: Callable[[], None] | None = None
     drawn = False
 
 
-_MEANWHILE = Meanwhile()
+_PLACEHOLDER = WaitPlaceholder()
 
 
 @contextmanager
-def meanwhile(draw: Callable[[], None] | None) -> Iterator[Meanwhile]:
-    """Calls `draw` once, if what is done within it waits long enough to be noticed. It must wait for nothing itself."""
-    _MEANWHILE.draw, _MEANWHILE.drawn = draw, False
+def wait_placeholder(draw: Callable[[], None] | None) -> Iterator[WaitPlaceholder]:
+    """Calls `draw` once where the code within waits for long enough to be noticed. `draw` must wait for nothing."""
+    _PLACEHOLDER.draw, _PLACEHOLDER.drawn = draw, False
     try:
-        yield _MEANWHILE
+        yield _PLACEHOLDER
     finally:
-        _MEANWHILE.draw = None
+        _PLACEHOLDER.draw = None
 
 
 @contextmanager
-def noted() -> Iterator[Callable[[str], None]]:
-    """Shows on the page what it waits for, once that takes long enough to be noticed."""
-    began, shown = time.monotonic(), ""
-    place = None
+def waiting_note() -> Iterator[Callable[[str], None]]:
+    """Gives a function that shows on the page what it waits for, once that takes long enough to be noticed."""
+    began, shown_text = time.monotonic(), ""
+    container = None
 
     def note(text: str) -> None:
-        nonlocal shown, place
+        nonlocal shown_text, container
         end_superseded_run()
         yield_turn()  # which ends what is waited for elsewhere than in a script, too
-        if time.monotonic() - began > SILENT and text != shown and in_session():
-            place, shown = st.session_state.get(PLACE), text
-            if place is not None:
-                place.caption(f":material/hourglass_empty: {text}")
-            if (draw := _MEANWHILE.draw) is not None:
-                _MEANWHILE.draw, _MEANWHILE.drawn = None, True
+        if time.monotonic() - began > NOTE_DELAY_SECONDS and text != shown_text and in_session():
+            container, shown_text = st.session_state.get(NOTE_KEY), text
+            if container is not None:
+                container.caption(f":material/hourglass_empty: {text}")
+            if (draw := _PLACEHOLDER.draw) is not None:
+                _PLACEHOLDER.draw, _PLACEHOLDER.drawn = None, True
                 draw()
 
     yield note
-    if place is not None:
-        place.empty()
+    if container is not None:
+        container.empty()

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from headlight.runs import RunFolder
 from headlight.runs.metrics import latest_evaluation
 from transformer.files import read_json
+from ui.state.cache import cached
 from ui.state.public import card_without_places
 
 
-@st.cache_data(max_entries=200, show_spinner=False)
+@cached(200, seconds=3600, turn=False)
 def latest_scores(folder: str, size: int) -> dict[str, Any]:
     """The scores of the latest evaluation of a run whose metrics have that size, which only keys the cache."""
     return latest_evaluation(RunFolder(folder))

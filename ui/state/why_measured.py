@@ -9,11 +9,10 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from transformer.checkpoint.native import digest
 from transformer.files import read_json
 from ui.state import models
+from ui.state.cache import cached
 
 log = logging.getLogger("headlight")
 FILE, ANTECEDENTS = "why.json", "antecedents.json"
@@ -37,7 +36,7 @@ def _of_model(name: str, kind: str) -> dict[str, Any] | None:
     return _read(file, file.stat().st_mtime_ns, models.version(name))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@cached(8, seconds=3600, turn=False)
 def _read(file: Path, written: int, version: tuple[int, ...]) -> dict[str, Any] | None:
     try:
         facts: dict[str, Any] = read_json(file)

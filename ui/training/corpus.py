@@ -23,7 +23,7 @@ from headlight.corpora.split_folder import language_pairs, tatoeba_folder
 from headlight.corpora.toy import TOY
 from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.public import private_only
 from ui.state.view import reseed, update, widget_key
 from ui.training.view import TrainingView
@@ -207,7 +207,7 @@ def previewed(
     return _preview(spec, folder, max_characters, tokenizer, vocabulary, separate, min_frequency, written(spec))
 
 
-@kept(12, "Reading the corpus", turn=False)
+@cached(12, "Reading the corpus", turn=False)
 def _preview(
     spec: str,
     folder: str | None,

@@ -21,7 +21,7 @@ from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
 from transformer.trace import KINDS, Kind
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.training.components import FILM
 from ui.training.curves import take_step
 from ui.training.view import TrainingView
@@ -80,7 +80,7 @@ def _written_at(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
-@kept(4, turn=False)
+@cached(4, turn=False)
 def _opened(base: str, version: int) -> Checkpoint:
     return checkpoints.load(base)
 
@@ -92,7 +92,7 @@ def _at(base: Checkpoint, snapshot: Snapshot) -> Translator:
     return Translator(Checkpoint(model, base.source_tokenizer, base.target_tokenizer, base.card))
 
 
-@kept(4)
+@cached(4)
 def _frames(base: str, version: int, snapshots: tuple[Snapshot, ...], text: str) -> list[Frame]:
     """Every snapshot force-decodes the last one's translation, so that the rows of all pictures are the same tokens."""
     _, _, target = _written(base, version, snapshots[-1], text)
@@ -118,7 +118,7 @@ def _require_memory(base: Checkpoint, snapshots: int, text: str, n_target: int) 
         )
 
 
-@kept(200)
+@cached(200)
 def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[str, float, tuple[int, ...]]:
     """A snapshot's own translation, its log-probability, and its ids from [SOS] on."""
     translator = _at(_opened(base, version), snapshot)
@@ -126,7 +126,7 @@ def _written(base: str, version: int, snapshot: Snapshot, text: str) -> tuple[st
     return best.text, best.log_prob, (translator.model.config.sos_id, *best.ids)
 
 
-@kept(4 * MOST)
+@cached(4 * MOST)
 def _trace(base: str, version: int, snapshot: Snapshot, text: str, target: tuple[int, ...]) -> Trace:
     translator = _at(_opened(base, version), snapshot)
     return translator.trace_ids(translator.encode(text), target)

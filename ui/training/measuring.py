@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from concurrent.futures import Future
+from functools import cache
 from threading import Lock, Thread
-
-import streamlit as st
 
 from headlight.runs import Recipe
 from headlight.runs.estimate import Speed, measure
@@ -63,6 +62,6 @@ def _key(recipe: Recipe, source_length: int, target_length: int) -> Hashable:
     return recipe.model, *cost, threads(recipe.threads), source_length, target_length
 
 
-@st.cache_resource
+@cache
 def measurements() -> Measurements:
     return Measurements()

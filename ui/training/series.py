@@ -12,10 +12,10 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from headlight.runs import Metrics
+from ui.state.cache import cached
 
 POINTS = 500  # of a curve that is drawn, at most
 STRETCHES = 120  # of a curve of means
@@ -78,7 +78,7 @@ class Series:
             return Columns(**{name: np.array(v) for name, v in self._values.items()}, evaluations=[*self._evaluations])
 
 
-@st.cache_resource(max_entries=50)
+@cached(50, seconds=3600, turn=False)
 def series(folder: str) -> Series:
     return Series(folder)
 

@@ -12,7 +12,7 @@ from headlight.analysis.stream import stream
 from transformer import Trace
 from transformer.decoding.search import allowed
 from transformer.taps import Site
-from ui.state.cache import kept
+from ui.state.cache import cached
 from ui.state.models import translator, version
 
 Ids = tuple[int, ...]
@@ -70,12 +70,12 @@ def _ids(trace: Trace) -> tuple[Ids, Ids]:
     return tuple(trace.source.ids), tuple(trace.target.ids)
 
 
-@kept(20, "Measuring where the words came from")
+@cached(20, "Measuring where the words came from")
 def _measured(name: str, version: Version, source: Ids, target: Ids) -> why.Measured:
     return why.measured(translator(name).model, source, target)
 
 
-@kept(50, "Reading the other candidates")
+@cached(50, "Reading the other candidates")
 def _candidates(name: str, version: Version, source: Ids, target: Ids, step: int) -> list[tuple[int, float]]:
     checkpoint = translator(name).checkpoint
     model, labels = checkpoint.model, checkpoint.target_tokenizer.labels
@@ -92,7 +92,7 @@ def _candidates(name: str, version: Version, source: Ids, target: Ids, step: int
     return pairs[:CANDIDATES]
 
 
-@kept(50, "Taking the two logits apart")
+@cached(50, "Taking the two logits apart")
 def _contrast(
     name: str, version: Version, source: Ids, target: Ids, step: int, instead: int
 ) -> tuple[why.Contrast, np.ndarray]:
@@ -101,17 +101,17 @@ def _contrast(
     return why.contrast(model, source, target, step, instead), gradient.source
 
 
-@kept(20, "Reading every encoder layer")
+@cached(20, "Reading every encoder layer")
 def _lens(name: str, version: Version, source: Ids, target: Ids) -> why.DecoderLens:
     return why.decoder_lens(translator(name).model, source, target)
 
 
-@kept(50, "Reading the other sentence")
+@cached(50, "Reading the other sentence")
 def _first_difference(name: str, version: Version, corrupted: Ids, target: Ids) -> tuple[int, int]:
     return why.first_difference(translator(name).model, corrupted, target)
 
 
-@kept(20, "Giving back one part after the other")
+@cached(20, "Giving back one part after the other")
 def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int) -> Swapped:
     model = translator(name).model
     pairs = why.partners(source, corrupted)
@@ -127,7 +127,7 @@ def _swapped(name: str, version: Version, source: Ids, target: Ids, corrupted: I
     return Swapped(found, top, together, (alone[0], alone[1]))
 
 
-@kept(20, "Giving back one state after the other")
+@cached(20, "Giving back one state after the other")
 def _states(
     name: str, version: Version, source: Ids, target: Ids, corrupted: Ids, step: int, instead: int
 ) -> dict[str, np.ndarray]:

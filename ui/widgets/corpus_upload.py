@@ -11,6 +11,7 @@ from headlight.corpora.about import LANGUAGES
 from headlight.corpora.files import columns, lines
 from headlight.corpora.uploads import LARGEST, check, keep, remove
 from ui.state import models
+from ui.state.cache import cached
 from ui.state.models import UPLOADS
 from ui.state.public import private_only
 from ui.widgets.errors import cannot
@@ -117,7 +118,7 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-@st.cache_data(max_entries=20, ttl=600, show_spinner="Checking the whole file")
+@cached(20, "Checking the whole file", turn=False)
 def _verdict(spec: str, written: tuple[int, ...]) -> str | None:
     """What is wrong with the corpus, if anything: its line and the reason."""
     try:

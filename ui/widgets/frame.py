@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.folders import COMMAND
 from transformer import Translator
 from ui.state.models import broken_name, model_names, translator
-from ui.state.queue import PLACE
+from ui.state.queue import NOTE_KEY
 from ui.state.view import V, View, confine, current, write_address
 from ui.widgets.break_it import break_it
 from ui.widgets.copy_link import copy_link
@@ -39,7 +39,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
     view, names = current(view_class), model_names()
     sidebar(view, names)
     actions = heading(title, question)
-    st.session_state[PLACE] = st.empty()
+    st.session_state[NOTE_KEY] = st.empty()
     if not names:
         st.info(f"There is no model in checkpoints/ yet. Train one: `{COMMAND} train --help`.")
         st.stop()

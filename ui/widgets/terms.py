@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from functools import lru_cache
+from functools import cache
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ _EXPLAIN = st.components.v2.component(
 )
 
 
-@lru_cache(1)
+@cache
 def glossary() -> dict[str, str]:
     """What each term means, as a sentence of plain text; terms that share a line of the glossary share a meaning."""
     rows = [row.strip("|").split("|") for row in GLOSSARY.read_text("utf-8").splitlines() if row.startswith("|")]

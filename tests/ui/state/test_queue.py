@@ -18,8 +18,8 @@ from transformer.decoding import Hypothesis
 from transformer.yielding import yield_turn
 from ui.state import cache, streamlit_internals
 from ui.state import queue as module
-from ui.state.cache import Kept, weight
-from ui.state.queue import BudgetSpentError, ServerBusyError, Turns, at_once
+from ui.state.cache import Cache, weight
+from ui.state.queue import BudgetSpentError, ServerBusyError, Turns, concurrent_requests
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -79,7 +79,7 @@ def test_no_more_than_the_places_at_once_and_first_come_first_served() -> None:
 
 def test_long_work_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, done = Turns(1), list[str]()
-    monkeypatch.setattr(module, "SLICE", 1e-9)
+    monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
     begun, asked = threading.Event(), threading.Event()
 
     def long() -> None:
@@ -109,8 +109,8 @@ def test_who_had_a_slice_lets_those_go_first_who_come_later_unless_it_waited_lon
 ) -> None:
     """It went to the end of the queue, and those who came after that waited for it again."""
     queue, done = Turns(1), list[str]()
-    monkeypatch.setattr(module, "SLICE", 1e-9)
-    monkeypatch.setattr(module, "EARNED", earned)
+    monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
+    monkeypatch.setattr(module, "WAITING_CREDIT", earned)
     first, go = threading.Event(), threading.Event()
 
     def long() -> None:
@@ -143,7 +143,7 @@ def test_who_had_a_slice_lets_those_go_first_who_come_later_unless_it_waited_lon
 def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> None:
     queue, gone = Turns(1), set[int]()
     monkeypatch.setattr(module, "TURNS", queue)
-    monkeypatch.setattr(module, "LOOK", 0.01)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
 
     class MovedOn(BaseException):
         pass
@@ -186,10 +186,10 @@ def test_who_moved_on_gives_the_place_up(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
     captions, queue = list[str](), Turns(1)
     place = SimpleNamespace(caption=captions.append, empty=lambda: captions.append("gone"))
-    monkeypatch.setattr(module, "st", SimpleNamespace(session_state={module.PLACE: place, "view": None}))
+    monkeypatch.setattr(module, "st", SimpleNamespace(session_state={module.NOTE_KEY: place, "view": None}))
     monkeypatch.setattr(module, "in_session", lambda: True)
-    monkeypatch.setattr(module, "SILENT", 0.0)
-    monkeypatch.setattr(module, "LOOK", 0.01)
+    monkeypatch.setattr(module, "NOTE_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
     free = threading.Event()
 
     def first() -> None:
@@ -216,7 +216,7 @@ def test_a_page_that_waits_says_for_how_many(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_value_is_made_once_for_all_who_ask() -> None:
-    kept, made, go = Kept[object](5, 600), list[object](), threading.Event()
+    results, made, go = Cache[object](5, 600), list[object](), threading.Event()
 
     def make() -> object:
         go.wait(10)
@@ -224,15 +224,15 @@ def test_a_value_is_made_once_for_all_who_ask() -> None:
         return made[-1]
 
     values = list[object]()
-    threads = together(*[lambda: values.append(kept.get("key", make))] * 5)
-    until(lambda: bool(kept._making))
+    threads = together(*[lambda: values.append(results.get("key", make))] * 5)
+    until(lambda: bool(results._computing))
     go.set()
     ended(threads)
     assert len(made) == 1 and all(one is made[0] for one in values) and len(values) == 5
 
 
 def test_where_the_maker_fails_who_waits_makes_it() -> None:
-    kept, go, failed = Kept[int](5, 600), threading.Event(), list[str]()
+    results, go, failed = Cache[int](5, 600), threading.Event(), list[str]()
 
     def fails() -> int:
         go.wait(10)
@@ -240,20 +240,20 @@ def test_where_the_maker_fails_who_waits_makes_it() -> None:
 
     def first() -> None:
         with pytest.raises(ValueError, match="no"):
-            kept.get("key", fails)
+            results.get("key", fails)
         failed.append("yes")
 
     values = list[int]()
     threads = together(first)
-    until(lambda: bool(kept._making))
-    threads += together(lambda: values.append(kept.get("key", lambda: 7)))
+    until(lambda: bool(results._computing))
+    threads += together(lambda: values.append(results.get("key", lambda: 7)))
     go.set()
     ended(threads)
     assert values == [7] and failed == ["yes"]
 
 
 def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    queue, kept = Turns(1), Kept[int](5, 600)
+    queue, results = Turns(1), Cache[int](5, 600)
     monkeypatch.setattr(cache, "TURNS", queue)
     holds, makes = threading.Event(), threading.Event()
     values = list[int]()
@@ -262,7 +262,7 @@ def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monk
         with queue.turn():
             holds.set()
             makes.wait(10)
-            values.append(kept.get("key", lambda: 1))
+            values.append(results.get("key", lambda: 1))
             assert queue.held
 
     def make() -> int:
@@ -272,7 +272,7 @@ def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monk
 
     threads = together(holder)
     holds.wait(10)
-    threads += together(lambda: values.append(kept.get("key", make)))
+    threads += together(lambda: values.append(results.get("key", make)))
     ended(threads)
     assert values == [2, 2] and queue._free == 1
 
@@ -281,39 +281,40 @@ def test_what_is_kept_is_bounded_and_let_go() -> None:
     class Text:
         """Something that can be watched."""
 
-    kept = Kept[Text](3, 600)
+    results = Cache[Text](3, 600)
     for key in range(5):
-        kept.get(key, Text)
-    assert list(kept._values) == [2, 3, 4]
-    kept.get(2, Text)  # asked for again, it is the latest
-    kept.get(5, Text)
-    assert list(kept._values) == [4, 2, 5]
-    watched = weakref.ref(kept.get(4, Text))
-    kept.sweep()
+        results.get(key, Text)
+    assert list(results._entries) == [2, 3, 4]
+    results.get(2, Text)  # asked for again, it is the latest
+    results.get(5, Text)
+    assert list(results._entries) == [4, 2, 5]
+    watched = weakref.ref(results.get(4, Text))
+    cache.sweep()
     assert watched() is not None
-    kept.seconds = -1.0
-    kept.sweep()
-    assert len(kept) == 0 and watched() is None
+    results.seconds = -1.0
+    cache.sweep()
+    assert len(results._entries) == 0 and watched() is None
 
 
 def test_large_values_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LARGEST", 100_000)
+    monkeypatch.setattr(cache, "MAX_BYTES", 100_000)
     monkeypatch.setattr(cache, "_ALL", [])
-    kept, other = Kept[object](9, 600), Kept[object](9, 600)
+    results, other = Cache[object](9, 600), Cache[object](9, 600)
     for key in range(4):
-        kept.get(key, lambda: SimpleNamespace(array=np.zeros(10_000, np.float32), name="any"))
-    assert list(kept._values) == [2, 3]
-    kept.get(2, object)
+        results.get(key, lambda: SimpleNamespace(array=np.zeros(10_000, np.float32), name="any"))
+    assert list(results._entries) == [2, 3]
+    results.get(2, object)
     other.get("another cache's", lambda: [np.zeros(10_000, np.float32)])
-    assert list(kept._values) == [2] and list(other._values) == ["another cache's"]
-    alone = kept.get("too large for all", lambda: np.zeros(100_000, np.float32))
-    assert alone.shape == (100_000,) and len(kept) == len(other) == 0  # its asker has it; nobody after
+    assert list(results._entries) == [2] and list(other._entries) == ["another cache's"]
+    alone = results.get("too large for all", lambda: np.zeros(100_000, np.float32))
+    assert alone.shape == (100_000,)  # its asker has it; nobody after
+    assert not results._entries and not other._entries
     growing = SimpleNamespace(nbytes=0)
-    kept.get("growing", lambda: growing)
+    results.get("growing", lambda: growing)
     growing.nbytes = 60_000
-    kept.get("growing", object)
-    kept.get("more", lambda: np.zeros(12_000, np.float32))
-    assert list(kept._values) == ["more"]
+    results.get("growing", object)
+    results.get("more", lambda: np.zeros(12_000, np.float32))
+    assert list(results._entries) == ["more"]
 
 
 def test_what_a_value_holds_is_weighed_wherever_it_lies() -> None:
@@ -334,20 +335,20 @@ def test_what_a_value_holds_is_weighed_wherever_it_lies() -> None:
 
 
 def test_few_ask_at_once() -> None:
-    assert [at_once(cores) for cores in (1, 2, 4, 64)] == [1, 1, 2, 4]
+    assert [concurrent_requests(cores) for cores in (1, 2, 4, 64)] == [1, 1, 2, 4]
 
 
 def test_every_cache_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_ALL", [])
-    caches = [Kept[int](5, seconds) for seconds in (-1.0, 600.0)]
+    caches = [Cache[int](5, seconds) for seconds in (-1.0, 600.0)]
     for one in caches:
         one.get("key", lambda: 1)
     cache.sweep()
-    assert [len(one) for one in caches] == [0, 1]
+    assert [len(one._entries) for one in caches] == [0, 1]
 
 
-def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_typed() -> None:
-    """Streamlit lets go of what is too old when something else is kept, on a quiet server never."""
+def test_pages_cache_in_one_way_and_what_somebody_typed_for_no_longer_than_anything_else() -> None:
+    """Streamlit lets go of what is too old when something else is cached, on a quiet server never."""
     typed = {"text", "target", "reference", "one", "other", "output", "source"}
     wrong = []
     for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
@@ -355,16 +356,11 @@ def test_every_cache_has_a_bound_and_none_of_streamlits_holds_what_somebody_type
             if not isinstance(node, ast.FunctionDef):
                 continue
             names = {argument.arg for argument in node.args.args} - {"self"}
-            for decorator in node.decorator_list:
-                text = ast.unparse(decorator)
-                if text.startswith("kept(") and names & typed and "seconds=" in text:
-                    wrong.append(f"{path.name}: {node.name} keeps {names & typed} for longer than others")
-                if not text.startswith(("st.cache", "lru_cache", "cache", "functools")) or not names:
-                    continue
-                if "max_entries" not in text and "maxsize" not in text:
-                    wrong.append(f"{path.name}: {node.name} has no bound")
-                if text.startswith("st.") and names & typed:
-                    wrong.append(f"{path.name}: {node.name} keeps {names & typed}")
+            for decorator in map(ast.unparse, node.decorator_list):
+                if decorator.startswith("cached(") and names & typed and "seconds=" in decorator:
+                    wrong.append(f"{path.name}: {node.name} caches {names & typed} for longer than others")
+                if decorator.startswith(("st.cache", "lru_cache", "functools")) or (decorator == "cache" and names):
+                    wrong.append(f"{path.name}: {node.name} is cached by {decorator}")
     assert wrong == []
 
 
@@ -401,7 +397,7 @@ def test_waiting_is_not_computing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "public", lambda: True)
     monkeypatch.setattr(module, "BUDGET_SECONDS", 0.05)
     with queue.turn():
-        with queue.aside():
+        with queue.released():
             time.sleep(0.1)
         yield_turn()
 
@@ -410,7 +406,7 @@ def test_beyond_its_length_the_queue_refuses_at_once(monkeypatch: pytest.MonkeyP
     """But not those who have begun: they would have computed in vain."""
     queue, go = Turns(1), threading.Event()
     monkeypatch.setattr(module, "MAX_QUEUE_LENGTH", 2)
-    monkeypatch.setattr(module, "SLICE", 1e-9)
+    monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
 
     def first() -> None:
         with queue.turn():
@@ -437,8 +433,8 @@ def test_beyond_its_length_the_queue_refuses_at_once(monkeypatch: pytest.MonkeyP
 def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of them holds memory: the next one goes on to its end instead."""
     queue, order, go = Turns(1), list[str](), threading.Event()
-    monkeypatch.setattr(module, "SLICE", 1e-9)
-    monkeypatch.setattr(module, "EARNED", 0.0)
+    monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
+    monkeypatch.setattr(module, "WAITING_CREDIT", 0.0)
     monkeypatch.setattr(module, "MAX_SUSPENDED", 1)
     monkeypatch.setattr(module, "LONG_SECONDS", 0.0)
 
@@ -461,7 +457,7 @@ def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_request_lets_every_new_one_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long it has waited: what it earns by waiting makes it as new as others only before."""
-    monkeypatch.setattr(module, "EARNED", 1e12)
+    monkeypatch.setattr(module, "WAITING_CREDIT", 1e12)
     order = list[str]()
     for limit in (1e9, 0.0):
         monkeypatch.setattr(module, "LONG_SECONDS", limit)
@@ -470,7 +466,7 @@ def test_a_long_request_lets_every_new_one_go_first(monkeypatch: pytest.MonkeyPa
         def old(queue: Turns = queue) -> None:
             with queue.turn():
                 until(lambda: len(queue._queue) == 1)
-                with queue.aside():
+                with queue.released():
                     pass
                 order.append("old")
 

@@ -15,9 +15,9 @@ from headlight.checkpoints import load_translator
 from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint
 from transformer import Trace, Translator
-from ui.state import models, together
+from ui.state import batcher, models
+from ui.state.batcher import MAX_BATCH_SIZE, RequestBatcher
 from ui.state.queue import TURNS, Turns
-from ui.state.together import MOST, Together
 
 FOUR = [*TEXTS, "a bench in the snow ."]
 Asked = dict[str, str | BaseException]
@@ -27,7 +27,7 @@ Asked = dict[str, str | BaseException]
 def queue(monkeypatch: pytest.MonkeyPatch) -> Turns:
     """One at a time."""
     queue = Turns(1)
-    monkeypatch.setattr(together, "TURNS", queue)
+    monkeypatch.setattr(batcher, "TURNS", queue)
     return queue
 
 
@@ -38,7 +38,7 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def ask(queue: Turns, values: Together[str, str], *texts: str, alone: bool = False) -> Asked:
+def ask(queue: Turns, values: RequestBatcher[str, str], *texts: str, alone: bool = False) -> Asked:
     """Sessions that come one after the other while somebody else has the turn; what each is told when that is over."""
     told: Asked = {}
 
@@ -68,9 +68,9 @@ def test_those_who_wait_are_served_in_one_call_and_each_gets_its_own(queue: Turn
         calls.append(texts)
         return [f"{model} {text}" for text in texts]
 
-    texts = [str(number) for number in range(MOST + 2)]
-    assert ask(queue, Together(make), *texts) == {text: f"model {text}" for text in texts}
-    assert calls == [texts[:MOST], texts[MOST:]]
+    texts = [str(number) for number in range(MAX_BATCH_SIZE + 2)]
+    assert ask(queue, RequestBatcher(make), *texts) == {text: f"model {text}" for text in texts}
+    assert calls == [texts[:MAX_BATCH_SIZE], texts[MAX_BATCH_SIZE:]]
 
 
 def test_what_is_to_be_made_alone_is(queue: Turns) -> None:
@@ -80,7 +80,7 @@ def test_what_is_to_be_made_alone_is(queue: Turns) -> None:
         calls.append(texts)
         return texts
 
-    ask(queue, Together(make), "a", "b", alone=True)
+    ask(queue, RequestBatcher(make), "a", "b", alone=True)
     assert calls == [["a"], ["b"]]
 
 
@@ -92,7 +92,7 @@ def test_what_fails_with_another_is_made_without_it(queue: Turns) -> None:
             raise ValueError(f"one of {len(texts)}")
         return texts
 
-    told = ask(queue, Together(make), "first", "bad", "last")
+    told = ask(queue, RequestBatcher(make), "first", "bad", "last")
     assert told == {"first": "first", "bad": told["bad"], "last": "last"}
     assert str(told["bad"]) == "one of 1"
 
@@ -110,18 +110,19 @@ def test_where_the_first_fails_the_next_one_makes_it(queue: Turns, error: BaseEx
             raise error
         return texts
 
-    assert ask(queue, Together(make), "bad", "good", "better") == {"bad": error, "good": "good", "better": "better"}
+    told = ask(queue, RequestBatcher(make), "bad", "good", "better")
+    assert told == {"bad": error, "good": "good", "better": "better"}
 
 
 def test_who_is_taken_along_waits_without_the_turn_that_the_maker_needs(queue: Turns) -> None:
     """A long batch lets others go first: among them may be those whose sentences it holds."""
 
     def make(model: str, texts: list[str]) -> list[str]:
-        with queue.aside():
+        with queue.released():
             pass  # now the others have had the turn
         return texts
 
-    assert ask(queue, Together(make), "a", "b", "c") == {"a": "a", "b": "b", "c": "c"}
+    assert ask(queue, RequestBatcher(make), "a", "b", "c") == {"a": "a", "b": "b", "c": "c"}
 
 
 def test_pages_that_wait_have_their_sentences_translated_in_one_batch(

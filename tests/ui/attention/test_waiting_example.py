@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from headlight import checkpoints
 from tests.small import TEXTS, small_checkpoint
 from transformer import Trace
-from ui.attention import stand_in
+from ui.attention import waiting_example
 from ui.attention.picture import Shown
 from ui.state import models, queue
 
@@ -25,16 +25,16 @@ def drawn(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     checkpoint = small_checkpoint()
     checkpoint.card["examples"] = TEXTS[:1]
     checkpoints.save(checkpoint, shelves / "checkpoints" / "small")
-    monkeypatch.setattr(queue, "SILENT", 0.0)
-    monkeypatch.setattr(queue, "LOOK", 0.01)
+    monkeypatch.setattr(queue, "NOTE_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(queue, "POLL_SECONDS", 0.01)
     texts: list[str] = []
-    heads = stand_in.heads
+    heads = waiting_example.heads
 
     def recorded(shown: Shown) -> None:
         heads(shown)
         texts.append(shown.trace.text)
 
-    monkeypatch.setattr(stand_in, "heads", recorded)
+    monkeypatch.setattr(waiting_example, "heads", recorded)
     return texts
 
 

@@ -1,0 +1,100 @@
+"""Batches the requests of several sessions: a batch of sentences takes a fraction of the time of each alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from ui.state.queue import POLL_SECONDS, TURNS, waiting_note
+
+G = TypeVar("G")
+T = TypeVar("T")
+
+MAX_BATCH_SIZE = 8  # texts: twice as many are hardly faster each, and the first of them waits for all
+
+
+class _BatchRequest(Generic[T]):
+    """A text whose value one or more sessions wait for. `values` has the value once it is computed."""
+
+    def __init__(self, alone: bool):
+        self.alone, self.sessions, self.taken = alone, 0, False
+        self.values: list[T] = []
+
+
+class RequestBatcher(Generic[G, T]):
+    """Computes the values of texts, in one call for those of a group (such as a model) that wait at the same time."""
+
+    def __init__(self, compute: Callable[[G, list[str]], list[T]]):
+        self._compute = compute
+        self._changed = threading.Condition()
+        self._requests: dict[tuple[G, str], _BatchRequest[T]] = {}  # in the order in which they came
+
+    @contextmanager
+    def waiting(self, group: G, text: str, alone: bool) -> Iterator[None]:
+        """Within it, a session that has a turn may compute this value with its own; an `alone` value it may not."""
+        key = group, text
+        with self._changed:
+            request = self._requests.setdefault(key, _BatchRequest(alone))
+            request.sessions += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                request.sessions -= 1
+                if not request.sessions:
+                    del self._requests[key]
+
+    def get(self, group: G, text: str, alone: bool) -> T:
+        """Return the value of a text, computed here or in another session's batch. The caller has a turn."""
+        with self.waiting(group, text, alone):
+            return self._computed(group, text)
+
+    def _computed(self, group: G, text: str) -> T:
+        request = self._requests[group, text]
+        while True:
+            with self._changed:
+                if request.values:
+                    return request.values[0]
+                batch = {} if request.taken else self._batch(group, text)
+            if not batch:
+                self._wait_for_other_batch(request)
+                continue
+            try:
+                computed = self._compute(group, list(batch))
+                with self._changed:
+                    for one, value in zip(batch.values(), computed, strict=True):
+                        one.values.append(value)
+            except Exception:
+                if len(batch) == 1:
+                    raise
+                for one in batch.values():  # one of them is at fault, and only who asked for that is told
+                    one.alone = True
+            finally:  # after an error, or where this session moved on, the next one computes it
+                with self._changed:
+                    for one in batch.values():
+                        one.taken = False
+                    self._changed.notify_all()
+
+    def _batch(self, group: G, text: str) -> dict[str, _BatchRequest[T]]:
+        """Take this text and the first of those that can be read with it, {text: request}."""
+        own = self._requests[group, text]
+        others = {
+            other: request
+            for (its, other), request in self._requests.items()
+            if its == group and not (request.taken or request.values or request.alone)
+        }
+        batch = {text: own} | ({} if own.alone else others)
+        batch = dict(list(batch.items())[:MAX_BATCH_SIZE])
+        for one in batch.values():
+            one.taken = True
+        return batch
+
+    def _wait_for_other_batch(self, request: _BatchRequest[T]) -> None:
+        """Waits for the batch that has this text, and releases the turn for which that batch may be waiting."""
+        with TURNS.released(), waiting_note() as note:
+            while request.taken and not request.values:
+                note("Your sentence is being translated, with others")
+                with self._changed:
+                    self._changed.wait_for(lambda: not request.taken or bool(request.values), POLL_SECONDS)
