@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui.state import models
-from ui.why import layers, origins, rather, steps, swap
+from ui.why import layers, origins, rather, swap
 from ui.why.cause import cause_of
 from ui.why.downloads import Picture, export
 from ui.why.view import WhyView
@@ -23,10 +23,10 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
     cause, pictures, about = None, list[Picture](), dict[str, str]()
     with plain_errors():
         cause = cause_of(name, model, view, trace)
-    step = steps.chosen(view, trace, (cause and cause.first) or 0)
+    step = origins.chosen_step(view, trace, (cause and cause.first) or 0)
     about["Token"] = f"{trace.writes.labels[step]}, number {step + 1}"
     with plain_errors():
-        steps.section(name, model, trace, step)
+        origins.step_scrubber(name, model, trace, step)
     left, right = st.columns(2, gap="large")
     with left, plain_errors():
         pictures += origins.section(name, model, view, trace, step, theme)

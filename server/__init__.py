@@ -12,13 +12,12 @@ from starlette.routing import Route
 from streamlit import App, cli_util, config
 from streamlit.web.server import server_util
 
-from server import plotly
+from server import endpoints
 from server.access import Access, access
 from server.attempts import Attempts
 from server.classroom.routes import Classroom
-from server.closed import Closed
+from server.endpoints import Closed, Health
 from server.headers import Headers
-from server.health import Health
 from server.hosts import Hosts
 from server.login import Login
 from server.owner import Owner
@@ -62,7 +61,7 @@ def _guards(given: Access, public: bool) -> list[Middleware]:
 
 def routes() -> list[Route]:
     """What is served beside Streamlit's own, behind the same guards."""
-    return [plotly.route(_base())]
+    return [endpoints.plotly_route(_base())]
 
 
 def _base() -> str:

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from server.classroom.addresses import whose
+from server.classroom.codes import whose
 
 # A class behind one address mistypes a few times in its first minute; an attacker gets six guesses a minute.
 EACH, EACH_AGAIN = 20, 10.0  # wrong passwords that one address may enter in a burst; seconds until it may try once more

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from headlight import checkpoints
-from headlight.analysis.typical import KEY, lowest, threshold_of, unlike, unlike_note
-from headlight.analysis.unread import words_of
+from headlight.analysis.typical import KEY, lowest, threshold_of, unlike, unlike_note, words_of
 from headlight.checkpoints import load_translator, read_words, save_words
 from headlight.cli.verbs import main as command_line
 from headlight.corpora.corpora import GoldCorpus

@@ -13,8 +13,7 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from headlight.analysis.typical import unlike
-from headlight.analysis.unread import guessed, unread
+from headlight.analysis.typical import guessed, unlike, unread
 from headlight.checkpoints import load_translator, read_words
 from headlight.corpora.corpora import open_split
 from tools.typical import drawn, readable

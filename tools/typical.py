@@ -1,6 +1,6 @@
 """`python -m tools.typical CHECKPOINT --data CORPUS`: writes into a model's card how sure it is of sentences like those
 that it was trained on, so that the app can tell others from them (headlight/analysis/typical.py), and into its folder
-the words that it was trained to read (headlight/analysis/unread.py).
+the words that it was trained to read (headlight/analysis/typical.py).
 
 CORPUS is what the model was trained on, as for `python -m headlight train`: the words are those of its training part,
 the thresholds are measured on its validation part.
@@ -18,8 +18,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from headlight.analysis.typical import KEY, SHARE, lowest
-from headlight.analysis.unread import unread, words_of
+from headlight.analysis.typical import KEY, SHARE, lowest, unread, words_of
 from headlight.checkpoints import load_translator, save_words
 from headlight.corpora.corpora import Corpus, open_split
 from transformer import Translator

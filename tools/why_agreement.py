@@ -28,7 +28,7 @@ import torch
 from headlight.analysis.why import close_to_best, correlations, measured, patching, restored_by, summed_up
 from headlight.checkpoints import load_translator
 from headlight.corpora.corpora import open_corpus
-from headlight.corpora.grammars.english_french import minimal, reasons
+from headlight.corpora.grammars.english_french import reasons
 from transformer import Translator
 from transformer.checkpoint.native import digest
 from transformer.files import read_json, write_json
@@ -69,7 +69,7 @@ def told_apart(translator: Translator) -> Iterator[tuple[str, str]]:
     rng = random.Random(0)
     while True:
         text = reasons.by_meaning(rng).source
-        others = minimal.swaps(text)
+        others = reasons.swaps(text)
         if not others:
             continue
         other = rng.choice(others)

@@ -11,6 +11,7 @@ from headlight.analysis.combine import (
     merge,
     merge_labels,
     merge_masked,
+    normalise,
     rollout,
     rollout_source,
 )
@@ -27,7 +28,6 @@ from headlight.analysis.heads import (
     strongest_column,
 )
 from headlight.analysis.importance import HeadEffect, head_importance
-from headlight.analysis.rows import normalise
 from headlight.analysis.sites import all_heads, attention_at, kind_of
 from headlight.analysis.text_diff import text_diff
 from headlight.analysis.values import value_weighted, value_weighted_patterns

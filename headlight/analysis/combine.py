@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headlight.analysis.rows import normalise
 from transformer.byte_pieces import joined
 from transformer.quoting import quoted
 
@@ -141,3 +140,9 @@ def _membership(groups: Groups, size: int) -> np.ndarray:
     for row, group in enumerate(groups):
         matrix[row, list(group)] = 1
     return matrix
+
+
+def normalise(patterns: np.ndarray) -> np.ndarray:
+    """Every row, along the last axis, divided by its sum; a row that sums to 0 stays 0."""
+    total = patterns.sum(-1, keepdims=True)
+    return np.divide(patterns, total, out=np.zeros_like(patterns), where=total != 0)

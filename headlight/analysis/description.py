@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from headlight.analysis.combine import normalise
 from headlight.analysis.heads import Measures, following, measure, share_by_key, sharpness, strongest_column
-from headlight.analysis.rows import normalise
 from headlight.shares import percent
 from transformer.trace import Kind
 

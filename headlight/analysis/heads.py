@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headlight.analysis.rows import normalise
+from headlight.analysis.combine import normalise
 
 
 def _mean_over_rows(values: np.ndarray, counted: np.ndarray) -> np.ndarray:

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from headlight.teaching.exercises.exercise import State
 from headlight.teaching.exercises.running import check as judged
 from headlight.teaching.exercises.table import following
-from headlight.teaching.exercises.verdict import State
 
 Verb = Callable[[Callable[[argparse.Namespace], object], str], argparse.ArgumentParser]
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from headlight import checkpoints, folders
-from headlight.analysis.typical import unlike, unlike_note
-from headlight.analysis.unread import guessed, note, unread
+from headlight.analysis.typical import guessed, unlike, unlike_note, unread, unread_note
 from headlight.checkpoints import load_translator, read_words
 from headlight.cli import check as exercises
 from headlight.cli import checkpoints as opening
@@ -205,7 +204,7 @@ def _warning(translator: Translator, sentence: str, written: Translation, read: 
     """What to say of a sentence that is unlike the training's, or has words that were never read; "" of others."""
     words = unread(sentence, written.text, read) if read else []
     if words := guessed(translator.card, words, written.log_prob_per_token):
-        return note(words)
+        return unread_note(words)
     return unlike_note() if unlike(translator.card, written.log_prob_per_token) else ""
 
 

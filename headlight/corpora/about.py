@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from headlight.corpora.generated import TOY, toy_pairs
 from headlight.corpora.mixtures import is_mixture, parts_of
-from headlight.corpora.toy import TOY, toy_pairs
 
 LANGUAGES = {"en": "English", "fr": "French", "de": "German", "hi": "Hindi"}
 

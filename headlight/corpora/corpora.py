@@ -8,7 +8,7 @@ from headlight.corpora.core import CoreSentences
 from headlight.corpora.encoded import Encoded
 from headlight.corpora.files import JsonLines, Table, TextPair
 from headlight.corpora.framed import Framed
-from headlight.corpora.generated import TASKS, Generated
+from headlight.corpora.generated import TASKS, TOY, Generated, toy_pairs
 from headlight.corpora.gold import GoldCorpus
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.held_out import hold_out
@@ -17,7 +17,6 @@ from headlight.corpora.mixtures import Mixture, is_mixture, parts_of
 from headlight.corpora.multi30k import Multi30k
 from headlight.corpora.pairs import MAX_CHARACTERS, Corpus, Pair, Pairs, Rejected, Report
 from headlight.corpora.split_folder import SPLITS, NamedTable, SplitFolder, everyday_folder, has_split, tatoeba_folder
-from headlight.corpora.toy import TOY, toy_pairs
 from transformer.access import require_private
 from transformer.quoting import quoted, short
 

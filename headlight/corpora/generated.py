@@ -1,4 +1,4 @@
-"""Tasks whose right answer is known: copy a word, reverse it, write a date in ISO form."""
+"""Tasks whose right answer is known: copy a word, reverse it, write a date in ISO form; and a tutorial's five pairs."""
 
 import hashlib
 import random
@@ -31,6 +31,15 @@ DATE_FORMATS = (
     "{weekday}, {month} {day}, {year}",
 )
 FIRST_DAY, LAST_DAY = date(1700, 1, 1), date(2099, 12, 31)
+
+TOY = "toy"  # the run of "Transformer: implementing a transformer architecture from scratch" (2025)
+_PAIRS = (
+    ("hello world", "bonjour le monde"),
+    ("how are you", "comment allez vous"),
+    ("good morning", "bonjour"),
+    ("thank you", "merci"),
+    ("see you soon", "à bientôt"),
+)
 
 
 def copy(rng: random.Random) -> tuple[str, str]:
@@ -104,3 +113,7 @@ def _split_of(answer: str) -> str:
     """2 of 100 answers belong to validation, 2 to test."""
     share = int.from_bytes(hashlib.sha256(answer.encode()).digest()[:8]) % 100
     return "validation" if share < 2 else "test" if share < 4 else "train"
+
+
+def toy_pairs() -> list[Pair]:
+    return [Pair(line, *pair) for line, pair in enumerate(_PAIRS, 1)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import math
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,19 +22,23 @@ from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggested
 from headlight.importers.forms import FORMS, Reading
-from headlight.importers.forms.unknown import refuse_others
+from headlight.importers.forms.hugging_face_config import hugging_face_config
 from headlight.importers.health import TARGET_EMBEDDING, Health
+from headlight.importers.pickles import CONVERT_FAIRSEQ
 from headlight.importers.questions import Answers, Question, flag, possible_answers, unanswered
 from headlight.importers.source import Source, open_source
-from headlight.importers.streaming import write_tensors
 from transformer.access import require_private
 from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, due_shapes, save_tokenizers, to_json
-from transformer.checkpoint.weights import Refused
+from transformer.checkpoint.safetensors_file import header_bytes
+from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import ModelConfig
 from transformer.decoding import greedy
 from transformer.files import remove, write_json
-from transformer.quoting import short
+from transformer.quoting import quoted, short
 
+_FAIRSEQ_OUTPUT = "decoder.output_projection.weight"
+FAMILIES = "Marian, BART, mBART, M2M100, NLLB and T5"
+KNOWN = ("marian", "bart", "mbart", "m2m_100", "t5", "mt5")
 TRIED_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -213,3 +218,45 @@ def _one_sentence() -> Iterator[None]:
         raise
     except (ValueError, OSError) as error:
         raise Refused(str(error)) from None
+
+
+def refuse_others(source: Source) -> None:
+    """Raises Refused for fairseq's weights, and where a `config.json` says what the model is and that type is none of
+    these."""
+    config = hugging_face_config(source)
+    if config is None and _FAIRSEQ_OUTPUT in source.weights.infos:
+        raise Refused(
+            "These are the weights of a fairseq model, and no config.json says where its norms stand.",
+            remedy=CONVERT_FAIRSEQ,
+        )
+    if config is None or config.model_type in KNOWN:
+        return
+    name = config.model_type[:60]
+    if name == "nllb-moe":
+        why = "whose layers choose among many feed-forward networks"
+    elif config.values.get("is_encoder_decoder") is True:
+        why = "an encoder-decoder of an unsupported family"
+    else:
+        why = "which is unsupported, or not an encoder-decoder"
+    raise Refused(f"This is a model of type {quoted(name)}, {why}.", remedy=f"Supported are {FAMILIES}.")
+
+
+def write_tensors(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]],
+    tensor: Callable[[str], Tensor],
+    progress: Callable[[float], None] | None = None,
+) -> None:
+    """A safetensors file in float32. `tensor` gives a name's numbers when their turn comes, `progress` is told the
+    share that is written."""
+    due, written = sum(math.prod(shape) for shape in shapes.values()), 0
+    with open(path, "wb") as file:
+        file.write(header_bytes({name: TensorInfo(shape, "F32") for name, shape in shapes.items()}, {}))
+        for name, shape in shapes.items():
+            numbers = tensor(name).float().contiguous()
+            assert numbers.shape == shape, f"{name} is {tuple(numbers.shape)}, and must be {shape}"
+            file.write(numbers.numpy().data)
+            written += numbers.numel()
+            del numbers  # before the next is made
+            if progress is not None:
+                progress(written / due)

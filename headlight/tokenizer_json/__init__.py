@@ -15,7 +15,8 @@ import tokenizers
 
 from headlight.tokenizer_json.fields import shown
 from headlight.tokenizer_json.known import is_own
-from headlight.tokenizer_json.rebuilt import rebuilt
+from headlight.tokenizer_json.models import added_tokens, model
+from headlight.tokenizer_json.steps import MOST_GROWTH, MOST_GROWTH_BACK, Effort, decoder, normalizer, pre_tokenizer
 from headlight.tokenizer_json.trial import tried
 
 __all__ = ["opened", "rebuilt", "shown"]
@@ -36,3 +37,24 @@ def opened(content: Any) -> tokenizers.Tokenizer:
         raise
     except BaseException as error:  # Rust's panics are no Exception
         raise ValueError(shown(error)) from None
+
+
+def rebuilt(content: Any) -> dict[str, Any]:
+    """What cuts a text and puts it together again. What stands around a text, and how long it is, is left out.
+
+    Raises ValueError for a part that is not known, or costs more than any tokenizer's.
+    """
+    if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
+        raise ValueError("it has no model")
+    there, back = Effort(MOST_GROWTH), Effort(MOST_GROWTH_BACK)
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added_tokens(content.get("added_tokens")),
+        "normalizer": normalizer(content.get("normalizer"), there),
+        "pre_tokenizer": pre_tokenizer(content.get("pre_tokenizer"), there),
+        "post_processor": None,
+        "decoder": decoder(content.get("decoder"), back),
+        "model": model(content["model"]),
+    }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from headlight.watching.checks import require_no_options
 from headlight.watching.shared_copy import SharedCopy
 from headlight.watching.tokens import tokens_of
-from headlight.watching.written import log_probs
 from transformer.trace import Tokens, Trace
 
 
@@ -41,3 +43,12 @@ def watch_decoder(
         model=model.title,
         given=len(prompt),
     )
+
+
+def log_probs(output: Any, ids: Sequence[int]) -> np.ndarray:
+    """Of each token of `ids` but the first, given those before it: [T], float32. `output` has logits [1, T, V]."""
+    logits = output.logits[0].float()
+    chosen: np.ndarray = (
+        logits.log_softmax(-1).gather(1, torch.tensor(ids[1:], device=logits.device)[:, None])[:, 0].cpu().numpy()
+    )
+    return chosen

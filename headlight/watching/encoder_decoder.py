@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from headlight.watching.checks import require_no_options
+from headlight.watching.decoder import log_probs
 from headlight.watching.shared_copy import SharedCopy
 from headlight.watching.tokens import tokens_of
-from headlight.watching.written import log_probs
 from transformer.trace import Trace
 
 

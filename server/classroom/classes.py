@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from threading import Lock
 from typing import Any
 
 from headlight.teaching.lessons.judging import check_guess, judge
 from server.classroom import codes
-from server.classroom.store import IDLE_SECONDS, Act, Json, State, Store, now
+from server.classroom.store import IDLE_SECONDS, Act, Full, Json, State, Store, now
 from server.classroom.tally import in_words, is_right, tally, without_emphasis
 
+MAX_CLASSES_PER_VISITOR = 2
 LASTS = 24 * 3600.0  # seconds
 MOST_CLASSES = 50
 MOST_PUPILS = 120
@@ -284,3 +286,29 @@ def require_small(question: Question) -> None:
 def _is_open(state: State, step: str) -> None:
     if state.step != step:
         raise Refused("Another question is open in this class: this page shows an older one.")
+
+
+class Quota:
+    """Counts the classes that each address started in this process.
+
+    Addresses are kept in memory alone, while one of their classes goes on: the store knows nobody's.
+    """
+
+    def __init__(self) -> None:
+        self.codes: dict[str, set[str]] = {}  # of the classes that each address has started
+        self.lock = Lock()
+
+    def start(self, classes: Classes, title: str, address: str) -> tuple[str, str]:
+        """Starts a class as `Classes.start` does. Raises Full where the address has too many."""
+        with self.lock:
+            started = [code for codes in self.codes.values() for code in codes]
+            alive = classes.store.versions(started).keys() if started else set()
+            self.codes = {who: codes & alive for who, codes in self.codes.items() if codes & alive}
+            if len(self.codes.get(address, ())) >= MAX_CLASSES_PER_VISITOR:
+                raise Full(
+                    f"There are {MAX_CLASSES_PER_VISITOR} classes from your network on this public server already. End "
+                    "one of them first; a class in which nobody does anything ends by itself after two hours."
+                )
+            code, secret = classes.start(title)
+            self.codes.setdefault(address, set()).add(code)
+        return code, secret

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from ipaddress import IPv6Address, IPv6Network, ip_address
 
 DIGITS = 8  # at the six guesses a minute that server/attempts.py allows, one of a hundred million is not found
 
@@ -37,3 +38,14 @@ def digest(secret: str) -> str:
 
 def same(secret: str, kept: str) -> bool:
     return hmac.compare_digest(digest(secret), kept)
+
+
+def whose(address: str) -> str:
+    """The network that an address belongs to: of IPv6, one household has 2**64 addresses."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(ip, IPv6Address):
+        return address
+    return str(ip.ipv4_mapped or IPv6Network((ip.packed, 64), strict=False))

@@ -46,7 +46,7 @@ import torch
 from headlight.checkpoints import load_translator
 from headlight.analysis import check, head_importance, value_weighted_patterns, why
 from headlight.analysis.atlas import faithfulness
-from headlight.analysis.lens import lens
+from headlight.analysis.stream import lens
 from headlight.analysis.masks import whole_head
 from headlight.analysis.neighbours import neighbours
 from headlight.analysis.order import encoder_states

@@ -16,7 +16,7 @@ from headlight.analysis import (
     previous,
     strongest_column,
 )
-from headlight.analysis.rows import normalise
+from headlight.analysis.combine import normalise
 
 N = 8
 

@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from headlight.analysis.lens import lens
-from headlight.analysis.stream import stream
+from headlight.analysis.stream import lens, stream
 from tests.small import small_checkpoint, small_t5_checkpoint
 from transformer.model import Transformer
 

@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from headlight.analysis.branches import branching
-from headlight.analysis.reference import read_reference, similarity
+from headlight.analysis.reference import branching, read_reference, similarity
 from tests.analysis.conftest import SRC, TGT
 from transformer.model import Transformer
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headlight import checkpoints
-from headlight.analysis.unread import LONGEST_NAMED, guessed, has_unread, note, unread, words_of
+from headlight.analysis.typical import LONGEST_NAMED, guessed, has_unread, unread, unread_note, words_of
 from headlight.checkpoints import MOST_PACKED, WORDS, load_translator, read_words, save_words
 from tests.small import small_checkpoint
 from tools.typical import SHARE_NOTED, threshold_of_unread
@@ -68,11 +68,11 @@ def test_as_many_are_named_as_may_be(seed: int) -> None:
 
 
 def test_a_note_names_three_words_and_counts_the_others() -> None:
-    assert note(["a"]) == 'The model has never read "a"; it will guess.'
-    assert note(["a", "b"]) == 'The model has never read "a" and "b"; it will guess.'
-    assert note(list("abcde")) == 'The model has never read "a", "b", "c" and 2 more; it will guess.'
-    assert note(["<b>"], "*M*", "_", str.upper) == "*M* has never read _<B>_; it will guess."
-    assert len(note(["x" * 10_000])) < LONGEST_NAMED + 60
+    assert unread_note(["a"]) == 'The model has never read "a"; it will guess.'
+    assert unread_note(["a", "b"]) == 'The model has never read "a" and "b"; it will guess.'
+    assert unread_note(list("abcde")) == 'The model has never read "a", "b", "c" and 2 more; it will guess.'
+    assert unread_note(["<b>"], "*M*", "_", str.upper) == "*M* has never read _<B>_; it will guess."
+    assert len(unread_note(["x" * 10_000])) < LONGEST_NAMED + 60
 
 
 def test_words_are_beside_the_model_and_the_rarest_go_first(tmp_path: Path) -> None:

@@ -20,9 +20,8 @@ from tokenizers import models, pre_tokenizers
 
 from headlight import checkpoints
 from headlight.analysis.anatomy import Walk, walk
-from headlight.analysis.lens import lens
 from headlight.analysis.network import network
-from headlight.analysis.stream import stream
+from headlight.analysis.stream import lens, stream
 from headlight.checkpoints import load_translator
 from headlight.importers.examples import examples
 from tests.forked import serve_forked

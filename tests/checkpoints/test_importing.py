@@ -20,9 +20,8 @@ from headlight.importers import importing
 from headlight.importers.bundle import one_file, zip_folder
 from headlight.importers.examples import examples
 from headlight.importers.health import health
-from headlight.importers.importing import Unready, examine, import_model
+from headlight.importers.importing import Unready, examine, import_model, write_tensors
 from headlight.importers.questions import Answers, flag, possible_answers
-from headlight.importers.streaming import write_tensors
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint
 from transformer import Translator

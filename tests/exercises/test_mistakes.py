@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from headlight.teaching.exercises import EXERCISES, Verdict
+from headlight.teaching.exercises.exercise import State
 from headlight.teaching.exercises.judge import judge
-from headlight.teaching.exercises.verdict import State
 
 FILE = Path(__file__).with_name("solutions.py")
 SOURCE = FILE.read_text(encoding="utf-8")

@@ -9,8 +9,7 @@ import pytest
 
 from headlight.cli.verbs import main
 from headlight.teaching.exercises import EXERCISES, FOLDER, check, child
-from headlight.teaching.exercises.protocol import SAID
-from headlight.teaching.exercises.verdict import State
+from headlight.teaching.exercises.exercise import SAID, State
 from tests.exercises import solutions
 
 

@@ -12,9 +12,8 @@ from torch.nn import functional as F
 
 from headlight.teaching.exercises import EXERCISES, FOLDER, stub
 from headlight.teaching.exercises.decoding import beam
-from headlight.teaching.exercises.exercise import Exercise, Mistake
+from headlight.teaching.exercises.exercise import Exercise, Mistake, State
 from headlight.teaching.exercises.judge import judge
-from headlight.teaching.exercises.verdict import State
 from tests.exercises import solutions
 from transformer.attention import MultiHeadAttention
 from transformer.attention import attend as our_attend

@@ -1,7 +1,7 @@
 """Guessing is slow, and keeps nobody else out for long."""
 
 from server.attempts import ALL, EACH, EACH_AGAIN, OWN, OWN_AGAIN, Attempts
-from server.classroom.addresses import whose
+from server.classroom.codes import whose
 
 
 class Clock:

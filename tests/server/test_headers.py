@@ -4,7 +4,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from server import guards, owner
-from server.closed import Closed
+from server.endpoints import Closed
 from server.headers import Headers, policy
 from tests.server.asgi import ask, behind
 

@@ -15,7 +15,7 @@ import pytest
 from uvicorn.logging import AccessFormatter
 
 from server import process
-from server.health import Health
+from server.endpoints import Health
 from tests.server.asgi import ask, behind
 
 ROOT = Path(__file__).resolve().parents[2]

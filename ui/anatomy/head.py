@@ -13,9 +13,9 @@ from transformer import Trace
 from transformer.tokenizers import number_duplicates
 from ui.anatomy import all_heads, components, scaling, whole_head
 from ui.anatomy.chosen import Chosen
+from ui.anatomy.others import vectors_table
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import walk_payload
-from ui.anatomy.tables import vectors_table
 from ui.anatomy.view import LOOKS, STAGES, AnatomyView
 from ui.state.models import translator
 from ui.state.view import take, update, widget_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from headlight.analysis.lens import Lens
+from headlight.analysis.stream import Lens
 from transformer import Trace
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates

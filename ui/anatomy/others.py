@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,7 +19,6 @@ from ui.anatomy.chosen import Chosen, tokens
 from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely, parts_payload
-from ui.anatomy.tables import vectors_table
 from ui.state.models import translator
 from ui.state.view import update, widget_key
 from ui.widgets.text import minus
@@ -165,3 +165,13 @@ def _rows(taken: Taken, chosen: Chosen, config: ModelConfig) -> Sequence[Row]:
 
 def _length(values: np.ndarray) -> str:
     return f"{np.linalg.norm(values):.1f}"
+
+
+def vectors_table(vectors: dict[str, np.ndarray], key: str) -> None:
+    """Vectors side by side, a row a number; shorter ones end earlier."""
+    longest = max(map(len, vectors.values()))
+    columns: dict[str, list[Any]] = {"Number": list(range(1, longest + 1))}
+    for name, values in vectors.items():
+        columns[name] = values.tolist() + [None] * (longest - len(values))
+    numbers = st.column_config.NumberColumn(format="%.4f")
+    st.dataframe(columns, hide_index=True, column_config=dict.fromkeys(vectors, numbers), key=key)

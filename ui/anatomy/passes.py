@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from headlight.analysis import masks, scaling
-from headlight.analysis.lens import Lens, lens
 from headlight.analysis.masks import Mask, Matrices
 from headlight.analysis.scaling import Spread
 from headlight.analysis.several_heads import SeveralHeads, several_heads
-from headlight.analysis.stream import Stream, stream
+from headlight.analysis.stream import Lens, Stream, lens, stream
 from transformer import Trace
 from transformer.taps import Site
 from ui.state.cache import cached

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from headlight.analysis.anatomy import Agreement, Walk
-from headlight.analysis.lens import Lens
 from headlight.analysis.network import Part
 from headlight.analysis.parts import Taken
 from headlight.analysis.sites import pruned_heads
+from headlight.analysis.stream import Lens
 from headlight.viewer.packing import pack
 from transformer import Trace, Translator
 from transformer.config import ModelConfig

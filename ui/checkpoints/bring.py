@@ -15,7 +15,7 @@ from headlight.importers.importing import Examination, examine, import_model
 from headlight.importers.limits import MOST_FILES
 from headlight.importers.questions import Answers
 from transformer.checkpoint.weights import Refused
-from ui.checkpoints import examined, keeping, refusal, uploads
+from ui.checkpoints import examined, keeping, uploads
 from ui.checkpoints.uploads import Brought
 from ui.state import models
 from ui.state.cache import cached
@@ -55,7 +55,7 @@ def section() -> None:
         refused: Refused | None = st.session_state.get("bring-refused")
         brought: Brought | None = st.session_state.get("brought")
         if refused is not None:
-            refusal.card(refused, st.session_state.get("bring-name", ""))
+            examined.refusal_card(refused, st.session_state.get("bring-name", ""))
         elif brought is not None:
             _examined(brought)
 
@@ -182,7 +182,7 @@ def _examined(brought: Brought) -> None:
     try:
         first = examination(brought.path, Answers())
     except Refused as refused:
-        refusal.card(refused, brought.name)
+        examined.refusal_card(refused, brought.name)
         return
     with st.container(border=True, key="examined"):
         examined.heading(first, brought.name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from headlight.charts.colours import theme_named
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.importing import Examination
 from headlight.importers.questions import Answers, Question
+from transformer.checkpoint.weights import Refused
 from ui.checkpoints import uploads
-from ui.checkpoints.boxes import tinted
 from ui.checkpoints.listing import size_text
 from ui.checkpoints.parts import shape_text
 from ui.checkpoints.uploads import Brought
 from ui.widgets.text import literal
 
+_BAD = {"light": "#a33a1f", "dark": "#ff9a7d"}
 FEW = 16  # answers that stand side by side
 SHOWN = 6  # names of a list before the rest is folded away
 LARGEST_VOCABULARY = 50  # megabytes
@@ -178,3 +180,36 @@ def _names(title: str, names: Sequence[str]) -> None:
     if len(names) > SHOWN:
         with st.expander(f"{len(names) - SHOWN:,} more", key=f"more-{title}"):
             st.code("\n".join(names[SHOWN:2000]), language=None, height=300)
+
+
+@contextmanager
+def framed(key: str) -> Iterator[None]:
+    """A box with a border, its first icon in the colour of a refusal."""
+    colour = _BAD[st.context.theme.type or "light"]
+    with st.container(border=True, key=key):
+        st.html(f"<style>.st-key-{key} h4 span[role=img]{{color:{colour}}}</style>")
+        yield
+
+
+@contextmanager
+def tinted(key: str) -> Iterator[None]:
+    """A box on a tint of the accent: something is asked here."""
+    accent = theme_named(st.context.theme.type or "light").accent
+    with st.container(key=key):
+        st.html(f"<style>.st-key-{key}{{background:{accent}1a;border-radius:10px;padding:16px 18px 18px}}</style>")
+        yield
+
+
+def refusal_card(refused: Refused, name: str) -> None:
+    with framed("refused"):
+        st.markdown(f"#### :material/gpp_bad: {literal(refused.what or str(refused))}")
+        if name:
+            st.caption(literal(name[:200]))
+        if refused.facts:
+            facts(refused.facts)
+        if refused.remedy or refused.command:
+            st.markdown("**What to do**")
+        if refused.remedy:
+            st.markdown(literal(refused.remedy))
+        if refused.command:
+            st.code(refused.command, language=None, wrap_lines=True)

@@ -13,8 +13,7 @@ import streamlit as st
 from headlight.importers.bundle import one_file, zip_folder
 from headlight.importers.marian_export import export_marian, marian_notes, why_not
 from transformer.checkpoint import Checkpoint
-from ui.checkpoints.health import opened
-from ui.checkpoints.listing import Entry
+from ui.checkpoints.listing import Entry, opened
 from ui.state import models
 from ui.state.queue import in_turn
 from ui.widgets.errors import plain_errors

@@ -10,15 +10,16 @@ from typing import Any
 
 from headlight.analysis.blocks import sizes
 from headlight.analysis.weights import shapes
+from headlight.importers.health import health
 from headlight.runs import RunFolder
 from headlight.runs.metrics import COUNT
+from transformer import Translator
 from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, from_json
 from transformer.files import read_json
 from ui.state import models
 from ui.state.cache import cached
+from ui.state.models import latest_scores, model_card
 from ui.state.public import without_places
-from ui.state.records import card as read_card
-from ui.state.records import latest_scores
 from ui.widgets.text import brief, millions, on_sentences, size
 
 PLAIN_ORIGINS = ("Trained here", "A run", "Imported")
@@ -109,7 +110,7 @@ def _entry(name: str, folder: str, files: Files) -> Entry:
     except (ValueError, OSError) as error:
         reason = without_folder(str(error), path)
         return Entry(name, path, size=weighs, changed=changed, broken=reason)
-    card = read_card(path)
+    card = model_card(path)
     score, score_detail = score_texts(card)
     if not score and name.startswith(models.RUN):
         score, score_detail = _last_score(models.RUNS / name.removeprefix(models.RUN))
@@ -175,3 +176,22 @@ def origin(name: str, card: Mapping[str, Any]) -> str:
         return stated
     here, run, imported = PLAIN_ORIGINS
     return run if name.startswith(models.RUN) else imported if name.startswith(models.IMPORTED) else here
+
+
+def opened(name: str) -> Translator:
+    """A model by its name. Raises ValueError in a sentence without the folder, which only the machine needs to know."""
+    try:
+        return models.translator(name)
+    except ValueError as error:
+        raise ValueError(without_folder(str(error), models.model_folder(name))) from None
+
+
+def warnings(name: str) -> tuple[str, ...]:
+    """What is wrong with a model that opens; nothing where it is sound. Raises ValueError as `opened` does."""
+    opened(name)
+    return _warnings(name, models.version(name))
+
+
+@cached(50, "Checking the weights", seconds=3600, turn=False)
+def _warnings(name: str, version: tuple[int, ...]) -> tuple[str, ...]:
+    return health(models.translator(name).checkpoint)

@@ -11,16 +11,16 @@ from headlight.folders import COMMAND
 from headlight.runs import FEW
 from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
-from ui.checkpoints import everyday, keeping, parts, tokens
+from ui.checkpoints import keeping, parts, tokens
 from ui.checkpoints.configuration import configuration, pairs
 from ui.checkpoints.exports import export
-from ui.checkpoints.health import warnings
-from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts, size_text
-from ui.state.records import card as read_card
+from ui.checkpoints.listing import PLAIN_ORIGINS, Entry, day, score_texts, size_text, warnings
+from ui.state.models import model_card
 from ui.widgets.errors import plain_errors
-from ui.widgets.open_in import open_in
+from ui.widgets.pages import open_in
 from ui.widgets.text import literal, on_sentences
 
+MAX_EVERYDAY_CHARACTERS = 600  # characters of a text that are shown
 # Elsewhere than among the facts.
 _SHOWN = {
     "title", "source", "target", "examples", "scores", "more_scores", "everyday", "typical", "command", "origin",
@@ -43,7 +43,7 @@ def model(entry: Entry) -> None:
     if reason is not None:
         st.warning(literal(reason), icon=":material/error:", title="This folder cannot be opened")
         return
-    card = read_card(entry.folder)
+    card = model_card(entry.folder)
     st.markdown(f":gray[{literal(summary(entry, card))}]")
     open_in(entry.name)
     with plain_errors():
@@ -60,7 +60,7 @@ def model(entry: Entry) -> None:
         tokens.section(entry)
         st.space("small")
         _scores(card)
-        everyday.section(card)
+        everyday_sentences(card)
         _made(card)
 
 
@@ -150,3 +150,32 @@ def _text(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_text, value))[:600]
     return (f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value))[:600]
+
+
+def everyday_sentences(card: Mapping[str, Any]) -> None:
+    """Draws how many everyday sentences a model translates acceptably, where its card says so, and what failed."""
+    everyday = card.get("everyday")
+    if not isinstance(everyday, Mapping):
+        return
+    right, of = everyday.get("accepted"), everyday.get("of")
+    if not isinstance(right, int) or not isinstance(of, int):
+        return
+    st.markdown(f"**{right:,} of {of:,}** everyday sentences translated acceptably")
+    if everyday.get("command"):
+        st.code(_line(str(everyday["command"])), language="bash", wrap_lines=True)
+    if failed := everyday_failures(everyday.get("failed")):
+        with st.expander("What failed"):
+            rows = (f":gray[{literal(source)}]  \n**{literal(written) or '–'}**" for source, written in failed)
+            st.markdown("\n\n".join(rows))
+
+
+def everyday_failures(failed: object) -> list[tuple[str, str]]:
+    """The sources and what was written for them, each on one line, of a card that anybody may have written."""
+    rows = [row for row in failed if isinstance(row, Mapping)] if isinstance(failed, list) else []
+    texts = [(row.get("source"), row.get("written")) for row in rows]
+    return [(_line(a), _line(b)) for a, b in texts if isinstance(a, str) and isinstance(b, str)]
+
+
+def _line(text: str) -> str:
+    """A line's end would begin a paragraph of markup."""
+    return " ".join(text[:MAX_EVERYDAY_CHARACTERS].split())

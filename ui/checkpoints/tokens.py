@@ -12,8 +12,7 @@ from headlight.charts.direction import right_to_left, sentence_dir, token_dir
 from headlight.importers.examples import examples
 from transformer import Translator
 from transformer.tokenizers import SPACE, SPECIALS, Tokenizer, label
-from ui.checkpoints.health import opened
-from ui.checkpoints.listing import Entry
+from ui.checkpoints.listing import Entry, opened
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import plural

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headlight.analysis.branches import branching
+from headlight.analysis.reference import branching
 from headlight.viewer.packing import MOST_EXACT, pack
 from transformer import Translator
 from transformer.config import ModelConfig

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any
@@ -13,9 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.analysis.atlas.report import History, facts, numbers
 from headlight.folders import COMMAND
+from headlight.viewer.packing import pack
 from transformer import Translator
 from transformer.trace import KINDS
-from ui.heads.components import atlas_picture
 from ui.heads.corpus import Chosen, choose
 from ui.heads.head import chosen_head, chosen_measure, head
 from ui.heads.measurements import Asked, Measured, find, find_history, history_files, measure, measure_history, of_sets
@@ -28,8 +28,10 @@ from ui.state.atlases import EXAMPLES, digest_of
 from ui.state.jobs import JOBS, SECONDS, Job
 from ui.state.models import version
 from ui.state.view import take, update, widget_key, write_address
+from ui.viewer.component import component
 from ui.widgets.text import signed
 
+_ATLAS = component("atlas", "mountAtlas", "icons", "shared", "atlas", styles=("atlas",))
 SEEN_EVERY = SECONDS / 5  # seconds between two signs that a page still shows what was measured for it
 
 
@@ -177,3 +179,14 @@ def _seen(asked: Asked) -> None:
     for what in ("heads", "history"):
         JOBS.seen(what, asked)
     JOBS.seen("sets", of_sets(asked))
+
+
+def atlas_picture(header: Mapping[str, Any], *, key: str, on_pick: Callable[[Mapping[str, Any]], None]) -> None:
+    """`on_pick` gets {"head": [layer, head], "measure": name} or {"step": step or None}."""
+
+    def picked() -> None:
+        match st.session_state[key].get("pick"):
+            case {"head": [int(), int()], "measure": str()} | {"step": int() | None} as pick:
+                on_pick(pick)
+
+    _ATLAS(data=pack(header, {}), key=key, on_pick_change=picked)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from headlight.teaching.lessons import Lesson
+from headlight.teaching.lessons.handout import handout
 from ui.lessons import shelf, step, teaching
 from ui.lessons.components import lessons as lessons_component
-from ui.lessons.handouts import handouts
 from ui.lessons.view import LessonsView
+from ui.state.queue import in_turn
 from ui.state.view import current, update, write_address
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
@@ -89,3 +92,19 @@ def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:
 
 def _leave() -> None:
     update(lesson=None, step=None)
+
+
+def handouts(lesson: Lesson) -> None:
+    """Draws the buttons; a file is made when it is asked for."""
+    with st.popover("Handout", icon=":material/print:", width="stretch"):
+        st.caption("One file to print, with the pictures and room for guesses. It needs no network.")
+        for label, answers in (("For the class", False), ("With the answers", True)):
+            st.download_button(
+                label,
+                in_turn(partial(handout, lesson, shelf.measuring, answers), "The handout"),
+                f"{lesson.name}{'-answers' if answers else ''}.html",
+                "text/html",
+                on_click="ignore",
+                width="stretch",
+                key=f"handout-{answers}",
+            )

@@ -20,9 +20,8 @@ from headlight import folders
 from headlight.shares import percent
 from headlight.teaching.lessons import Lesson, Step, judge
 from server.classroom import codes
-from server.classroom.addresses import whose
-from server.classroom.classes import Asked, Classes, Question, Refused, require_small, rows
-from server.classroom.quota import Quota
+from server.classroom.classes import Asked, Classes, Question, Quota, Refused, require_small, rows
+from server.classroom.codes import whose
 from server.classroom.store import AWAY, Full, Gone, store
 from server.classroom.tally import in_words, is_right, share_right, split
 from ui.lessons import secret_keeper, shelf

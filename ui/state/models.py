@@ -1,4 +1,4 @@
-"""What all sessions share: the loaded models, and the traces of the latest sentences."""
+"""What all sessions share: the loaded models with their cards, and the traces of the latest sentences."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +23,7 @@ from headlight.corpora.multi30k import usual_folder
 from headlight.corpora.split_folder import everyday_folder, tatoeba_folder
 from headlight.memory import keep_few_products, return_large_blocks
 from headlight.runs import RunFolder
+from headlight.runs.metrics import latest_evaluation
 from headlight.teaching.mistakes import RUNNABLE, BrokenTranslator, break_translator
 from transformer import Trace, Translation, Translator
 from transformer.access import confine
@@ -257,3 +259,18 @@ def _frozen(trace: Trace) -> Trace:
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return trace
+
+
+@cached(200, seconds=3600, turn=False)
+def latest_scores(folder: str, size: int) -> dict[str, Any]:
+    """Return the scores of a run's latest evaluation; the `size` of its metrics only keys the cache."""
+    return latest_evaluation(RunFolder(folder))
+
+
+def model_card(folder: Path) -> dict[str, Any]:
+    """Return a model's card as visitors may read it, or nothing where it has none that can be read."""
+    try:
+        values = read_json(folder / "card.json")
+    except ValueError:
+        return {}
+    return card_without_places(values) if isinstance(values, dict) else {}

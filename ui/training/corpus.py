@@ -13,6 +13,7 @@ from headlight.charts.lengths import lengths
 from headlight.corpora.about import LANGUAGES as NAMES
 from headlight.corpora.about import about
 from headlight.corpora.corpora import FORMS, GoldCorpus, from_hub, open_parts, written
+from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.held_out import FEWEST
 from headlight.corpora.mixtures import JOINED, MOST_TIMES
@@ -20,14 +21,13 @@ from headlight.corpora.multi30k import LANGUAGES
 from headlight.corpora.pairs import First
 from headlight.corpora.preview import READ, Preview, preview
 from headlight.corpora.split_folder import language_pairs, tatoeba_folder
-from headlight.corpora.toy import TOY
 from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
 from ui.state.cache import cached
 from ui.state.public import private_only
 from ui.state.view import reseed, update, widget_key
 from ui.training.view import TrainingView
-from ui.viewer.plot import plot
+from ui.viewer.component import plot
 from ui.widgets.corpus_upload import upload
 from ui.widgets.terms import term
 from ui.widgets.text import plural

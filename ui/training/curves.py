@@ -16,12 +16,17 @@ from headlight.viewer.packing import pack
 from transformer import TrainConfig
 from transformer.training import learning_rate
 from ui.state.view import take, update, widget_key
-from ui.training.components import CURVES
 from ui.training.series import Columns, Floats, scores, smoothed, speeds, thinned
 from ui.training.shelf import FAILED, doing
 from ui.training.view import MOST_SMOOTHED
+from ui.viewer.component import component
 from ui.widgets.text import brief, duration, on_sentences, plural
 
+# The last three tell each other, in the browser, which step is looked at.
+RUNS = component("runs", "mountRuns", "shared", "icons", "training", "runs", styles=("training",))
+CURVES = component("curves", "mountCurves", "shared", "icons", "training", "curves", styles=("training",))
+FILM = component("film", "mountFilm", "shared", "icons", "training", "film", styles=("training",))
+WRITES = component("writes", "mountWrites", "shared", "icons", "training", "writes", styles=("training",))
 AHEAD = 60  # points of the learning rate that is still to come
 STEEP = 1.6  # how far the start of a curve may rise above the rest before it is cut off
 

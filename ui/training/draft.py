@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, get_args, get_type_hints
 
 from headlight.corpora.corpora import TASKS
+from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
-from headlight.corpora.toy import TOY
 from headlight.runs import GIVEN, HELP, Recipe
 from headlight.runs.recipe import flat
 from transformer import PRESETS, ModelConfig, StackConfig, TrainConfig

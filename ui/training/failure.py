@@ -6,7 +6,7 @@ import streamlit as st
 
 from headlight.runs import Status
 from ui.state.public import without_places
-from ui.training.refusals import attempt
+from ui.training.keeping import attempt
 from ui.training.shelf import FAILED
 from ui.training.steering import acts
 from ui.widgets.errors import without_folders

@@ -22,8 +22,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
 from transformer.trace import KINDS, Kind
 from ui.state.cache import cached
-from ui.training.components import FILM
-from ui.training.curves import take_step
+from ui.training.curves import FILM, take_step
 from ui.training.view import TrainingView
 from ui.widgets.text import plural
 

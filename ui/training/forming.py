@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.importers.examples import examples
 from headlight.runs import RunFolder, Status
-from ui.state import records
+from ui.state import models
 from ui.state.view import take, update, widget_key
 from ui.training import film, writes
 from ui.training.film import History
@@ -22,10 +22,10 @@ def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
     """The snapshots, and the sentences that are watched."""
     if isinstance(chosen, Shipped):
         history = film.history(chosen.id, chosen.folder, chosen.folder / "history", chosen.folder / "config.json")
-        return history, [example.text for example in examples(records.card(chosen.folder))]
+        return history, [example.text for example in examples(models.model_card(chosen.folder))]
     folder = RunFolder(chosen.folder)
     base, recipe = folder.best() or folder.checkpoints / "best", folder.recipe()
-    sentences = recipe.watch or [example.text for example in examples(records.card(base))]
+    sentences = recipe.watch or [example.text for example in examples(models.model_card(base))]
     # The vocabulary stays the same while the best checkpoint is replaced.
     return film.history(chosen.name, base, folder.history, folder.config), [str(text) for text in sentences]
 

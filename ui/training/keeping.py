@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from headlight.runs import RunFolder, Status, delete, export
 from transformer.files import open_regular
-from transformer.quoting import quoted
+from transformer.quoting import quoted, worded
 from ui.state import models
-from ui.state.public import public
+from ui.state.public import private_only, public
 from ui.state.view import update
-from ui.training.refusals import attempt
 from ui.widgets.errors import cannot
 from ui.widgets.text import literal
 
@@ -89,3 +90,18 @@ def dialogs(run: Status) -> None:
         confirm_deletion(run)
     elif question == "keep":
         keep_as_model(run)
+
+
+def attempt(do: Callable[..., object], *args: Any) -> None:
+    """Does what a button says; where that cannot be done, the page says why."""
+    try:
+        private_only()
+        do(*args)
+    except (ValueError, OSError) as error:
+        st.session_state["training-refused"] = worded(error)
+
+
+def refused() -> None:
+    """Says why the last button could not do what it says."""
+    if message := st.session_state.pop("training-refused", None):
+        cannot(message)

@@ -7,7 +7,7 @@ import streamlit as st
 from headlight.runs import RunFolder, Status, keep_notes, notes
 from headlight.runs.notes import LONGEST_NOTE, MOST_TAGS, Notes
 from ui.state.public import public
-from ui.training.refusals import attempt
+from ui.training.keeping import attempt
 from ui.widgets.text import literal
 
 

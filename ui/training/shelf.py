@@ -11,7 +11,7 @@ from headlight.runs import RunFolder, Status, notes, statuses
 from headlight.runs.metrics import COUNT
 from transformer.checkpoint.native import CONFIG
 from ui.state import models
-from ui.state.records import latest_scores
+from ui.state.models import latest_scores
 from ui.training.view import SHIPPED
 from ui.widgets.text import duration, on_sentences, plural
 

@@ -11,8 +11,7 @@ import streamlit as st
 from headlight.runs import RunFolder, Status, extend, kill, pause, resume, stop
 from ui.state.public import public
 from ui.state.view import reseed, update, widget_key
-from ui.training.keeping import dialogs, metrics, zipped
-from ui.training.refusals import attempt, refused
+from ui.training.keeping import attempt, dialogs, metrics, refused, zipped
 from ui.training.shelf import FAILED
 from ui.training.view import MOST_COMPARED, TrainingView
 from ui.widgets.text import literal

@@ -11,13 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 from headlight.runs import RunFolder, Status
 from headlight.runs.preparing import doubled, known_by_heart
 from headlight.viewer.packing import pack
-from ui.state import models, records
+from ui.state import models
 from ui.state.public import public, without_places
 from ui.state.view import update, write_address
 from ui.training import curves, shelf
 from ui.training.compare import side_by_side
-from ui.training.components import RUNS
-from ui.training.curves import Watched
+from ui.training.curves import RUNS, Watched
 from ui.training.failure import failure
 from ui.training.forming import forming
 from ui.training.keeping import kept_note
@@ -28,7 +27,7 @@ from ui.training.start import form
 from ui.training.steering import header
 from ui.training.view import TrainingView
 from ui.widgets.errors import plain_errors
-from ui.widgets.open_in import open_in
+from ui.widgets.pages import open_in
 from ui.widgets.text import literal
 
 TICK = 2.0  # seconds between two updates of a running run
@@ -184,7 +183,7 @@ def _watched(run: Status) -> Watched:
 
 def _about(model: Shipped) -> None:
     """What a model is whose metrics are not kept with it."""
-    card = records.card(model.folder)
+    card = models.model_card(model.folder)
     st.subheader(literal(model.name), anchor=False)
     title = literal(str(card.get("title", "A model without a card")))
     st.markdown(f"{title}. Its snapshots are kept with it, its metrics are not.")

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from headlight.analysis import text_diff
 from headlight.viewer.packing import pack
-from ui.training.components import WRITES
-from ui.training.curves import take_step
+from ui.training.curves import WRITES, take_step
 from ui.training.film import Frame
 
 MOST = 100  # lines; of more, those that only repeat the one above are left out first

@@ -44,7 +44,7 @@ def proposals(model: Translator, trace: Trace) -> list[str]:
     """Sentences that differ in one word and are equally long, as the model reads them: what the grammar of English
     proposes for this one, and the model's examples that are like it."""
     # Imported late: behind it is the grammar, for which the first page would wait.
-    from headlight.corpora.grammars.english_french.minimal import swaps
+    from headlight.corpora.grammars.english_french.reasons import swaps
 
     of_grammar = swaps(trace.text) if model.card.get("source") == "English" else []
     alike = [example.text for example in examples(model.card) if _one_word(trace.text, example.text)]

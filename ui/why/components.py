@@ -10,6 +10,8 @@ from headlight.charts.why import Drawing, inline_svg
 from headlight.viewer.packing import pack
 from ui.viewer.component import component
 
+Row = dict[str, str | float | None]
+CLOSE = 1e-3  # how far two numbers that should be the same may be apart: less than the page shows
 _SCRUBBER = component("scrubber", "mountScrubber", "shared", "scrubber", styles=("why",))
 _DRAWING = component("drawing", "mountDrawnPicture", "drawing_svg")
 
@@ -56,3 +58,18 @@ def drawn(
 def _picks(element: str) -> list[str]:
     _, *rest = element.split(' data-pick="')
     return [one.split('"', 1)[0] for one in rest]
+
+
+def check(holds: bool, says: str) -> None:
+    st.caption(f":material/{'check_circle' if holds else 'error'}: {says}")
+
+
+def table(rows: Sequence[Row], name: str) -> None:
+    columns = list(rows[0])
+    config = {
+        column: st.column_config.NumberColumn(column, format="%.3f")
+        for column in columns
+        if not isinstance(rows[0][column], str)
+    }
+    values = {column: [row[column] for row in rows] for column in columns}
+    st.dataframe(values, hide_index=True, column_config=config, key=name)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.charts.why import Drawing, drawing_svg
 from transformer import Trace, Translator
-from ui.why.tables import Row
+from ui.why.components import Row
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
 from ui.widgets.spreadsheet import csv_text
 

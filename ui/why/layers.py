@@ -10,11 +10,9 @@ import streamlit as st
 
 from headlight.charts.why import Drawing, bars
 from transformer import Trace, Translator
-from ui.why.checks import CLOSE, check
-from ui.why.components import drawn
+from ui.why.components import CLOSE, Row, check, drawn, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import lens_of
-from ui.why.tables import Row, table
 from ui.why.view import WhyView
 from ui.widgets.sentence import difference
 from ui.widgets.terms import explained, term

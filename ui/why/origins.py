@@ -13,14 +13,11 @@ from headlight.analysis.why import ALTI, Agreement, Measured, agreements
 from headlight.charts.why import Drawing, Group, bars, shares
 from headlight.shares import percent
 from transformer import Trace, Translator
-from ui.state.view import take, widget_key
+from ui.state.view import take, update, widget_key
 from ui.state.why_measured import why_measured
-from ui.why.checks import CLOSE, check
-from ui.why.components import drawn
+from ui.why.components import CLOSE, Row, check, drawn, scrubber, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import measured_of
-from ui.why.steps import languages
-from ui.why.tables import Row, table
 from ui.why.view import BESIDE, WhyView
 from ui.widgets.terms import explained, term
 from ui.widgets.text import literal, signed
@@ -186,3 +183,27 @@ def _number(value: object) -> str:
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def chosen_step(view: WhyView, trace: Trace, first: int) -> int:
+    """The step that is shown, from 0; `first` where the view leaves it open."""
+    return min(first if view.step is None else view.step - 1, len(trace.writes) - 1)
+
+
+def step_scrubber(name: str, model: Translator, trace: Trace, step: int) -> None:
+    shares = measured_of(name, trace).by_measure[ALTI].source.sum(-1)
+    source, target = languages(model)
+    scrubber(
+        trace.writes.labels,
+        shares.clip(0, 1).tolist(),
+        step,
+        (source, f"{target} so far"),
+        key="why-scrubber",
+        on_step=lambda to: update(step=to + 1, instead=None),
+    )
+
+
+def languages(model: Translator) -> tuple[str, str]:
+    """What the two sides are called: their languages, where the card says them and they differ."""
+    source, target = str(model.card.get("source", "")), str(model.card.get("target", ""))
+    return (source, target) if source and target and source != target else ("source", "target")

@@ -15,11 +15,9 @@ from headlight.charts.why import Drawing, Effect, Map, maps, waterfall
 from transformer import Trace, Translator
 from ui.state.view import take, update, widget_key
 from ui.why.cause import Cause
-from ui.why.checks import CLOSE, check
-from ui.why.components import drawn
+from ui.why.components import CLOSE, Row, check, drawn, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import candidates_of, contrast_of
-from ui.why.tables import Row, table
 from ui.why.view import WhyView
 from ui.widgets.terms import term
 from ui.widgets.text import literal, signed

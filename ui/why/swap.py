@@ -17,10 +17,9 @@ from ui.state.atlases import Place, known_roles
 from ui.state.view import reseed, take, update, widget_key
 from ui.state.why_measured import antecedents_measured, why_measured
 from ui.why.cause import Cause, proposals
-from ui.why.components import drawn
+from ui.why.components import Row, drawn, table
 from ui.why.downloads import WIDTH, Picture
 from ui.why.passes import Swapped, states_of, swapped_of
-from ui.why.tables import Row, table
 from ui.why.view import STATES, WhyView
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box

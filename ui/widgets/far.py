@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.analysis.typical import threshold_of, unlike, unlike_note
-from headlight.analysis.unread import guessed, has_unread, note, unread
+from headlight.analysis.typical import guessed, has_unread, threshold_of, unlike, unlike_note, unread, unread_note
 from headlight.checkpoints import read_words
 from transformer import Translator
 from ui.state import models
@@ -39,7 +38,7 @@ def far_note(
     if log_prob_per_token is None:
         log_prob_per_token = float(models.trace(name, text, None).log_probs.mean())
     if words := guessed(model.card, words, log_prob_per_token):
-        said = note(words, who[:1].upper() + who[1:], "*", literal)
+        said = unread_note(words, who[:1].upper() + who[1:], "*", literal)
     elif unlike(model.card, log_prob_per_token):
         said = unlike_note(who)
     else:

@@ -15,10 +15,9 @@ from transformer import Translator
 from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import NOTE_KEY
 from ui.state.view import V, View, confine, current, write_address
-from ui.widgets.break_it import break_it
+from ui.widgets.break_it import break_it, mistakes
 from ui.widgets.copy_link import copy_link
 from ui.widgets.errors import plain_errors
-from ui.widgets.mistakes import mistakes
 from ui.widgets.sidebar import sidebar
 from ui.widgets.text import literal
 

@@ -4,7 +4,7 @@ Each is a function on a model and ids: `source` up to [EOS], `target` from [SOS]
 tokens after [SOS].
 """
 
-from headlight.analysis.why.activation_patching import Patching, first_difference, patching, restored_by
+from headlight.analysis.why.activation_patching import Patching, first_difference, partners, patching, restored_by
 from headlight.analysis.why.agreement import (
     ALTI,
     Agreement,
@@ -13,6 +13,7 @@ from headlight.analysis.why.agreement import (
     close_to_best,
     correlations,
     measured,
+    rank_correlation,
     summed_up,
 )
 from headlight.analysis.why.alti import Contributions, contributions
@@ -20,8 +21,6 @@ from headlight.analysis.why.encoder_layers import DecoderLens, decoder_lens
 from headlight.analysis.why.gradients import InputGradients, gradient_times_input
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
 from headlight.analysis.why.logit_difference import Contrast, contrast, require_step
-from headlight.analysis.why.partners import partners
-from headlight.analysis.why.ranks import rank_correlation
 
 __all__ = [
     "ALTI",

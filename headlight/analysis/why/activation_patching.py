@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TypeVar
 
@@ -281,3 +282,18 @@ def _every(by_head: dict[Head, float], site: Site, count: int) -> np.ndarray:
 def _table(by_place: dict[tuple[Place, int], float], places: Sequence[Place], stack: str, length: int) -> np.ndarray:
     layers = [place for place in places if place.stack == stack]
     return np.array([[by_place.get((place, token), np.nan) for token in range(length)] for place in layers])
+
+
+def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int, int]]:
+    """Places in both that belong together: each with its own where both are equally long.
+
+    Else the tokens that both have, in the longest runs in their order; and between two such runs those that were
+    exchanged one for one. What was put in or left out has no partner.
+    """
+    if len(source) == len(corrupted):
+        return [(i, i) for i in range(len(source))]
+    pairs = []
+    for _, i, j, k, m in SequenceMatcher(None, source, corrupted, autojunk=False).get_opcodes():
+        if j - i == m - k:
+            pairs += list(zip(range(i, j), range(k, m), strict=True))
+    return pairs

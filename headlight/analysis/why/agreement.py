@@ -17,7 +17,6 @@ from headlight.analysis.values import value_weighted_patterns
 from headlight.analysis.why.alti import Contributions, contributions_of, heads_of
 from headlight.analysis.why.gradients import gradient_times_input
 from headlight.analysis.why.leave_out import leave_one_out, value_zeroing
-from headlight.analysis.why.ranks import rank_correlation
 from transformer.model import Transformer
 from transformer.trace import Kind
 
@@ -141,3 +140,21 @@ def _interval(values: np.ndarray) -> tuple[float, float]:
     drawn = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
     low, high = np.percentile(values[drawn].mean(1), [2.5, 97.5])
     return float(low), float(high)
+
+
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """Spearman's ρ of two lists of numbers: the correlation of their ranks, equal numbers sharing the mean of theirs.
+
+    Not a number where one of them has no order: all equal, or a single number.
+    """
+    a, b = _ranks(one), _ranks(other)
+    a, b = a - a.mean(), b - b.mean()
+    spread = np.sqrt((a @ a) * (b @ b))
+    return float(a @ b / spread) if spread > 0 else float("nan")
+
+
+def _ranks(numbers: np.ndarray) -> np.ndarray:
+    _, place, count = np.unique(np.asarray(numbers, np.float64), return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    ranks: np.ndarray = (last - (count - 1) / 2)[place]
+    return ranks

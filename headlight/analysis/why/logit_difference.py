@@ -19,8 +19,7 @@ from torch import Tensor
 
 from headlight.analysis.sites import attention_at
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream, layer_blocks, stream
-from headlight.analysis.why.alti import heads_of, projected
-from headlight.analysis.why.frozen import frozen
+from headlight.analysis.why.alti import frozen, heads_of, projected
 from transformer.layers import Residual
 from transformer.model import Transformer
 from transformer.quoting import quoted

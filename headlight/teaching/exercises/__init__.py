@@ -3,9 +3,8 @@
 `check(path)` runs the file in a process of its own, and returns a `Verdict` for each exercise in it.
 """
 
+from headlight.teaching.exercises.exercise import Verdict
 from headlight.teaching.exercises.running import check
-from headlight.teaching.exercises.stubs import FOLDER, stub
-from headlight.teaching.exercises.table import EXERCISES
-from headlight.teaching.exercises.verdict import Verdict
+from headlight.teaching.exercises.table import EXERCISES, FOLDER, stub
 
 __all__ = ["EXERCISES", "FOLDER", "Verdict", "check", "stub"]

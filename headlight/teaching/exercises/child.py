@@ -17,9 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from headlight.teaching.exercises.exercise import Unfit
+from headlight.teaching.exercises.exercise import SAID, STUCK, Unfit
 from headlight.teaching.exercises.judge import error_lines, judge
-from headlight.teaching.exercises.protocol import SAID, STUCK
 from headlight.teaching.exercises.table import EXERCISES
 from transformer.quoting import quoted
 

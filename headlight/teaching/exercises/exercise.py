@@ -8,11 +8,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+# The files of the process that runs a student's file, and of the one that started it.
+SAID = "said.jsonl"  # what was begun, and each verdict, a line each
+STUCK = "stuck.txt"  # where the file was when its time was over
 # A pattern in "ErrorType: message", and what to do about such an error.
 Slip = tuple[str, str]
 
@@ -121,3 +125,18 @@ def _listed(names: list[str]) -> str:
 def random(*shape: int, seed: int) -> Tensor:
     """Standard normal numbers, the same for a seed each time."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+class State(StrEnum):
+    RIGHT = "right"
+    WRONG = "wrong"
+    NOT_WRITTEN = "not written"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`says` begins with the mistake; the inputs on which it was seen, and the numbers, come after."""
+
+    name: str
+    state: State
+    says: tuple[str, ...]

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import SLIPS, Case, Exercise, Unfit
+from headlight.teaching.exercises.exercise import SLIPS, Case, Exercise, State, Unfit, Verdict
 from headlight.teaching.exercises.values import alike, difference, not_bool, unfit
-from headlight.teaching.exercises.verdict import State, Verdict
 from transformer.quoting import short
 
 FRAMES = 3  # lines of a traceback that are shown

@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headlight.folders import HOUSE
-from headlight.teaching.exercises.protocol import SAID, STUCK
-from headlight.teaching.exercises.verdict import State, Verdict
+from headlight.teaching.exercises.exercise import SAID, STUCK, State, Verdict
 from transformer.access import require_private
 from transformer.quoting import short
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headlight.folders import EXERCISES as FOLDER
 from headlight.teaching.exercises.attention import ATTEND, MULTI_HEAD
 from headlight.teaching.exercises.decoding import BEAM, GREEDY
 from headlight.teaching.exercises.exercise import Exercise
@@ -23,3 +24,8 @@ def following(names: set[str]) -> Exercise | None:
     order = list(EXERCISES.values())
     last = max(index for index, exercise in enumerate(order) if exercise.name in names)
     return order[last + 1] if last + 1 < len(order) else None
+
+
+def stub(file: str) -> str:
+    """The text of an exercise's file, such as "attend.py"."""
+    return (FOLDER / file).read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import pytest
 
 from headlight.analysis import why
 from headlight.analysis.combine import rollout_source
-from headlight.corpora.grammars.english_french.minimal import swaps
+from headlight.corpora.grammars.english_french.reasons import swaps
 from tests.small import TEXTS, small_t5_checkpoint, small_translator
 from transformer import Translator
 

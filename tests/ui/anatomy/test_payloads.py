@@ -9,10 +9,9 @@ import torch
 from torch.nn import functional as F
 
 from headlight.analysis.anatomy import agreement, walk
-from headlight.analysis.lens import lens
 from headlight.analysis.network import network
 from headlight.analysis.parts import feed_forward
-from headlight.analysis.stream import stream
+from headlight.analysis.stream import lens, stream
 from tests.small import small_t5_checkpoint, small_translator
 from tests.unpacked import unpacked
 from transformer import Trace, Translator

@@ -14,9 +14,9 @@ FAILED = {"source": "Whose bag is this?", "written": "À qui est cet sac ?"}
 
 def drawn(card: dict[str, Any]) -> AppTest:
     def page(card: dict) -> None:  # run from its text alone, where no import of this file is known
-        from ui.checkpoints import everyday
+        from ui.checkpoints import model
 
-        everyday.section(card)
+        model.everyday_sentences(card)
 
     app = AppTest.from_function(page, args=(card,)).run()
     assert not app.exception

@@ -13,7 +13,7 @@ from tests.small import small_checkpoint
 from transformer import ModelConfig, StackConfig
 from ui.checkpoints import parts, tokens
 from ui.checkpoints.configuration import configuration
-from ui.checkpoints.health import opened, warnings
+from ui.checkpoints.listing import opened, warnings
 
 
 def test_the_chosen_block_holds_the_chosen_tensor(shelf: Path) -> None:

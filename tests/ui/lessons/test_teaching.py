@@ -13,8 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from headlight.teaching.lessons import Measuring, base, read, truth
-from server.classroom.classes import Classes
-from server.classroom.quota import Quota
+from server.classroom.classes import Classes, Quota
 from server.classroom.store import store
 from ui.lessons import secret_keeper, teaching
 from ui.state import models

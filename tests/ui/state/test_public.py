@@ -15,7 +15,8 @@ from tools.production import environment, options, require_listening
 from ui.checkpoints import bring, keeping
 from ui.state import models
 from ui.state.public import card_without_places, private_only, public, without_places
-from ui.training import corpus, refusals, start, steering
+from ui.training import corpus, start, steering
+from ui.training import keeping as keeping_runs
 from ui.training.view import TrainingView
 from ui.widgets import corpus_upload
 
@@ -46,12 +47,12 @@ def test_nothing_is_begun_brought_or_deleted(tmp_path: Path, monkeypatch: pytest
         keeping.delete(model)
     assert model.exists()
     done: list[str] = []
-    monkeypatch.setattr(refusals.st, "session_state", {})
-    refusals.attempt(done.append, "something")
-    assert not done and "public demonstration" in refusals.st.session_state["training-refused"]
+    monkeypatch.setattr(keeping_runs.st, "session_state", {})
+    keeping_runs.attempt(done.append, "something")
+    assert not done and "public demonstration" in keeping_runs.st.session_state["training-refused"]
     monkeypatch.setattr(start, "start", lambda *_: done.append("started"))
     start._start(1, None, "run")  # type: ignore[arg-type]
-    assert not done and "public demonstration" in refusals.st.session_state["start-refused"]
+    assert not done and "public demonstration" in keeping_runs.st.session_state["start-refused"]
     for refuses in (corpus_upload.upload, bring.section, lambda: bring._take_name("any")):
         with pytest.raises(ValueError, match="public demonstration"):
             refuses()

@@ -12,13 +12,12 @@ from torch import nn
 
 from headlight.analysis import check, head_importance, passes, value_weighted_patterns, why
 from headlight.analysis.atlas import atlas, faithfulness
-from headlight.analysis.lens import lens
 from headlight.analysis.masks import whole_head
 from headlight.analysis.order import embedded, encoder_states
 from headlight.analysis.pruning.checkpoint import study
 from headlight.analysis.reference import read_reference
 from headlight.analysis.several_heads import several_heads
-from headlight.analysis.stream import stream
+from headlight.analysis.stream import lens, stream
 from headlight.corpora.truth import Known
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
@@ -88,7 +87,7 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "headlight.analysis.value_weighted_patterns": lambda t: value_weighted_patterns(t.model, SOURCE, TARGET),
     "headlight.analysis.atlas.atlas": lambda t: atlas(t.model, *tokenizers(), pairs, 9, 2),
     "headlight.analysis.atlas.faithfulness": lambda t: faithfulness(t.model, SOURCE, TARGET, words()),
-    "headlight.analysis.lens.lens": lambda t: lens(stream(t.model, SOURCE, TARGET)),
+    "headlight.analysis.stream.lens": lambda t: lens(stream(t.model, SOURCE, TARGET)),
     "headlight.analysis.masks.whole_head": lambda t: whole_head(t.model, [SOURCE], [TARGET], t.model.sites()[0], 0),
     "headlight.analysis.order.embedded": lambda t: embedded(t.model, SOURCE),
     "headlight.analysis.order.encoder_states": lambda t: encoder_states(t.model, SOURCE),

@@ -22,10 +22,10 @@ from headlight.shares import percent
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from transformer import Trace, Translator
 from transformer.checkpoint import Checkpoint
+from ui.why.components import Row
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
 from ui.why.passes import candidates_of
-from ui.why.tables import Row
 from ui.widgets.text import literal, signed
 
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "why.py"
@@ -120,7 +120,7 @@ def test_a_token_that_is_unknown_is_told_beside_the_box_to_choose_another(model:
 
 @pytest.mark.parametrize(("holds", "icon"), [(True, "check_circle"), (False, "error")])
 def test_a_check_has_its_tick_only_where_it_holds(holds: bool, icon: str) -> None:
-    app = AppTest.from_string(f"from ui.why.checks import check\ncheck({holds}, 'sums')").run()
+    app = AppTest.from_string(f"from ui.why.components import check\ncheck({holds}, 'sums')").run()
     assert app.caption[0].value == f":material/{icon}: sums"
 
 

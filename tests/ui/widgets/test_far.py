@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
-from headlight.analysis.unread import words_of
+from headlight.analysis.typical import words_of
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
 from ui.state import models

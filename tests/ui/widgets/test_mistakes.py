@@ -11,7 +11,7 @@ from headlight import checkpoints
 from headlight.teaching.mistakes import break_translator
 from tests.small import TEXTS, small_checkpoint, small_translator
 from ui.state import models
-from ui.widgets.mistakes import told
+from ui.widgets.break_it import describe_mistakes
 
 PAGES = Path(__file__).resolve().parents[3] / "pages"
 
@@ -43,16 +43,17 @@ def test_a_model_without_masks_is_opened_and_says_so_once(page: str) -> None:
 
 
 def test_what_is_shown_and_what_is_written_are_two_passes_only_without_a_look_ahead_mask() -> None:
-    assert "again for each token" in told(small_translator(look_ahead_mask="never"))
-    assert "padding" in told(small_translator(padding_mask="never"))
-    assert "again for each token" not in told(small_translator(padding_mask="never"))
-    assert told(small_translator()) == ""
+    assert "again for each token" in describe_mistakes(small_translator(look_ahead_mask="never"))
+    assert "padding" in describe_mistakes(small_translator(padding_mask="never"))
+    assert "again for each token" not in describe_mistakes(small_translator(padding_mask="never"))
+    assert describe_mistakes(small_translator()) == ""
 
 
 def test_a_model_that_is_broken_on_purpose_says_so() -> None:
     broken = break_translator(small_translator(), "no-scaling")
-    assert told(broken) == "This model is broken on purpose (no-scaling): the scores are not divided by √d_head."
-    assert "no look-ahead mask" in told(break_translator(small_translator(), "no-causal-mask"))
+    note = "This model is broken on purpose (no-scaling): the scores are not divided by √d_head."
+    assert describe_mistakes(broken) == note
+    assert "no look-ahead mask" in describe_mistakes(break_translator(small_translator(), "no-causal-mask"))
     strange = small_translator()
     strange.card["broken"] = ["<b>"]
-    assert told(strange) == ""
+    assert describe_mistakes(strange) == ""

@@ -6,18 +6,21 @@ from headlight.corpora.gold import Word
 from headlight.corpora.grammars.english_hindi.choices import (
     PEOPLE_KINDS,
     Scene,
+    any_form,
+    ask,
+    be_tense,
     described,
     determiner,
     place,
     possessor,
     qualities,
     somebody,
+    stop,
     subject,
     thing,
     with_preposition,
 )
 from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense, english_be, hindi_verb
-from headlight.corpora.grammars.english_hindi.endings import any_form, ask, be_tense, stop
 from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, NOUNS, NUMBERS, WOMEN, Adjective
 from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, noun_phrase, possessive, pronoun, who
 from headlight.corpora.grammars.hindi import BE, NEUTRAL, Agreement, inflected

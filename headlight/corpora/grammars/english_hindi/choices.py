@@ -1,12 +1,12 @@
 """What a sentence speaks of: the random choice of nouns, determiners, adjectives, places and times that go together."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
 from headlight.corpora.gold import Word
-from headlight.corpora.grammars.english_hindi.clauses import Side
+from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense
 from headlight.corpora.grammars.english_hindi.lexicon import (
     ADJECTIVES,
     CITIES,
@@ -226,3 +226,25 @@ def fixed(phrase: Fixed) -> Side:
         for place, word in enumerate(phrase.hindi.split())
     ]
     return Side(english, hindi)
+
+
+def stop(side: Side, mark: str = ".") -> Side:
+    end = Word(mark, glued=True)
+    return Side([*side.english, end], [*side.hindi, Word({".": "।"}.get(mark, mark), (end,), glued=True)])
+
+
+def ask(side: Side) -> Side:
+    return stop(side, "?")
+
+
+def any_form(scene: Scene, build: Callable[[bool, bool], Clause]) -> Side:
+    """A statement, negated now and then, or a question: `build` takes (negative, question)."""
+    how = scene.rng.random()
+    if how < 0.2:
+        return ask(build(False, True).whether())
+    return stop(build(how > 0.85, False).statement())
+
+
+def be_tense(scene: Scene) -> Tense:
+    weights: dict[Tense, int] = {"present": 5, "past": 3, "future": 1}
+    return scene.weighted(weights)

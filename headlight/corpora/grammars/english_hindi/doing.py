@@ -1,9 +1,8 @@
 """Sentences in which somebody does something: statements, questions, requests."""
 
 from headlight.corpora.gold import Word
-from headlight.corpora.grammars.english_hindi.choices import Scene
+from headlight.corpora.grammars.english_hindi.choices import Scene, ask, stop
 from headlight.corpora.grammars.english_hindi.clauses import Side, Tense
-from headlight.corpora.grammars.english_hindi.endings import ask, stop
 from headlight.corpora.grammars.english_hindi.events import event
 from headlight.corpora.grammars.english_hindi.lexicon import NOUNS, VERBS
 from headlight.corpora.grammars.english_hindi.phrases import pronoun, who

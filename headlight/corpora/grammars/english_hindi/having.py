@@ -1,9 +1,17 @@
 """What Hindi says of somebody instead of letting him do it: मुझे पिज़्ज़ा पसंद है, राम के पास किताब है."""
 
 from headlight.corpora.gold import Word
-from headlight.corpora.grammars.english_hindi.choices import PEOPLE_KINDS, Scene, described, subject, thing
+from headlight.corpora.grammars.english_hindi.choices import (
+    PEOPLE_KINDS,
+    Scene,
+    any_form,
+    ask,
+    be_tense,
+    described,
+    subject,
+    thing,
+)
 from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense, english_be, english_verb, hindi_verb
-from headlight.corpora.grammars.english_hindi.endings import any_form, ask, be_tense
 from headlight.corpora.grammars.english_hindi.lexicon import FEELINGS, HAVE, ILLNESSES, KNOW, LIKE, NUMBERS, VERBS, WANT
 from headlight.corpora.grammars.english_hindi.phrases import Determiner, Phrase, noun_phrase, pronoun
 from headlight.corpora.grammars.hindi import BE, NEUTRAL, Agreement, Stem

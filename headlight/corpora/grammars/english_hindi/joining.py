@@ -2,9 +2,17 @@
 
 from headlight.corpora.gold import Word
 from headlight.corpora.grammars.english_hindi.being import anything, combine, copula, quality
-from headlight.corpora.grammars.english_hindi.choices import Scene, described, determiner, qualities, subject, thing
+from headlight.corpora.grammars.english_hindi.choices import (
+    Scene,
+    be_tense,
+    described,
+    determiner,
+    qualities,
+    stop,
+    subject,
+    thing,
+)
 from headlight.corpora.grammars.english_hindi.clauses import Clause, Side, Tense
-from headlight.corpora.grammars.english_hindi.endings import be_tense, stop
 from headlight.corpora.grammars.english_hindi.events import event
 from headlight.corpora.grammars.english_hindi.having import feeling, of_somebody
 from headlight.corpora.grammars.english_hindi.lexicon import (

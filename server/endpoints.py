@@ -1,0 +1,73 @@
+"""Paths that are answered before Streamlit: the health check, those that are closed, and Plotly's script."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import plotly
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+# The version is in the name (ui/viewer/component.py says it too), so a browser need not ask again.
+_IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
+SPARE_FILES = 16  # a page holds about four
+
+
+class Health:
+    """Answers 503 at `path` where fewer than SPARE_FILES more files can be opened; all else goes on to the app.
+
+    No further page could be opened then, which Streamlit's own health check does not notice.
+    """
+
+    def __init__(self, app: ASGIApp, path: str):
+        self.app, self.path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != self.path or _has_spare_files():
+            return await self.app(scope, receive, send)
+        message = "Too many files are open: this server can open no further page. Raise its limit (ulimit -n)."
+        await PlainTextResponse(message, 503)(scope, receive, send)
+
+
+def _has_spare_files() -> bool:
+    files: list[int] = []
+    try:
+        for _ in range(SPARE_FILES):
+            files.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        return False
+    finally:
+        for file in files:
+            os.close(file)
+    return True
+
+
+def plotly_route(base: str) -> Route:
+    """Serves Plotly's script below the path `base`, which is empty or begins with a slash.
+
+    It is that of the package that draws the charts: nothing is copied, and nothing asked of another host.
+    """
+    return Route(f"{base}/plotly/{plotly.__version__}.js", _plotly_script)
+
+
+async def _plotly_script(request: Request) -> Response:
+    return FileResponse(_PLOTLY, media_type="text/javascript", headers=_IMMUTABLE)
+
+
+class Closed:
+    """Closes a route of Streamlit that no setting switches off.
+
+    Answers 404, with the text `message`, at a path and everything below it; the body of a request is not read.
+    """
+
+    def __init__(self, app: ASGIApp, path: str, message: str):
+        self.app, self.path, self.message = app, path, message
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and f"{scope['path']}/".startswith(f"{self.path}/"):
+            return await PlainTextResponse(self.message, 404)(scope, receive, send)
+        await self.app(scope, receive, send)
